@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import FeatureWeights, decide_criterion, load_embedded_judge_weights
+from evenhand.judging.embedded.decisions import FeatureWeights, judge_criterion_claim, load_embedded_judge_weights
 from evenhand.judging.embedded.features import measure_claim_features
-from evenhand.judging.embedded.texts import PreparedText, load_vectors
+from evenhand.judging.embedded.texts import JudgedText, load_judge_word_vectors
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "rubrics" / "checklist"
@@ -96,16 +96,16 @@ class Bench:
     """Labelled pairs made ready once, with word vectors or without."""
 
     def __init__(self, pairs: Sequence[Pair], *, with_vectors: bool) -> None:
-        near = load_vectors() if with_vectors else None
+        near = load_judge_word_vectors() if with_vectors else None
         self.pairs = list(pairs)
-        self._texts = [PreparedText(pair.output, near) for pair in pairs]
-        self._references = [PreparedText(pair.reference, near) if pair.reference else None for pair in pairs]
+        self._texts = [JudgedText(pair.output, near) for pair in pairs]
+        self._references = [JudgedText(pair.reference, near) if pair.reference else None for pair in pairs]
         self._seen = [self._features(place) for place in range(len(self.pairs))]
 
     def answers(self, fitted: FeatureWeights | None = None, places: Sequence[int] | None = None) -> list[bool | None]:
         """What the judge says of each pair, or of some; None where it abstains."""
         return [
-            decide_criterion(self.pairs[place].asks, self._texts[place], self._references[place], fitted).holds
+            judge_criterion_claim(self.pairs[place].asks, self._texts[place], self._references[place], fitted).holds
             for place in (range(len(self.pairs)) if places is None else places)
         ]
 
@@ -204,14 +204,14 @@ def _milliseconds_each() -> float:
     """The median time for a criterion, the output made ready anew for every twenty of them."""
     pairs = read_pairs("everyday_fit")
     output = " ".join(" ".join(pair.output for pair in pairs).split()[:WORDS])
-    near = load_vectors()
-    decide_criterion(pairs[0].asks, PreparedText(output, near))
+    near = load_judge_word_vectors()
+    judge_criterion_claim(pairs[0].asks, JudgedText(output, near))
     takes = []
     for start in range(0, 200, 20):
         began = process_time()
-        text = PreparedText(output, near)
+        text = JudgedText(output, near)
         for pair in pairs[start : start + 20]:
-            decide_criterion(pair.asks, text)
+            judge_criterion_claim(pair.asks, text)
         takes.append(1000 * (process_time() - began) / 20)
     return median(takes)
 
@@ -245,7 +245,7 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
 def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
     pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
-    with_vectors = load_vectors() is not None
+    with_vectors = load_judge_word_vectors() is not None
     return pairs, Bench(pairs, with_vectors=with_vectors).crossed(load_embedded_judge_weights(with_vectors).band)
 
 
@@ -253,7 +253,7 @@ def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
 def _answered_pairs(name: str) -> tuple[list[Pair], list[bool | None]]:
     """The pairs of one file, and what is said of each with the shipped weights."""
     pairs = read_pairs(name)
-    return pairs, Bench(pairs, with_vectors=load_vectors() is not None).answers()
+    return pairs, Bench(pairs, with_vectors=load_judge_word_vectors() is not None).answers()
 
 
 def _cell(share: Share | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.guards.injection import read_text_views
-from evenhand.guards.injection_scores import Feature, list_scored_sentences, list_sentence_features
+from evenhand.guards.injection_scores import Feature, list_injection_features, list_injection_sentences
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
@@ -124,8 +124,8 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _labelled(writer: str, kind: str, language: str, hijack: bool, text: str) -> Labelled:
-    sentences = [sentence for view in read_text_views(text) for sentence in list_scored_sentences(view)]
-    return Labelled(writer, kind, language, hijack, [list_sentence_features(sentence) for sentence in sentences])
+    sentences = [sentence for view in read_text_views(text) for sentence in list_injection_sentences(view)]
+    return Labelled(writer, kind, language, hijack, [list_injection_features(sentence) for sentence in sentences])
 
 
 def _sum(fitted: Fitted, unit: set[Feature]) -> float:

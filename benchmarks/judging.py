@@ -12,7 +12,7 @@ from benchmarks.figure import Figure
 from benchmarks.loopback import saying, serving
 from evenhand import Connections, Limits, Sample, load_rubric
 from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.models.requests import Model
 
@@ -68,7 +68,7 @@ async def _judging(url: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         model: Model = connections.open(f"openai-compatible:{url}/m")
 
         async def call() -> None:
-            judged = await judge_sample(RUBRIC, SAMPLE, [model])
+            judged = await ask_judges_for_reviews(RUBRIC, SAMPLE, [model])
             assert judged.scores["a"].score is not None
 
         yield call

@@ -13,7 +13,7 @@ from typing import Any
 from evenhand import Connections, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     ask_by_odds,
-    find_judge_yes_threshold,
+    find_yes_reply_threshold,
     load_judge_test_questions,
     read_yes_leaning,
 )
@@ -66,7 +66,7 @@ async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
                 said = bool(judgment.score.value) if isinstance(judgment.score, Scored) else None
                 answers.append((own[judgment.criterion]["answer"] == "yes", leaning, said))
         first = [read_yes_leaning(call.reply) for call in driver.calls[: len(known)]]
-        rule = find_judge_yes_threshold([one.answer for one in known], first)
+        rule = find_yes_reply_threshold([one.answer for one in known], first)
     return answers, float("nan") if isinstance(rule, str) else rule.threshold
 
 

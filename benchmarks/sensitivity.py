@@ -11,7 +11,7 @@ from evenhand import load_rubric
 from evenhand.compare.sensitivity import measure_sensitivity as sensitivity
 from evenhand.runs.columns import RunTable
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
-from evenhand.scoring.scores import to_fingerprint_data
+from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 SAMPLES = DRAWS = 10_000
 MOST = 2.0  # Seconds, the whole of it: near weightings with every sample won, all weightings, each part left out.
@@ -53,4 +53,4 @@ def _run(method: str) -> tuple[RunTable, dict[str, object]]:
         variant=variant, repeat=np.zeros_like(sample), cluster=sample, length=np.ones(len(sample)), score=score,
         composite=score, layers={}, criteria=criteria, reviews={}, judgments={}, seats={},
     )  # fmt: skip
-    return table, {"": to_fingerprint_data(rubric)}
+    return table, {"": to_scoring_fingerprint_data(rubric)}

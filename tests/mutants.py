@@ -11,15 +11,15 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "evenhand"
 FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything where nothing is named.
     "scoring/steps.py": (),
-    "scoring/engine.py": ("prepare_step_inputs", "_fold_child_scores", "finish_scorecard", "decide_score_verdict"),
+    "scoring/engine.py": ("prepare_step_inputs", "_fold_child_scores", "finish_scorecard", "apply_score_thresholds"),
     "scoring/scores.py": (
         "MOST_EQUIVALENTS_NAMED",
         "rank_scorecards",
-        "_note_equally_ranked_outputs",
+        "_note_tied_scorecards",
         "list_equally_ranked_outputs",
         "_measure_tie_break",
-        "_name_rank_tie_breaks",
-        "list_usable_tie_breaks",
+        "_name_scorecard_tie_breaks",
+        "list_scorecard_tie_breaks",
         "HISTORY_WINDOW",
         "LEAST_HISTORY",
         "Consistency",
@@ -27,20 +27,20 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
     ),
     "scoring/panel.py": (
         "score_panel",
-        "_score_review",
-        "_join_reviewer_scores",
-        "_find_panel_gate_scores",
-        "_merge_panel_answers",
+        "_compute_review_scorecard",
+        "_join_reviewer_scorecards",
+        "_pool_gate_scores_by_majority",
+        "_pool_answers_for_scorecard",
         "_average_criterion_scores",
-        "_collect_criterion_scores",
-        "_list_missing_criteria",
+        "_collect_criterion_scorecard_scores",
+        "_list_criteria_missing_on_scorecards",
     ),
     "scoring/pooling.py": (),
     "scoring/exact_column.py": (),
     "scoring/columns.py": (
         "run_column_steps",
         "_apply_*_columns",
-        "_sum_statement_columns",
+        "_sum_statement_step_columns",
         "COLUMN_STEP_FUNCTIONS",
     ),
     "model/scale.py": (
@@ -48,7 +48,7 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "MOST_FRACTION_DECIMALS",
         "to_exact_fraction",
     ),
-    "wording.py": ("round_half_away", "number_for_json"),
+    "wording.py": ("round_half_away", "format_number_for_json"),
 }
 TESTS = ["tests/scoring", "tests/model", "tests/conformance", "tests/properties"]
 

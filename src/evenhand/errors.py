@@ -21,7 +21,7 @@ class Fault:
     where: str = ""
 
     def __str__(self) -> str:
-        where = self.where or (format_fault_path(self.path) if self.path else "")
+        where = self.where or (format_error_path(self.path) if self.path else "")
         hint = f" ({self.hint})" if self.hint else ""
         text = f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
         return text.replace("\n", "\\n")  # A line break in an id must not forge a line of its own.
@@ -109,12 +109,12 @@ class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
 
 
-def build_unwritable_error(where: str, problem: OSError) -> InputError:
+def build_unwritable_input_error(where: str, problem: OSError) -> InputError:
     """That a file cannot be written, and why."""
     return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=where))
 
 
-def format_fault_path(path: FaultPath) -> str:
+def format_error_path(path: FaultPath) -> str:
     """A path as people write it: criteria[2].weight."""
     text = ""
     for part in path:
@@ -122,20 +122,20 @@ def format_fault_path(path: FaultPath) -> str:
     return text
 
 
-def suggest_known_word_in_fault(word: str, known: Iterable[str]) -> str:
+def suggest_known_word_in_error(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or the list of them."""
     known = sorted(known)
-    return suggest_close_word_in_fault(word, known) or (f"known: {', '.join(known)}" if known else "")
+    return suggest_close_word_in_error(word, known) or (f"known: {', '.join(known)}" if known else "")
 
 
-def suggest_close_word_in_fault(word: str, known: Iterable[str]) -> str:
+def suggest_close_word_in_error(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, where there is one that is near."""
     spelt = {name.lower(): name for name in islice(known, 200)}  # Enough to help, few enough to be quick.
     close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 
 
-def ignored_id_fault_text(id: str, what: str, known: Iterable[str]) -> str:
+def make_ignored_id_warning(id: str, what: str, known: Iterable[str]) -> str:
     """A note on an id that the rubric does not have."""
-    hint = suggest_close_word_in_fault(id, known)
+    hint = suggest_close_word_in_error(id, known)
     return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")

@@ -21,7 +21,7 @@ def word_json_type(value: object) -> str:
     return names.get(type(value), "a number" if isinstance(value, (int, float, Decimal)) else type(value).__name__)
 
 
-def format_exact_fraction(value: Fraction | None) -> str | None:
+def spell_exact_fraction(value: Fraction | None) -> str | None:
     """A fraction as it is kept: numerator and denominator."""
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
@@ -136,7 +136,7 @@ def format_percent(share: float) -> str:
     return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
 
 
-def word_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
+def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
     """That so many things are too few; `more` tells which ones, `to` for what."""
     which, what = (f" {one}" if one else "" for one in (more, to))
     return f"{format_plural(count, thing)}{which} {'is' if count == 1 else 'are'} too few{what}: it takes {needed}"
@@ -177,14 +177,14 @@ def format_fraction(value: Fraction, decimals: int | None = None) -> str:
     return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
 
 
-def number_for_json(value: Fraction, decimals: int | None = None) -> int | float:
+def format_number_for_json(value: Fraction, decimals: int | None = None) -> int | float:
     """A JSON number: with the method's decimals, or the nearest float of the exact value."""
     return float(value if decimals is None else round_half_away(value, decimals))
 
 
 def score_for_json(value: Fraction, decimals: int | None = None) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
-    return int(value) if value.denominator == 1 else number_for_json(value, decimals)
+    return int(value) if value.denominator == 1 else format_number_for_json(value, decimals)
 
 
 MOST_QUOTED = 10

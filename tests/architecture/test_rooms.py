@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from evenhand.files.methods import list_method_names
+from evenhand.files.methods import list_method_yaml_names
 from tests.architecture.draw_rooms import BEGIN, END, PAGE, draw_rooms
 from tests.architecture.rules import (
     MOST_LINES,
@@ -23,7 +23,7 @@ from tests.architecture.rules import (
 from tests.architecture.source import LEVEL_OF, Module, read_modules
 
 # "points" is also a field of a criterion, "checklist" also a dialogue.
-METHODS = set(list_method_names()) - {"points", "checklist"}
+METHODS = set(list_method_yaml_names()) - {"points", "checklist"}
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.assertions import patterns as _pattern
-from evenhand.assertions.patterns import _count_pattern_pieces
+from evenhand.assertions.patterns import _count_asserted_pattern_pieces
 from evenhand.errors import InputError
 from tests.assertions.builders import checked, one
 
@@ -86,7 +86,7 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, why: str) -> Non
 )
 def test_repeats_are_written_out(pattern: str, pieces: int) -> None:
     """Side by side they add up, inside each other they multiply."""
-    assert _count_pattern_pieces(pattern) == pieces
+    assert _count_asserted_pattern_pieces(pattern) == pieces
 
 
 @given(st.text(alphabet="ab(){}[]\\,^0123|*", max_size=30))

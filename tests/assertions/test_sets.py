@@ -14,7 +14,7 @@ from evenhand.assertions.assertion import (
     check_assertion,
     checked_assertion_to_json,
     list_outside_assertions,
-    measure_assertion_pass_rates,
+    weigh_passed_assertions,
 )
 from evenhand.assertions.facts import AssertionMeasurement
 from evenhand.errors import InputError
@@ -77,7 +77,7 @@ def test_a_layer_is_passed_weight_over_total_weight(weighed: list[tuple[Fraction
     """Exactly."""
     results = [_result(weight, passed) for weight, passed in weighed]
 
-    scores = measure_assertion_pass_rates(results)
+    scores = weigh_passed_assertions(results)
 
     total = sum(weight for weight, _ in weighed)
     assert scores == {"fact": Scored(sum((w for w, passed in weighed if passed), Fraction(0)) / total)}
@@ -87,11 +87,11 @@ def test_a_layer_with_an_open_assertion_has_no_score() -> None:
     """Configured and failed: missing is not zero. The other layer stands; a layer without assertions is absent."""
     results = [checked(data, "a") for data in (PART[True], PART[None], {"min_length": 1}, {"max_length": 0})]
 
-    assert measure_assertion_pass_rates(results) == {
+    assert weigh_passed_assertions(results) == {
         "fact": Missing("failed", "not answered: equals (the sample has no reference)"),
         "behavior": Scored(Fraction(1, 2)),
     }
-    assert measure_assertion_pass_rates([]) == {}
+    assert weigh_passed_assertions([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_many_open_assertions_are_counted() -> None:
     """Three are named."""
     results = [checked({"equals": {}, "name": name}, "a") for name in "abcde"]
 
-    why = measure_assertion_pass_rates(results)["fact"]
+    why = weigh_passed_assertions(results)["fact"]
 
     lacks = "(the sample has no reference)"
     assert why == Missing("failed", f"not answered: a {lacks}; b {lacks}; c {lacks} and 2 more")

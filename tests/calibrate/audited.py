@@ -12,7 +12,7 @@ from evenhand.calibrate.audits.audited_run import AuditedRun
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.runs.columns import RunTable
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
-from evenhand.scoring.scores import to_fingerprint_data
+from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 Floats = NDArray[np.float64]
 RUN = "20261116-090000-000001"
@@ -29,7 +29,7 @@ def rubric(weights: Mapping[str, str] | None = None, **more: object) -> Rubric:
 
 def kept(*rubrics: Rubric) -> dict[str, Any]:
     """Rubrics as a run keeps them, the first for all samples."""
-    return {"" if place == 0 else f"tag{place}": to_fingerprint_data(one) for place, one in enumerate(rubrics)}
+    return {"" if place == 0 else f"tag{place}": to_scoring_fingerprint_data(one) for place, one in enumerate(rubrics)}
 
 
 def table(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.calibrate.audits.audit import audit_judges, encode_judge_audit
-from evenhand.calibrate.audits.audited_run import JudgeAnswerCounts
+from evenhand.calibrate.audits.audit import build_judge_audit, encode_judge_audit
+from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts
 from evenhand.errors import InputError
 from tests.calibrate.audited import ALONE, WEIGHTS, found, rubric, seen, table, two_judges
 from tests.calibrate.simulated import MAKERS, Planted, panel
@@ -24,7 +24,7 @@ def test_saturation_is_taken_from_the_comparison() -> None:
     comparison = {"treatment": "new", "control": "old", "pairs": 24, "badges": [badge]}
     scores = np.random.default_rng(1).normal(5, 1, (40, 2))
 
-    audited = audit_judges(seen(two_judges(scores, scores + 0.01), comparisons=(comparison,)))
+    audited = build_judge_audit(seen(two_judges(scores, scores + 0.01), comparisons=(comparison,)))
 
     assert found(audited, "saturation").colour == "red"
     assert audited.fit == "yes"
@@ -35,8 +35,8 @@ def test_the_worst_comes_first_with_one_next_step() -> None:
     rng = np.random.default_rng(2)
     given = {(judge, "accuracy"): np.clip(rng.normal(9, 3, (30, 2)), 1, 10) for judge in "abc"}
 
-    audited = audit_judges(
-        seen(table(given, asked=rubric(ALONE)), answer_counts={"a": JudgeAnswerCounts(answered=10, failed=10)})
+    audited = build_judge_audit(
+        seen(table(given, asked=rubric(ALONE)), answer_counts={"a": AuditedJudgeAnswerCounts(answered=10, failed=10)})
     )
 
     assert audited.headline.startswith("Fit to decide: no. Worst is failures of a: ")
@@ -53,7 +53,9 @@ def test_one_criterion_alone_makes_nobody_unfit() -> None:
         (judge, id): quality + rng.normal(0, 0.3 if id != "depth" else 4, (40, 2)) for judge in "abc" for id in WEIGHTS
     }
 
-    audited = audit_judges(seen(table(given, asked=rubric({"accuracy": "0.6", "clarity": "0.39", "depth": "0.01"}))))
+    audited = build_judge_audit(
+        seen(table(given, asked=rubric({"accuracy": "0.6", "clarity": "0.39", "depth": "0.01"})))
+    )
 
     assert audited.fit == "with care"
     assert "on depth" in audited.headline
@@ -61,7 +63,9 @@ def test_one_criterion_alone_makes_nobody_unfit() -> None:
 
 def test_what_is_not_green_says_what_would_turn_it_green() -> None:
     """And what is green says nothing; over a whole panel with every fault."""
-    audited = audit_judges(seen(panel(Planted(position=2, length=0.5, own=2, harsh=2), 1, repeats=2), makers=MAKERS))
+    audited = build_judge_audit(
+        seen(panel(Planted(position=2, length=0.5, own=2, harsh=2), 1, repeats=2), makers=MAKERS)
+    )
 
     assert {one.name for one in audited.findings} >= {*BIASES, "agreement", "ceiling", "repeat noise"}
     assert all(bool(one.advice) == (one.colour != "green") for one in audited.findings)
@@ -72,7 +76,7 @@ def test_one_judge_alone_is_not_known_to_be_fit() -> None:
     """There is nobody to hold it against."""
     rng = np.random.default_rng(1)
 
-    audited = audit_judges(seen(table({("a", "accuracy"): rng.normal(5, 1, (30, 2))}, asked=rubric(ALONE))))
+    audited = build_judge_audit(seen(table({("a", "accuracy"): rng.normal(5, 1, (30, 2))}, asked=rubric(ALONE))))
 
     assert audited.fit == "not known"
     assert "second judge" in audited.next_step
@@ -87,7 +91,7 @@ def test_small_runs_are_audited_without_a_fault(samples: int, variants: int, jud
         answers[0, 0, 0] = filled
         given = {(f"j{place}", id): answers for place in range(judges) for id in rubric().leaves}
 
-        audited = audit_judges(seen(table(given, variants=[f"v{place}" for place in range(variants)])))
+        audited = build_judge_audit(seen(table(given, variants=[f"v{place}" for place in range(variants)])))
 
         assert "NaN" not in json.dumps(encode_judge_audit(audited))
         assert audited.findings
@@ -96,7 +100,7 @@ def test_small_runs_are_audited_without_a_fault(samples: int, variants: int, jud
 def test_a_run_without_judges_is_refused() -> None:
     """There is nothing to audit, and it says so."""
     with pytest.raises(InputError, match="no judge answered"):
-        audit_judges(seen(table({})))
+        build_judge_audit(seen(table({})))
 
 
 @settings(max_examples=15)
@@ -109,7 +113,7 @@ def test_the_order_of_samples_decides_nothing(order: list[int], seed: int) -> No
 
     def looked_at(by: Any) -> dict[str, Any]:
         answers = {key: column[by] for key, column in given.items()}
-        return encode_judge_audit(audit_judges(seen(table(answers, length=length[by], seats={"a": seat[by]}))))
+        return encode_judge_audit(build_judge_audit(seen(table(answers, length=length[by], seats={"a": seat[by]}))))
 
     assert looked_at(np.arange(10)) == looked_at(np.array(order))
 
@@ -121,7 +125,7 @@ def test_the_names_of_judges_decide_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     one, other = rng.integers(1, 11, (2, 10, 2)).astype(float)
 
-    first, second = (audit_judges(seen(two_judges(*pair))) for pair in ((one, other), (other, one)))
+    first, second = (build_judge_audit(seen(two_judges(*pair))) for pair in ((one, other), (other, one)))
 
     for name in ("harshness", "ceiling", "floor", "spread"):
         assert found(first, name, "a").value == pytest.approx(found(second, name, "b").value)
@@ -138,7 +142,7 @@ def test_the_data_stay_small_with_many_judges_and_criteria() -> None:
         for id in weights
     }
 
-    data = encode_judge_audit(audit_judges(seen(table(given, asked=rubric(weights)))))
+    data = encode_judge_audit(build_judge_audit(seen(table(given, asked=rubric(weights)))))
 
     assert len(json.dumps(data, ensure_ascii=False).encode()) < 50_000
     assert data["not_listed"] > 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.calibrate.audits.audit import audit_judges
+from evenhand.calibrate.audits.audit import build_judge_audit
 from evenhand.calibrate.audits.judge_bias import identify_audited_judge_maker
 from tests.calibrate.audited import ALONE, found, rubric, seen, table, two_judges
 from tests.calibrate.simulated import JUDGES, MAKERS, Planted, panel
@@ -22,7 +22,7 @@ BIASES = ("position", "length", "self-preference", "harshness")
 )
 def test_a_planted_bias_is_found_in_the_judge_that_has_it(planted: Planted, name: str) -> None:
     """In nine of ten runs and more, and the others are not blamed for it."""
-    runs = [audit_judges(seen(panel(planted, seed), makers=MAKERS)) for seed in range(10)]
+    runs = [build_judge_audit(seen(panel(planted, seed), makers=MAKERS)) for seed in range(10)]
 
     caught = [found(one, name, JUDGES[0]).colour in ("red", "amber") for one in runs]
     blamed = [found(one, name, JUDGES[2]).colour in ("red", "amber") for one in runs if name != "harshness"]
@@ -36,7 +36,7 @@ def test_a_planted_bias_is_found_in_the_judge_that_has_it(planted: Planted, name
 
 def test_where_nothing_is_planted_hardly_anything_is_reported() -> None:
     """All judges' intervals of one kind hold together in 95 of 100 runs: five of each hundred may be wrong."""
-    runs = [audit_judges(seen(panel(Planted(), seed, samples=20, noise=2), makers=MAKERS)) for seed in range(60)]
+    runs = [build_judge_audit(seen(panel(Planted(), seed, samples=20, noise=2), makers=MAKERS)) for seed in range(60)]
 
     alarms = {
         name: sum(any(f.colour in ("red", "amber") for f in one.findings if f.name == name) for one in runs)
@@ -52,7 +52,7 @@ def test_a_better_variant_is_no_bias_of_length() -> None:
     length = np.array([300.0, 900.0]) + rng.normal(0, 60, (40, 2))
     scores = np.array([4.0, 7.0]) + rng.normal(0, 0.3, (40, 2))
 
-    one = found(audit_judges(seen(two_judges(scores, scores + 0.1, length=length))), "length", "a")
+    one = found(build_judge_audit(seen(two_judges(scores, scores + 0.1, length=length))), "length", "a")
 
     assert one.low is not None
     assert one.high is not None
@@ -65,7 +65,7 @@ def test_the_first_seat_is_worth_what_it_is_worth_by_hand() -> None:
     seats = [[1, 2], [1, 2], [2, 1], [2, 1]]
     run = two_judges(first, np.array(first) + [[0.5, 0.5]] * 4, seats={"a": seats})
 
-    one = found(audit_judges(seen(run)), "position", "a")
+    one = found(build_judge_audit(seen(run)), "position", "a")
 
     assert one.value == pytest.approx(1.0)
     assert one.colour == "grey"  # Four samples set no bounds.
@@ -76,7 +76,7 @@ def test_seats_that_never_change_are_not_known() -> None:
     """Whether the first is better or the first seat is cannot be told apart."""
     answers = np.random.default_rng(1).normal(5, 1, (12, 2))
 
-    audited = audit_judges(seen(two_judges(answers, answers, seats={"a": [[1, 2]] * 12})))
+    audited = build_judge_audit(seen(two_judges(answers, answers, seats={"a": [[1, 2]] * 12})))
 
     assert found(audited, "position", "a").colour == "grey"
     assert "same order" in found(audited, "position", "a").says
@@ -89,7 +89,7 @@ def test_harshness_is_the_mean_gap_to_the_others_with_the_interval_of_the_paired
     ours = theirs - 1
     ours[0] = theirs[0]
 
-    one = found(audit_judges(seen(two_judges(ours, theirs))), "harshness", "a")
+    one = found(build_judge_audit(seen(two_judges(ours, theirs))), "harshness", "a")
 
     assert one.value == pytest.approx(-11 / 12)
     assert one.n == 12
@@ -104,7 +104,7 @@ def test_a_harsh_judge_that_skips_outputs_is_worse_than_harsh() -> None:
     ours = theirs - 2
     ours[:6, 1] = np.nan
 
-    assert found(audit_judges(seen(two_judges(ours, theirs))), "harshness", "a").colour == "red"
+    assert found(build_judge_audit(seen(two_judges(ours, theirs))), "harshness", "a").colour == "red"
 
 
 def test_self_preference_is_the_lead_beyond_the_lead_that_others_see() -> None:
@@ -117,7 +117,7 @@ def test_self_preference_is_the_lead_beyond_the_lead_that_others_see() -> None:
     )
 
     one = found(
-        audit_judges(seen(run, makers={"x": "openai/gpt-2", "y": "anthropic/claude-2"})),
+        build_judge_audit(seen(run, makers={"x": "openai/gpt-2", "y": "anthropic/claude-2"})),
         "self-preference",
         "openai/gpt-1",
     )
@@ -139,7 +139,7 @@ def test_self_preference_that_cannot_be_told_says_why(makers: dict[str, str], wh
         {("openai/gpt-1", "accuracy"): [[5, 6]] * 9, ("embedded", "accuracy"): [[5, 6]] * 9}, asked=rubric(ALONE)
     )
 
-    audited = audit_judges(seen(run, makers=makers))
+    audited = build_judge_audit(seen(run, makers=makers))
 
     assert why in found(audited, "self-preference", "openai/gpt-1").says
     assert "no model of a known maker" in found(audited, "self-preference", "embedded").says

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from evenhand.calibrate.audits.audit import audit_judges
-from evenhand.calibrate.audits.audited_run import JudgeAnswerCounts, count_answers_in_results
+from evenhand.calibrate.audits.audit import build_judge_audit
+from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, count_audited_judge_answers
 from evenhand.calibrate.audits.judge_agreement import (
+    measure_correlation_among_judges,
     measure_correlation_with_others,
     measure_judge_alpha,
-    measure_pairwise_correlation,
 )
 from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_calibration_interval
 from evenhand.runs.columns import RunTable
@@ -33,7 +33,7 @@ def test_agreement_is_the_number_that_the_statistics_give(seed: int, judges: int
         raters[0, :4] = np.nan
     plain = [[None if np.isnan(one) else float(one) for one in row] for row in raters]
 
-    ours = measure_judge_alpha(raters, np.arange(12)), measure_pairwise_correlation(raters, np.arange(12))
+    ours = measure_judge_alpha(raters, np.arange(12)), measure_correlation_among_judges(raters, np.arange(12))
 
     theirs = krippendorff(plain), mean_pairwise(plain)
     for one, other in zip(ours, theirs, strict=True):
@@ -81,7 +81,7 @@ def test_agreement_has_the_colours_of_the_badge() -> None:
     colours = {}
     for noise in (0.3, 0.9, 3.0):
         given = {(judge, "accuracy"): quality + rng.normal(0, noise, (60, 2)) for judge in "abc"}
-        audited = audit_judges(seen(table(given, asked=rubric(ALONE))))
+        audited = build_judge_audit(seen(table(given, asked=rubric(ALONE))))
         colours[noise] = found(audited, "agreement").colour, found(audited, "correlation").colour
 
     assert colours == {0.3: ("green", "green"), 0.9: ("amber", "green"), 3.0: ("red", "red")}
@@ -92,7 +92,9 @@ def test_judges_that_agree_only_on_which_variant_is_better_do_not_agree_within_v
     rng = np.random.default_rng(4)
     base = np.array([3.0, 8.0])
 
-    audited = audit_judges(seen(two_judges(base + rng.normal(0, 0.5, (40, 2)), base + rng.normal(0, 0.5, (40, 2)))))
+    audited = build_judge_audit(
+        seen(two_judges(base + rng.normal(0, 0.5, (40, 2)), base + rng.normal(0, 0.5, (40, 2))))
+    )
 
     assert found(audited, "correlation").colour == "green"
     assert found(audited, "correlation within variants").colour == "red"
@@ -102,7 +104,7 @@ def test_ceiling_floor_and_spread_are_counted() -> None:
     """Ten answers of 10 among sixteen, two of 1."""
     first = np.array([[10.0, 10.0]] * 5 + [[1.0, 5.0]] * 2 + [[6.0, 7.0]])
 
-    audited = audit_judges(seen(two_judges(first, first)))
+    audited = build_judge_audit(seen(two_judges(first, first)))
 
     assert found(audited, "ceiling", "a").value == pytest.approx(10 / 16)
     assert found(audited, "ceiling", "a").colour == "amber"
@@ -114,7 +116,7 @@ def test_ceiling_floor_and_spread_are_counted() -> None:
 
 def test_a_judge_that_always_says_the_same_is_red() -> None:
     """It tells no two outputs apart, and is no certainty either."""
-    audited = audit_judges(seen(two_judges([[10, 10]] * 9, [[5, 6]] * 9)))
+    audited = build_judge_audit(seen(two_judges([[10, 10]] * 9, [[5, 6]] * 9)))
 
     assert found(audited, "ceiling", "a").colour == "red"
     assert found(audited, "spread", "a").colour == "red"
@@ -126,7 +128,7 @@ def test_repeat_noise_is_the_standard_deviation_within_a_sample() -> None:
     """By hand: 5 and 7 around 6 in one variant, 4 and 4 in the other: √(2 / 2) = 1 over the two."""
     answers = [[[5.0, 7.0], [4.0, 4.0]]] * 10
 
-    audited = audit_judges(seen(table({("a", "accuracy"): answers}, asked=rubric(ALONE))))
+    audited = build_judge_audit(seen(table({("a", "accuracy"): answers}, asked=rubric(ALONE))))
 
     one = found(audited, "repeat noise", "a")
     assert one.value == pytest.approx(1.0)
@@ -135,9 +137,12 @@ def test_repeat_noise_is_the_standard_deviation_within_a_sample() -> None:
 
 def test_silence_is_counted_by_kind() -> None:
     """Three of fifty answers did not come: over five of a hundred is red."""
-    heard = {"a": JudgeAnswerCounts(answered=47, abstained=1, failed=2), "b": JudgeAnswerCounts(answered=50)}
+    heard = {
+        "a": AuditedJudgeAnswerCounts(answered=47, abstained=1, failed=2),
+        "b": AuditedJudgeAnswerCounts(answered=50),
+    }
 
-    audited = audit_judges(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), answer_counts=heard))
+    audited = build_judge_audit(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), answer_counts=heard))
 
     one = found(audited, "failures", "a")
     assert one.value == pytest.approx(0.06)
@@ -159,9 +164,9 @@ def test_answers_are_heard_from_results() -> None:
         {"judgments": [], "scorecard": None},
     ]
 
-    heard, holistic, asked = count_answers_in_results(contents, 2)
+    heard, holistic, asked = count_audited_judge_answers(contents, 2)
 
-    assert heard == {"a": JudgeAnswerCounts(answered=1, abstained=1, failed=1)}
+    assert heard == {"a": AuditedJudgeAnswerCounts(answered=1, abstained=1, failed=1)}
     assert list(holistic) == ["a"]
     assert np.array_equal(holistic["a"], [7, np.nan], equal_nan=True)
     assert np.array_equal(asked["b"], [8, np.nan], equal_nan=True)
@@ -169,7 +174,7 @@ def test_answers_are_heard_from_results() -> None:
 
 def test_the_ranking_is_drawn_from_every_panel_there_could_be() -> None:
     """By hand: a puts new ahead by 1, b old by 0.5. Of the panels aa, ab, ba, bb three put new first."""
-    audited = audit_judges(seen(two_judges([[5.0, 6.0]] * 4, [[6.0, 5.5]] * 4)))
+    audited = build_judge_audit(seen(two_judges([[5.0, 6.0]] * 4, [[6.0, 5.5]] * 4)))
 
     one = found(audited, "ranking stability")
     assert one.value == pytest.approx(0.75)
@@ -182,7 +187,9 @@ def test_many_judges_are_drawn_and_the_draw_is_the_same_each_time() -> None:
     sides = [[[5.0, 6.2]] * 4, [[6.0, 5.0]] * 4]
     given = {(f"j{place}", "accuracy"): sides[place % 2] for place in range(6)}
 
-    values = [found(audit_judges(seen(table(given, asked=rubric(ALONE)))), "ranking stability").value for _ in range(2)]
+    values = [
+        found(build_judge_audit(seen(table(given, asked=rubric(ALONE)))), "ranking stability").value for _ in range(2)
+    ]
 
     assert values[0] == values[1]
     assert values[0] == pytest.approx(0.65, abs=0.06)  # P(at least 3 of 6) = 42/64.
@@ -197,10 +204,13 @@ def test_variance_is_held_against_scores_for_the_whole() -> None:
         holistic["a"][place], holistic["b"][place] = 4.0, 6.0
         run.reviews["a"][place], run.reviews["b"][place] = 4.0, 6.0
 
-    audited = audit_judges(seen(run, holistic=holistic))
+    audited = build_judge_audit(seen(run, holistic=holistic))
 
     assert found(audited, "variance against holistic").value == pytest.approx(0.25)
-    assert "no two reviewers" in found(audit_judges(seen(two_judges(first, second))), "variance against holistic").says
+    assert (
+        "no two reviewers"
+        in found(build_judge_audit(seen(two_judges(first, second))), "variance against holistic").says
+    )
 
 
 def test_scores_for_the_whole_that_were_asked_for_are_measured_beside_the_criteria() -> None:
@@ -208,11 +218,11 @@ def test_scores_for_the_whole_that_were_asked_for_are_measured_beside_the_criter
     run = two_judges(np.tile([5.0, 6.0], (12, 1)), np.tile([6.0, 7.0], (12, 1)))
     asked = {"a": np.tile([6.0, 4.0], 12), "b": np.tile([8.0, 6.0], 12)}
 
-    audited = audit_judges(seen(run, asked_holistic=asked))
+    audited = build_judge_audit(seen(run, asked_holistic=asked))
 
     assert found(audited, "variance against holistic").value == pytest.approx(0.25)
     assert "By their scores for the whole, " in found(audited, "ranking stability").says
-    assert "holistic: true" in found(audit_judges(seen(run)), "variance against holistic").advice
+    assert "holistic: true" in found(build_judge_audit(seen(run)), "variance against holistic").advice
 
 
 @pytest.mark.parametrize(("sign", "colour"), [(-1, "green"), (1, "red")])
@@ -223,14 +233,14 @@ def test_conciseness_that_rises_with_length_is_red(sign: int, colour: str) -> No
     scores = 5 + sign * (length - 500) / 200 + rng.normal(0, 0.3, (30, 2))
     run = table({("a", "conciseness"): scores}, asked=rubric({"conciseness": "1"}), length=length)
 
-    assert found(audit_judges(seen(run)), "conciseness and length").colour == colour
+    assert found(build_judge_audit(seen(run)), "conciseness and length").colour == colour
 
 
 def test_a_correlation_of_one_has_no_interval_that_claims_certainty() -> None:
     """Two judges that say the same: the number is 1, and there is no interval of no width."""
     values = np.arange(12.0)
 
-    one = measure_pairwise_correlation(np.stack([values, 2 * values]), np.arange(12))
+    one = measure_correlation_among_judges(np.stack([values, 2 * values]), np.arange(12))
 
     assert isinstance(one, IntervalEstimate)
     assert one.value == pytest.approx(1)
@@ -252,7 +262,7 @@ def noisy_panel(seed: int, *, samples: int = 60) -> RunTable:
 
 def test_the_judge_that_says_anything_is_found_and_named() -> None:
     """It is red, the others are not, the panel's findings name it, and the advice to others points to it."""
-    audited = audit_judges(seen(noisy_panel(1)))
+    audited = build_judge_audit(seen(noisy_panel(1)))
 
     each = {judge: found(audited, "agreement with others", judge) for judge in "abc"}
     assert {judge: one.colour for judge, one in each.items()} == {"a": "amber", "b": "amber", "c": "red"}
@@ -273,14 +283,16 @@ def test_agreement_with_others_is_the_mean_of_its_correlations_by_hand() -> None
     assert isinstance(one, IntervalEstimate)
     assert one.value == pytest.approx(wanted)
     assert one.low is not None and one.low < wanted < (one.high or 0)
-    assert found(audit_judges(seen(noisy_panel(1))), "agreement with others", "a").level == pytest.approx(1 - 0.05 / 3)
+    assert found(build_judge_audit(seen(noisy_panel(1))), "agreement with others", "a").level == pytest.approx(
+        1 - 0.05 / 3
+    )
 
 
 def test_of_two_judges_neither_stands_apart() -> None:
     """Their correlation is one number, of both alike."""
     rng = np.random.default_rng(2)
 
-    audited = audit_judges(seen(two_judges(rng.normal(5, 1, (20, 2)), rng.normal(5, 1, (20, 2)))))
+    audited = build_judge_audit(seen(two_judges(rng.normal(5, 1, (20, 2)), rng.normal(5, 1, (20, 2)))))
 
     assert not [one for one in audited.findings if one.name == "agreement with others"]
     assert not [one for one in audited.findings if "agrees least" in one.says]
@@ -288,7 +300,7 @@ def test_of_two_judges_neither_stands_apart() -> None:
 
 def test_agreement_says_over_what_it_is_taken() -> None:
     """The badge of the run speaks of one variant, the audit of all: two numbers that need not be the same."""
-    one = found(audit_judges(seen(noisy_panel(1))), "agreement")
+    one = found(build_judge_audit(seen(noisy_panel(1))), "agreement")
 
     assert one.says.startswith("Krippendorff's α of 3 judges over all variants is ")
 

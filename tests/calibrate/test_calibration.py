@@ -8,13 +8,13 @@ import pytest
 
 from evenhand.calibrate.calibration import (
     JudgeCalibration,
-    calibrate_judges,
     encode_human_label_points,
     encode_judge_calibration,
+    hold_judges_against_people,
 )
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
-from evenhand.workflows.calibrate import export_stored_panel
+from evenhand.workflows.calibrate import export_panel_for_user
 from tests.calibrate.tables import labels, table
 
 RNG = np.random.default_rng(11)
@@ -25,7 +25,7 @@ RUN = table({"high": {"tone": HIGH.tolist()}, "noisy": {"tone": NOISY.tolist()}}
 
 
 def calibrated(run: RunTable, people: list[float | None]) -> JudgeCalibration:
-    return calibrate_judges(run, labels(run, {"r1": {"tone": people}}))
+    return hold_judges_against_people(run, labels(run, {"r1": {"tone": people}}))
 
 
 def test_it_is_plain_data() -> None:
@@ -110,7 +110,7 @@ def test_points_for_a_report_are_few_and_counted() -> None:
 def test_without_labels_there_is_nothing_to_hold_judges_against() -> None:
     """The command says how to bring them."""
     with pytest.raises(InputError, match="no labels"):
-        calibrate_judges(RUN, ())
+        hold_judges_against_people(RUN, ())
 
 
 def test_a_run_in_which_no_judge_spoke_is_refused() -> None:
@@ -125,7 +125,7 @@ def test_a_warning_in_a_panel_file_stays_a_comment() -> None:
     """A name with a line break in it would otherwise add a judge."""
     found = replace(calibrated(RUN, PEOPLE.tolist()), warnings=("j\njudges: [evil]\u2028x\x85y has a length bias.",))
 
-    lines = export_stored_panel(found).splitlines()
+    lines = export_panel_for_user(found).splitlines()
 
     assert "# Beware: j judges: [evil] x y has a length bias." in lines
     assert [line for line in lines if "evil" in line and not line.startswith("#")] == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from evenhand.calibrate.calibration import calibrate_judges, encode_judge_calibration
+from evenhand.calibrate.calibration import encode_judge_calibration, hold_judges_against_people
 from evenhand.calibrate.criterion_weights import NoSuggestedWeights, SuggestedWeights
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
@@ -28,7 +28,7 @@ def people_of(run: RunTable, weights: Sequence[float], noise: float = 0.3, level
 
 def suggested(run: RunTable, people: list[float | None], **weights: float) -> SuggestedWeights | NoSuggestedWeights:
     found = labels(run, {"r1": {"score": people}})
-    return calibrate_judges(run, found, weights=[weights or EQUAL]).weights
+    return hold_judges_against_people(run, found, weights=[weights or EQUAL]).weights
 
 
 def test_weights_that_people_use_are_found_and_help() -> None:
@@ -102,7 +102,7 @@ def test_more_criteria_take_more_samples() -> None:
     run = table({"j": {id: rng.integers(1, 6, 25).tolist() for id in ids}})
     found = labels(run, {"r1": {"score": rng.integers(1, 6, 25).tolist()}})
 
-    told = calibrate_judges(run, found, weights=[dict.fromkeys(ids, 1.0)]).weights
+    told = hold_judges_against_people(run, found, weights=[dict.fromkeys(ids, 1.0)]).weights
 
     assert isinstance(told, NoSuggestedWeights)
     assert told.more == 5
@@ -113,7 +113,7 @@ def test_labels_of_criteria_alone_say_nothing_about_weights() -> None:
     run = run_of(40)
     found = labels(run, {"r1": {"right": run.criteria["right"].tolist()}})
 
-    told = calibrate_judges(run, found, weights=[EQUAL]).weights
+    told = hold_judges_against_people(run, found, weights=[EQUAL]).weights
 
     assert isinstance(told, NoSuggestedWeights)
     assert "add labels with the criterion 'score'" in told.why
@@ -132,7 +132,7 @@ def test_it_is_plain_data() -> None:
     run = run_of(60)
     found = labels(run, {"r1": {"score": people_of(run, (0.8, 0.1, 0.1))}})
 
-    data = encode_judge_calibration(calibrate_judges(run, found, weights=[EQUAL]))["weights"]
+    data = encode_judge_calibration(hold_judges_against_people(run, found, weights=[EQUAL]))["weights"]
 
     assert json.loads(json.dumps(data, allow_nan=False)).keys() == {
         "now", "suggested", "error_now", "error", "gain", "samples", "helps",

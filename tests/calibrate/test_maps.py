@@ -61,7 +61,7 @@ def test_a_biased_judge_is_put_right_on_samples_that_the_map_has_not_seen() -> N
     assert (one.kind, one.helps) == ("isotonic", True)
     assert one.before is not None and one.after is not None
     assert one.after < one.before / 2
-    assert one.apply(np.array([2.5])) == pytest.approx([3.0], abs=0.3)
+    assert one.map_to_human_scale(np.array([2.5])) == pytest.approx([3.0], abs=0.3)
 
 
 def test_a_map_for_a_judge_that_needs_none_claims_nothing() -> None:

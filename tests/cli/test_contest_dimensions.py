@@ -12,7 +12,7 @@ from evenhand.contest.read_task import load_task
 from evenhand.files.methods import load_method
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.workflows.contest_files import dimensions_to_yaml, save_dimensions_to_user_file
+from evenhand.workflows.contest_files import dimensions_to_user_yaml, save_dimensions_to_user_file
 
 TASK = """# A task with a comment.
 description: |
@@ -128,4 +128,4 @@ def test_whatever_a_judge_chose_is_read_back(
 
     locked = save_dimensions_to_user_file(path, task, rubric)
 
-    assert locked.written, dimensions_to_yaml(rubric)
+    assert locked.written, dimensions_to_user_yaml(rubric)

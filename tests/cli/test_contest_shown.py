@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.cli.contest_tables import mask_printed_contest, mask_printed_data, print_contest
+from evenhand.cli.contest_tables import mask_contest_to_print, mask_printed_data, print_contest
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, only
 
 ANN = "heron@example.com"
@@ -63,7 +63,7 @@ def test_the_same_address_in_a_text_is_masked(record: Json, capsys: pytest.Captu
     hint["criteria_checks"][2]["revision_hint"] = f"Ask {ANN}"
     mine["feedback"][0]["dimension_scores"]["credibility"] |= {"evidence": f"x {ANN}", "feedback": f"y {ANN}"}
 
-    data = json.dumps(mask_printed_contest(changed))
+    data = json.dumps(mask_contest_to_print(changed))
     print_contest(changed)
 
     said = one_line(capsys.readouterr().out)
@@ -77,7 +77,9 @@ def test_what_was_refused_is_named(record: Json) -> None:
     """In the list and in the reason."""
     refused = {"id": ANN, "author": JO, "at": "2026-11-10T00:00:00Z", "why": f"{ANN} was there before {JO}."}
 
-    data = mask_printed_contest({**record, "refused": [refused], "stopped": f"nobody could be asked about {ANN}: away"})
+    data = mask_contest_to_print(
+        {**record, "refused": [refused], "stopped": f"nobody could be asked about {ANN}: away"}
+    )
 
     assert data["refused"] == [refused]
     assert data["stopped"] == f"nobody could be asked about {ANN}: away"

@@ -35,7 +35,7 @@ from evenhand.contest.state import MOVES_BY_MODE, ContestState
 from evenhand.errors import ContestError
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Evidence, Judgment
-from evenhand.wording import number_for_json
+from evenhand.wording import format_number_for_json
 from tests.contest.building import NAMES, Ask
 
 # In no time, weight or id: where one of these is seen, a score is.
@@ -169,7 +169,7 @@ class Life:
     def _keep_secret(self, event: SubmissionScored) -> None:
         values = [one.score.value for one in event.judgments if isinstance(one.score, Scored)]
         exact = score_submission_alone(self.state, self.state.entries[event.submission]).exact
-        shown = [number_for_json(value, 2) for value in [*values, *([] if exact is None else [exact])]]
+        shown = [format_number_for_json(value, 2) for value in [*values, *([] if exact is None else [exact])]]
         self.secrets |= {str(value) for value in [*values, *shown]}
 
     def _nothing_too_early(self) -> None:

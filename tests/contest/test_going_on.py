@@ -12,7 +12,7 @@ from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
-from evenhand.workflows.contests import digest_stored_terms, load_contest_record
+from evenhand.workflows.contests import digest_contest_terms_to_resume, load_contest_record
 from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
 from tests.contest.building import START, hour, task
 from tests.contest.playing import contrary, handed_in, play, statuses
@@ -178,7 +178,7 @@ def _row(terms: Task) -> Json:
     plain = {
         "id": "20261101-000000-000000",
         "name": terms.name,
-        "digest": digest_stored_terms(terms, JudgeOptions()),
+        "digest": digest_contest_terms_to_resume(terms, JudgeOptions()),
         "state": "running",
     }
     return {**plain, "started": START.isoformat(), "ended": None, "holder": None, "source": "", "summary": None}

@@ -14,7 +14,7 @@ from evenhand.contest.state import (
     CONTEST_PHASES,
     MOVES_BY_MODE,
     ContestState,
-    contest_phase_diagram,
+    contest_machine_to_mermaid,
     list_allowed_events,
 )
 from evenhand.contest.task import Task
@@ -189,7 +189,7 @@ def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
     """It is generated from what the machine asks whether an event is allowed."""
     arrows = {
         line.split(": ")[0].strip(): line.split(": ")[1]
-        for line in contest_phase_diagram(mode).splitlines()
+        for line in contest_machine_to_mermaid(mode).splitlines()
         if ": " in line
     }
 
@@ -206,7 +206,7 @@ def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
         for kind, targets in kinds.items()
         for target in targets
     }
-    assert "    closed --> [*]\n" in contest_phase_diagram(mode)
+    assert "    closed --> [*]\n" in contest_machine_to_mermaid(mode)
     assert {kind for phase in CONTEST_PHASES for kind in list_allowed_events(mode, phase)} == {
         kind for _, kind, _ in drawn
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.calibrate.calibration import calibrate_judges
+from evenhand.calibrate.calibration import hold_judges_against_people
 from evenhand.calibrate.human_agreement import AgreementFigure, measure_pair_kappa
 from evenhand.calibrate.labelled_outputs import AnswerPairs, collect_labelled_outputs
 from evenhand.calibrate.labels import Label
@@ -28,7 +28,7 @@ def test_a_map_brings_a_judge_nearer_to_people_on_dialogues_it_was_not_fitted_on
     """
     run, people = _dialogues(shared)
 
-    found = {one.question: one for one in calibrate_judges(run, people).maps}
+    found = {one.question: one for one in hold_judges_against_people(run, people).maps}
 
     before, after = ([getattr(found[name], side) for name in QUESTIONS] for side in ("before", "after"))
     assert after[0] < 0.62 * before[0]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.contest.feedback import FEEDBACK_TYPES, view_submission
-from evenhand.contest.state import SUBMISSION_STATUSES, contest_phase_diagram
+from evenhand.contest.state import SUBMISSION_STATUSES, contest_machine_to_mermaid
 from evenhand.contest.task import CONTEST_MODES
 from tests.contest.building import INJECTION, Contest
 
@@ -15,7 +15,7 @@ BOTH = (True, True)
 
 def contest_blocks() -> dict[str, str]:
     """Every block by name."""
-    drawings = {f"drawing-{mode}": f"```mermaid\n{contest_phase_diagram(mode)}```\n" for mode in CONTEST_MODES}
+    drawings = {f"drawing-{mode}": f"```mermaid\n{contest_machine_to_mermaid(mode)}```\n" for mode in CONTEST_MODES}
     statuses = {f"status-{status}": _block(_status(status)) for status in SUBMISSION_STATUSES}
     feedback = {f"feedback-{type}": _block(_feedback(type)) for type in FEEDBACK_TYPES}
     return drawings | statuses | feedback | {"feedback-violation": _block(_feedback("gate_check", violated=True))}

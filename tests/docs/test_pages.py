@@ -12,7 +12,7 @@ import yaml
 import evenhand
 from evenhand import errors
 from evenhand.cli.app import app
-from evenhand.files.methods import list_method_names, list_rubric_names, load_method
+from evenhand.files.methods import list_method_yaml_names, list_rubric_names, load_method
 from evenhand.model.method import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
 
@@ -46,7 +46,7 @@ def test_every_step_has_its_page_with_an_example(step: str) -> None:
     assert any(block.language in ("console", "python") for block in blocks(page))
 
 
-@pytest.mark.parametrize("method", list_method_names())
+@pytest.mark.parametrize("method", list_method_yaml_names())
 def test_every_method_has_its_page_with_an_example(method: str) -> None:
     """One page per method, with an example that is run."""
     page = (DOCS / "methods" / f"{method}.md").read_text("utf-8")
@@ -97,7 +97,7 @@ def test_every_error_is_on_the_page_of_errors() -> None:
 def test_every_setting_is_on_the_page_of_the_environment() -> None:
     """A variable that nobody knows of is a variable that does nothing."""
     page = (DOCS / "environment.md").read_text("utf-8")
-    settings = {variable for name in list_method_names() for variable in load_method(name).environment}
+    settings = {variable for name in list_method_yaml_names() for variable in load_method(name).environment}
 
     assert len(settings) == 7
     assert [name for name in (*sorted(settings), *_read_from_the_environment()) if f"`{name}`" not in page] == []

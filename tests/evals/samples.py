@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import SampleSource, count_samples, open_samples
+from evenhand.evals.samples import SampleSource, count_eval_samples, open_samples
 from evenhand.files.tree import build_tree
 from evenhand.model.sample import ToolCall, VariantOutput
 
@@ -75,7 +75,7 @@ def source(folder: Path, name: str, content: str | bytes, **options: Any) -> Sam
 def said(folder: Path, name: str, content: str | bytes, **options: Any) -> list[str]:
     """What the check of a file complains of."""
     with pytest.raises(EvalError) as caught:
-        count_samples(source(folder, name, content, **options))
+        count_eval_samples(source(folder, name, content, **options))
     return str(caught.value).replace(f"{folder}/", "").splitlines()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault, InputError
 from evenhand.evals.sample import EvalSample, read_sample_entry
-from evenhand.evals.samples import count_samples, open_samples
+from evenhand.evals.samples import count_eval_samples, open_samples
 from evenhand.files.parsing import parse_yaml_tree
 from evenhand.files.tree import find_node_line
 from evenhand.model.sample import ToolCall, VariantOutput
@@ -99,7 +99,7 @@ def test_a_check_counts_what_there_is(tmp_path: Path) -> None:
     """Tags decide rubrics, outputs decide variants."""
     content = '{"output": "a", "tags": "x,y"}\n{"outputs": {"old": "a", "new": null}, "tags": ["x"]}\n{}\n'
 
-    counted = count_samples(source(tmp_path, "s.jsonl", content))
+    counted = count_eval_samples(source(tmp_path, "s.jsonl", content))
 
     assert (counted.samples, counted.tags, counted.variants) == (3, {"x": 2, "y": 1}, {"output": 1, "old": 1})
 
@@ -112,7 +112,7 @@ def test_a_check_looks_for_what_it_is_told_to(tmp_path: Path) -> None:
             faults.append(Fault("unknown assertion", path=("assertions",)))
 
     with pytest.raises(InputError) as caught:
-        count_samples(source(tmp_path, "s.jsonl", '{}\n{"assertions": [1]}\n'), also)
+        count_eval_samples(source(tmp_path, "s.jsonl", '{}\n{"assertions": [1]}\n'), also)
 
     assert str(caught.value) == f"{tmp_path}/s.jsonl:2: unknown assertion"
 
@@ -129,7 +129,7 @@ def test_every_change_of_a_sample_changes_the_name_of_all(tmp_path: Path, change
     after = source(tmp_path, "t.jsonl", json.dumps({**FULL, **change}))
 
     (one,), (other,) = before, after
-    assert count_samples(before).digest != count_samples(after).digest
+    assert count_eval_samples(before).digest != count_eval_samples(after).digest
     assert (one.digest() != other.digest()) == ("cluster" not in change)
 
 
@@ -154,12 +154,12 @@ def test_memory_stays_flat_as_samples_grow(tmp_path: Path) -> None:
         lines = (json.dumps({"id": f"{'i' * 300}{n}", "input": "x" * 1000}) for n in range(count))
         samples = source(tmp_path, "s.jsonl", "\n".join(lines))
         tracemalloc.start()
-        count_samples(samples)
+        count_eval_samples(samples)
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used
 
-    count_samples(source(tmp_path, "s.jsonl", "{}"))
+    count_eval_samples(source(tmp_path, "s.jsonl", "{}"))
 
     assert peak(4000) - peak(500) < 3500 * 150
 
@@ -177,7 +177,7 @@ class Few:
 def test_samples_of_any_source_are_checked() -> None:
     """Whoever gives samples over and over is a source."""
     with pytest.raises(EvalError) as caught:
-        count_samples(Few())
+        count_eval_samples(Few())
 
     assert str(caught.value) == "few[1]: the id 'a' is used twice, first in few[0] (each id is unique)"
 

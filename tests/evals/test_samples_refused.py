@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault
 from evenhand.evals import json_lines as _samples_lines
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import count_samples
+from evenhand.evals.samples import count_eval_samples
 from tests.evals.samples import DATA, said, source, unopened
 
 
@@ -91,7 +91,7 @@ def test_looking_further_stops_when_enough_is_told(tmp_path: Path, kind: str) ->
         faults.append(Fault(f"wrong: {sample.id}"))
 
     with pytest.raises(EvalError) as caught:
-        count_samples(samples, also)
+        count_eval_samples(samples, also)
 
     assert (len(looked), len(caught.value.faults)) == (MOST_FAULTS_SHOWN, MOST_FAULTS_SHOWN)
 
@@ -166,6 +166,6 @@ def test_whatever_a_file_holds_it_gives_samples_or_a_clear_error(
     samples = source(folder, name, content)
 
     try:
-        assert count_samples(samples).samples == len(list(samples))
+        assert count_eval_samples(samples).samples == len(list(samples))
     except EvalError as error:
         assert all(fault.where.startswith(str(folder / name)) for fault in error.faults)

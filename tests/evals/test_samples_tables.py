@@ -10,7 +10,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import count_samples
+from evenhand.evals.samples import count_eval_samples
 from evenhand.model.sample import ToolCall, VariantOutput
 from tests.evals.samples import FULL, SAMPLE, said, source, unopened
 
@@ -163,4 +163,4 @@ def test_the_name_of_a_sample_does_not_depend_on_the_kind_of_file(tmp_path: Path
     by_csv = source(tmp_path, "s.csv", "id,output,cost\na,b,0.1\n")
     by_json = source(tmp_path, "s.jsonl", '{"cost": 0.1, "output": "b", "id": "a"}')
 
-    assert count_samples(by_csv).digest == count_samples(by_json).digest
+    assert count_eval_samples(by_csv).digest == count_eval_samples(by_json).digest

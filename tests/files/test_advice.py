@@ -6,7 +6,7 @@ import pytest
 
 from evenhand import load_rubric
 from evenhand.files.rubrics import open_rubric
-from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
+from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 
 
 def test_advice_is_quick_on_large_rubrics() -> None:
@@ -17,8 +17,8 @@ def test_advice_is_quick_on_large_rubrics() -> None:
         {"id": "b", "asks": "y?", "scale": {"min": 0, "max": 10**9, "integers": True}, "anchors": {0: "none"}},
     ]
 
-    assert advise_on_rubric_scoring(load_rubric({"criteria": many})) == []
-    assert advise_on_rubric_scoring(load_rubric({"criteria": huge})) == []
+    assert find_doubtful_score_parts(load_rubric({"criteria": many})) == []
+    assert find_doubtful_score_parts(load_rubric({"criteria": huge})) == []
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_careful_colleague_points_it_out(rubric: str, said: str, tmp_path: Pat
     """Valid, and worth a second look."""
     (tmp_path / "r.yaml").write_text(rubric)
 
-    advice = advise_on_rubric_scoring(open_rubric(tmp_path / "r.yaml").rubric)
+    advice = find_doubtful_score_parts(open_rubric(tmp_path / "r.yaml").rubric)
 
     assert any(entry.what.startswith(said) for entry in advice), advice
 
@@ -81,4 +81,4 @@ def test_a_weight_that_can_tip_the_verdict_is_not_warned_about() -> None:
     """With 6, 3 and 1 the last one lifts 0.9 to 1 — and 0.5 to 0.6 in another split."""
     plain = [{"id": f"c{n}", "asks": "x?", "weight": 1, "required": False} for n in range(5)]
 
-    assert advise_on_rubric_scoring(load_rubric({"criteria": plain})) == []
+    assert find_doubtful_score_parts(load_rubric({"criteria": plain})) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import AnswersError, Missing, Scored, load_rubric
-from evenhand.files.answers import load_answers, parse_answers_text
+from evenhand.files.answers import load_answers_json_file, parse_answers_json_text
 from evenhand.model.scorecard import Answers
 from tests.builders import COUNCIL, card
 
@@ -14,14 +14,14 @@ COUNCIL_RUBRIC = load_rubric("council")
 
 
 def first(text: str) -> Answers:
-    entry = parse_answers_text(text, COUNCIL_RUBRIC, "a.json")[0]
+    entry = parse_answers_json_text(text, COUNCIL_RUBRIC, "a.json")[0]
     assert isinstance(entry, Answers)
     return entry
 
 
 def refused(text: str) -> list[str]:
     with pytest.raises(AnswersError) as caught:
-        parse_answers_text(text, COUNCIL_RUBRIC, "a.json")
+        parse_answers_json_text(text, COUNCIL_RUBRIC, "a.json")
     return str(caught.value).splitlines()
 
 
@@ -45,7 +45,7 @@ def test_a_number_keeps_its_decimals() -> None:
 )
 def test_outputs_come_as_an_object_a_list_or_lines(text: str) -> None:
     """JSON or JSONL, with or without empty lines."""
-    assert [entry.id for entry in parse_answers_text(text, COUNCIL_RUBRIC, "a") if isinstance(entry, Answers)] == [
+    assert [entry.id for entry in parse_answers_json_text(text, COUNCIL_RUBRIC, "a") if isinstance(entry, Answers)] == [
         "a",
         "b",
     ]
@@ -61,7 +61,7 @@ def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'\xef\xbb\xbf{"outputs": [{"id": "a", "scores": {}}]}')
 
-    assert len(load_answers(path, COUNCIL_RUBRIC)) == 1
+    assert len(load_answers_json_file(path, COUNCIL_RUBRIC)) == 1
 
 
 def test_a_criterion_given_twice_with_different_answers_is_unreadable() -> None:
@@ -101,8 +101,10 @@ def test_a_flag_found_and_not_found_is_refused() -> None:
     rubric = load_rubric({"method": "judge-skill", "red_flags": ["f"]})
 
     with pytest.raises(AnswersError, match="was 'f' found"):
-        parse_answers_text('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": false}}', rubric, "a")
-    twice = parse_answers_text('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": "again"}}', rubric, "a")[0]
+        parse_answers_json_text('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": false}}', rubric, "a")
+    twice = parse_answers_json_text('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": "again"}}', rubric, "a")[
+        0
+    ]
     assert isinstance(twice, Answers)
     assert list(twice.red_flags) == ["f"]
 
@@ -111,7 +113,7 @@ def test_other_line_breaks_do_not_end_a_line_of_jsonl() -> None:
     """U+2028 may stand inside a JSON string."""
     text = '{"id": "a\u2028b", "scores": {}}\n{"id": "c\u0085d", "scores": {}}\r\n'
 
-    assert len(parse_answers_text(text, COUNCIL_RUBRIC, "a")) == 2
+    assert len(parse_answers_json_text(text, COUNCIL_RUBRIC, "a")) == 2
 
 
 def test_a_thousand_faults_are_found_in_one_reading_and_told_in_part() -> None:

@@ -21,7 +21,7 @@ from evenhand.files.json_shape import (
     JsonShape,
     SplitField,
     StandIn,
-    json_exact_fraction,
+    json_fraction_scalar,
     json_key,
     list_shape_fields,
     number_between,
@@ -259,7 +259,7 @@ class Tree:
 def test_a_tree_holds_values_of_its_own_class() -> None:
     """However deep."""
     tree = Tree("a", (Tree("b", (Tree("c"),)), Tree("d")), Fraction(1, 2))
-    codec = Codec(scalars={Fraction: json_exact_fraction(9)})
+    codec = Codec(scalars={Fraction: json_fraction_scalar(9)})
 
     assert codec.to_json(tree)["parts"][0]["parts"] == [{"name": "c", "parts": [], "weight": 1}]
     assert codec.from_json(Tree, codec.to_json(tree)) == tree

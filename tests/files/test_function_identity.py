@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.files.function_identity import hash_function, hash_module_file, name_function
+from evenhand.files.function_identity import hash_function, hash_python_source_file, name_function
 
 PROMPT = "Answer briefly."
 
@@ -118,9 +118,11 @@ def test_a_module_is_versioned_by_its_file_and_not_imported(tmp_path: Path) -> N
     (tmp_path / "pack").mkdir()
     bot = tmp_path / "pack" / "bot.py"
     bot.write_text("raise SystemExit('imported')")
-    before = hash_module_file("pack.bot", tmp_path)
+    before = hash_python_source_file("pack.bot", tmp_path)
 
     bot.write_text("raise SystemExit('imported again')")
 
-    assert "" != before != hash_module_file("pack.bot", tmp_path)
-    assert hash_module_file("pack.missing", tmp_path) == hash_module_file("no_such_module", tmp_path) == ""
+    assert "" != before != hash_python_source_file("pack.bot", tmp_path)
+    assert (
+        hash_python_source_file("pack.missing", tmp_path) == hash_python_source_file("no_such_module", tmp_path) == ""
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand import RubricError, load_rubric
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.scoring.scores import compute_fingerprint
 
 
@@ -12,16 +12,16 @@ def test_the_environment_overrides_the_file_and_changes_the_fingerprint() -> Non
     rubric = load_rubric("council")
     environ = {"LLM_COUNCIL_WEIGHT_ACCURACY": "0.45", "LLM_COUNCIL_WEIGHT_CLARITY": "0.10", "HOME": "/x"}
 
-    changed = apply_rubric_file_environment(rubric, environ)
+    changed = override_rubric_file_fields(rubric, environ)
 
     assert [float(c.weight) for c in changed.criteria] == [0.45, 0.1, 0.2, 0.15, 0.1]
     assert compute_fingerprint(changed) != compute_fingerprint(rubric)
-    assert apply_rubric_file_environment(rubric, {"PATH": "x", "LLM_COUNCIL_WEIGHT_CLARITY": ""}) == rubric
+    assert override_rubric_file_fields(rubric, {"PATH": "x", "LLM_COUNCIL_WEIGHT_CLARITY": ""}) == rubric
 
 
 def test_the_cap_on_unsafe_outputs_is_a_setting() -> None:
     """LLM_COUNCIL_SAFETY_SCORE_CAP, default 0.0."""
-    changed = apply_rubric_file_environment(load_rubric("council"), {"LLM_COUNCIL_SAFETY_SCORE_CAP": "2.5"})
+    changed = override_rubric_file_fields(load_rubric("council"), {"LLM_COUNCIL_SAFETY_SCORE_CAP": "2.5"})
 
     assert str(changed.method.steps[-1].at) == "5/2"  # type: ignore[attr-defined]
 
@@ -30,7 +30,7 @@ def test_relevance_means_nothing_to_the_first_version() -> None:
     """It has no such criterion."""
     rubric = load_rubric("council-v1")
 
-    assert apply_rubric_file_environment(rubric, {"LLM_COUNCIL_WEIGHT_RELEVANCE": "0.9"}) == rubric
+    assert override_rubric_file_fields(rubric, {"LLM_COUNCIL_WEIGHT_RELEVANCE": "0.9"}) == rubric
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_relevance_means_nothing_to_the_first_version() -> None:
 def test_a_wrong_setting_names_its_variable(environ: dict[str, str], said: str) -> None:
     """The place of a fault is not always a file."""
     with pytest.raises(RubricError) as caught:
-        apply_rubric_file_environment(load_rubric("council"), environ)
+        override_rubric_file_fields(load_rubric("council"), environ)
 
     assert str(caught.value) == said

@@ -10,13 +10,13 @@ import yaml
 
 from evenhand import Sample, load_rubric
 from evenhand.files.criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
-from evenhand.files.methods import LIBRARY, list_method_names, list_rubric_names, read_starter_rubric
+from evenhand.files.methods import LIBRARY, list_method_yaml_names, list_rubric_names, read_starter_rubric
 from evenhand.files.rubric_schema import build_rubric_schema
-from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_source
-from evenhand.judging.judge import judge_sample
+from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_file_text
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.model.method import STEPS
 from evenhand.model.scale import YES_NO
-from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
+from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 from evenhand.scoring.scores import compute_fingerprint
 from tests.files.files import ARRAY, CHECKLIST, MAP
 from tests.judging.scripted import Scripted
@@ -27,7 +27,7 @@ def test_every_shipped_rubric_is_without_fault_and_without_warning(name: str) ->
     """We keep our own advice: anchors for every scale, nothing vague, gates that bite."""
     rubric = load_rubric(name)
 
-    assert advise_on_rubric_scoring(rubric) == []
+    assert find_doubtful_score_parts(rubric) == []
     assert all(leaf.anchors or leaf.scale is YES_NO for leaf in rubric.leaves.values())
 
 
@@ -64,16 +64,16 @@ def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:
     """A newcomer's first file must be a good one."""
     (tmp_path / "rubric.yaml").write_text(read_starter_rubric())
 
-    assert advise_on_rubric_scoring(load_rubric(tmp_path / "rubric.yaml")) == []
+    assert find_doubtful_score_parts(load_rubric(tmp_path / "rubric.yaml")) == []
 
 
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
     """Editors underline what the reader would refuse."""
     check = jsonschema.Draft202012Validator(build_rubric_schema())
-    good = [yaml.safe_load(read_rubric_source(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
+    good = [yaml.safe_load(read_rubric_file_text(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
     good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, read_starter_rubric())]
     good += [json.loads(json.dumps(yaml.safe_load(MAP)))]
-    methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in list_method_names()]
+    methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in list_method_yaml_names()]
     good += [{"criteria": ["x"], "steps": method["steps"]} for method in methods]
     bad = [
         {"critera": []},
@@ -104,7 +104,7 @@ def test_the_schema_knows_every_field_the_reader_knows() -> None:
 @pytest.mark.parametrize("name", list_rubric_names())
 def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -> None:
     """`rubric show NAME --yaml > mine.yaml` gives a file that loads as the same rubric."""
-    (tmp_path / "mine.yaml").write_text(read_rubric_source(name))
+    (tmp_path / "mine.yaml").write_text(read_rubric_file_text(name))
 
     assert compute_fingerprint(load_rubric(tmp_path / "mine.yaml")) == compute_fingerprint(load_rubric(name))
 
@@ -115,7 +115,7 @@ def test_every_shipped_rubric_can_be_judged(name: str) -> None:
     rubric = load_rubric(name)
     judge = Scripted(lambda _: "I cannot assess this.")
 
-    judged = asyncio.run(judge_sample(rubric, Sample(outputs={"a": "A text."}), [judge]))
+    judged = asyncio.run(ask_judges_for_reviews(rubric, Sample(outputs={"a": "A text."}), [judge]))
 
     assert len(judge.asked) == 1
     assert judged.scores["a"].verdict == "incomplete"

@@ -16,10 +16,10 @@ from evenhand.guards.injection import (
     MOST_SHOWN,
     find_injections,
     find_pattern_matches,
-    read_pattern,
+    read_injection_pattern,
 )
 from evenhand.guards.injection_scores import InjectionSentence, load_injection_lexicon, load_injection_weights
-from evenhand.guards.injection_text import normalise_guarded_text, restore_words
+from evenhand.guards.injection_text import normalise_guarded_text, restore_injection_words
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 LEAST_FITTED, LEAST_HELD_OUT = 0.80, 0.88  # Below what was measured, so that small changes pass.
@@ -174,7 +174,7 @@ def _is_met(group: dict[str, Any], text: str) -> bool:
         return re.search(group["pattern"], text) is not None
     if "forms" in group:
         return not set(" ".join(group["forms"].values()).split()).isdisjoint(view.known_words)
-    return any(restore_words(view))
+    return any(restore_injection_words(view))
 
 
 def _examples(entry: dict[str, list[str]], key: str) -> list[str]:
@@ -183,7 +183,7 @@ def _examples(entry: dict[str, list[str]], key: str) -> list[str]:
 
 
 def _is_matched(entry: dict[str, str], file: dict[str, object], text: str) -> bool:
-    pattern = read_pattern(entry, file)
+    pattern = read_injection_pattern(entry, file)
     return any(find_pattern_matches(normalise_guarded_text(text), dict.fromkeys(pattern.starts_with, (pattern,))))
 
 

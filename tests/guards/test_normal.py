@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.injection_text import decode_hidden_text, normalise_guarded_text, reverse_text, rotate_letters
+from evenhand.guards.injection_text import (
+    decode_hidden_text,
+    normalise_guarded_text,
+    reverse_text,
+    rotate_injected_letters,
+)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +113,7 @@ def test_a_turned_text_is_led_back_from_its_end() -> None:
 
 def test_a_rotated_text_stands_where_it_stood() -> None:
     """Letters move in the alphabet, not in the text."""
-    view = rotate_letters(normalise_guarded_text(codecs.encode("ignore it", "rot13")))
+    view = rotate_injected_letters(normalise_guarded_text(codecs.encode("ignore it", "rot13")))
 
     assert view.text == "ignore it"
     assert view.locate(7, 9) == (7, 9)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import fill_in_guard_words, read_word_classes
+from evenhand.guards.patterns import fill_in_guard_words, read_guard_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
 from evenhand.guards.safety import ASKING_FRAMES, find_unsafe_passages, load_safety_patterns
@@ -20,7 +20,7 @@ Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 def safety_entries() -> Iterator[Entry]:
     """Name, entry and a check by this entry alone: an act in its sentence, a frame before it, a pattern anywhere."""
     data, patterns = load_library_data("guards/safety.yaml"), load_safety_patterns()
-    words = read_word_classes(data["words"])
+    words = read_guard_word_classes(data["words"])
     yield from word_entries(data["words"])
     for name, entry in data["asked"].items():
         yield name, entry, re.compile(ASKING_FRAMES % fill_in_guard_words(entry["pattern"], words)).search
@@ -53,7 +53,7 @@ def personal_entries() -> Iterator[Entry]:
 
 
 def word_entries(entries: dict[str, Any]) -> Iterator[Entry]:
-    words = read_word_classes(entries)
+    words = read_guard_word_classes(entries)
     yield from ((name, entry, re.compile(words[name]).match) for name, entry in entries.items())
 
 

@@ -12,7 +12,7 @@ from evenhand import Connections, JudgeError, JudgeOptions, Missing, Sample, Sco
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
 from evenhand.models.requests import Reply, Request
@@ -193,7 +193,7 @@ def test_ids_that_a_reply_cannot_tell_apart_are_refused(ids: tuple[str, str]) ->
     model = Scripted(lambda _: "", "j")
 
     with pytest.raises(JudgeError):
-        asyncio.run(judge_sample(rubric, Sample(outputs={"a": "text"}), [model]))
+        asyncio.run(ask_judges_for_reviews(rubric, Sample(outputs={"a": "text"}), [model]))
 
     assert model.asked == []
 
@@ -211,7 +211,7 @@ def _by(name: str, **scores: object) -> Scripted:
 
 def _cascade(*models: Scripted, **authors: str) -> JudgedSample:
     sample = Sample(outputs={id: f"text {id}" for id in ("a", "b", "c")}, authors=authors)
-    return asyncio.run(judge_sample(RUBRIC, sample, models, JudgeOptions(cascade=Cascade())))
+    return asyncio.run(ask_judges_for_reviews(RUBRIC, sample, models, JudgeOptions(cascade=Cascade())))
 
 
 def test_a_cascade_does_not_rank_over_different_judges() -> None:
@@ -264,10 +264,10 @@ def test_what_reaches_the_models_is_in_the_fingerprint(other: JudgeOptions) -> N
         JudgeOptions(logprobs=True),
     ]
 
-    marks = [asyncio.run(judge_sample(COUNCIL, sample, [model], how)).scores.fingerprint for how in hows]
+    marks = [asyncio.run(ask_judges_for_reviews(COUNCIL, sample, [model], how)).scores.fingerprint for how in hows]
 
     assert len(set(marks)) == len(marks)
-    assert asyncio.run(judge_sample(COUNCIL, sample, [model], other)).scores.fingerprint in marks
+    assert asyncio.run(ask_judges_for_reviews(COUNCIL, sample, [model], other)).scores.fingerprint in marks
 
 
 @pytest.mark.parametrize("wrong", [None, 5, [5], object()])

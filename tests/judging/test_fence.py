@@ -23,7 +23,7 @@ from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JOINER, fence_untrusted_pieces, neutralize_untrusted_text
 from evenhand.judging.questions import Dialogue
 from evenhand.model.scale import Scored
@@ -145,7 +145,7 @@ def test_a_judge_that_obeys_only_what_is_outside_the_fence_is_moved_by_no_attack
     judge = Scripted(_obedient)
 
     def scores(output: str) -> list[object]:
-        judged = asyncio.run(judge_sample(SKILL, Sample(outputs={"a": output}), [judge]))
+        judged = asyncio.run(ask_judges_for_reviews(SKILL, Sample(outputs={"a": output}), [judge]))
         return [one.score for one in judged.judgments]
 
     honest = scores("An honest answer.")

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     NOISE,
-    JudgeYesThreshold,
+    YesReplyThreshold,
     ask_by_odds,
-    find_judge_yes_threshold,
+    find_yes_reply_threshold,
     load_judge_test_questions,
     pool_judge_odds,
     read_yes_leaning,
 )
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 from tests.judging.scripted import MANNER, Answer, Scripted, converse, fitting
@@ -294,9 +294,9 @@ def test_known_questions_are_balanced_in_every_language(language: str) -> None:
 
 def test_a_threshold_lies_half_way_between_the_faintest_known_answers() -> None:
     """The faintest yes is 2, the faintest no 0: the threshold is 1. Means of 4 and −1: ±0.25 is too near to it."""
-    found = find_judge_yes_threshold([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
+    found = find_yes_reply_threshold([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
 
-    assert isinstance(found, JudgeYesThreshold)
+    assert isinstance(found, YesReplyThreshold)
     assert (found.threshold, found.band) == pytest.approx((1.0, 0.25))
 
 
@@ -304,22 +304,22 @@ def test_a_model_is_known_by_how_it_orders_known_answers() -> None:
     """However near to each other all its answers are; three of four pairs in order are what a guesser gets."""
     right = [True, False, True, False]
 
-    assert find_judge_yes_threshold(right, [0.02, -0.01, 0.01, -0.02]) == JudgeYesThreshold(0.0, NOISE)
+    assert find_yes_reply_threshold(right, [0.02, -0.01, 0.01, -0.02]) == YesReplyThreshold(0.0, NOISE)
     assert (
-        find_judge_yes_threshold(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
+        find_yes_reply_threshold(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
     )
 
 
 def test_too_few_known_answers_are_no_measure() -> None:
     """Half of them unread: what is left may lean either way."""
-    found = find_judge_yes_threshold([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
+    found = find_yes_reply_threshold([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
 
     assert found == "this model does not answer known questions with yes or no (unreadable: x)"
 
 
 def _judged(name: str, rubric: Rubric, **how: Any) -> tuple[JudgedSample, list[Request]]:
     model = Scripted(lambda request: _reply(3.0) if request.dialogue == "odds" else fitting()(request), name)
-    return asyncio.run(judge_sample(rubric, TWO, [model], JudgeOptions(**how))), model.asked
+    return asyncio.run(ask_judges_for_reviews(rubric, TWO, [model], JudgeOptions(**how))), model.asked
 
 
 @pytest.mark.parametrize("rubric", [RUBRIC, load_rubric({"method": "council"})])

@@ -16,7 +16,7 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_gate_check,
 )
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import NoReply, Request
 from tests.judging.scripted import MANNER, Answer, Scripted, converse, in_turn
@@ -279,7 +279,7 @@ def test_of_several_judges_the_two_most_severe_suggestions_count() -> None:
     mild, strict = (_individual().replace('"high"', f'"{severity}"') for severity in ("low", "high"))
     panel = [Scripted(lambda _: mild, "mild"), Scripted(lambda _: strict, "strict")]
 
-    judged = asyncio.run(judge_sample(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), panel))
+    judged = asyncio.run(ask_judges_for_reviews(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), panel))
 
     assert [(one.problem, one.severity) for one in judged.suggestions["s1"]] == [("p2", "high"), ("p1", "low")]
 

@@ -11,13 +11,13 @@ import pytest
 
 from evenhand import InputError, JudgeError, JudgeOptions, Sample, load_rubric
 from evenhand.errors import BusyError
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
 from evenhand.model.scale import Scored
 from evenhand.models.requests import Model, Reply, Request
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.workflows.judge import read_user_sample
+from evenhand.workflows.judge import resolve_user_sample
 from tests.judging.scripted import Scripted, fitting
 
 COUNCIL = load_rubric("council")
@@ -62,7 +62,7 @@ def failing(name: str) -> Scripted:
 def _judge(
     *models: Model, sample: Sample = SAMPLE, how: JudgeOptions | None = None, rubric: Any = COUNCIL
 ) -> JudgedSample:
-    return asyncio.run(judge_sample(rubric, sample, models, how or JudgeOptions()))
+    return asyncio.run(ask_judges_for_reviews(rubric, sample, models, how or JudgeOptions()))
 
 
 def test_a_panel_ranks_by_the_mean_of_its_reviewers() -> None:
@@ -375,7 +375,7 @@ def test_a_cascade_over_a_ranking_asks_again_where_the_first_place_is_close() ->
 def test_a_sample_without_outputs_is_refused() -> None:
     """There is nothing to judge."""
     with pytest.raises(InputError, match="at least one output"):
-        read_user_sample(Sample(input="Where is my parcel?"))
+        resolve_user_sample(Sample(input="Where is my parcel?"))
     with pytest.raises(InputError, match="is empty"):
         Sample(outputs={"a": "  "})
 

@@ -10,10 +10,10 @@ import pytest
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, build_pointwise_questions
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.judging.traces import LONGEST_TRACE, show_trace
+from evenhand.judging.traces import LONGEST_TRACE, show_trace_to_judge
 from evenhand.model.sample import OutputTrace, Sample, ToolCall
 from evenhand.model.scale import Scored
 from evenhand.models.requests import Request
@@ -69,7 +69,7 @@ def test_a_trace_cannot_close_its_fence_or_write_down_a_call() -> None:
 def test_every_way_of_asking_shows_the_trace(how: Mapping[str, Any]) -> None:
     """Whatever the judge is asked for."""
     judge = Scripted(lambda request: fitting("Done.")(request) if request.schema else "Score: 7")
-    asyncio.run(judge_sample(RUBRIC, _sample(), [judge], JudgeOptions(**how)))
+    asyncio.run(ask_judges_for_reviews(RUBRIC, _sample(), [judge], JudgeOptions(**how)))
 
     assert all("Call 1: search" in request.messages[-1].text for request in judge.asked)
 
@@ -78,7 +78,7 @@ def test_side_by_side_each_response_has_its_own_trace() -> None:
     """Under its letter."""
     sample = Sample(outputs={"a": "One.", "b": "Two."}, traces={"b": TRACE})
     judge = Scripted(fitting(""))
-    asyncio.run(judge_sample(load_rubric("council"), sample, [judge]))
+    asyncio.run(ask_judges_for_reviews(load_rubric("council"), sample, [judge]))
     pairs = next(ask_pairwise(RUBRIC, sample, "a", "b", MANNER))
 
     text = judge.asked[0].messages[-1].text
@@ -105,7 +105,7 @@ def _long(name: str, words: str = "blah ", times: int = 1000, inside: str = "") 
 def test_a_long_part_keeps_beginning_end_and_what_the_criteria_name() -> None:
     """And says in its place how much is left out."""
     rubric = load_rubric({"criteria": ["Handles the gateway_timeout"]})
-    shown = show_trace(
+    shown = show_trace_to_judge(
         OutputTrace(calls=(ToolCall("pay", None, "START " + "x" * 9000 + " gateway_timeout " + "y" * 9000 + " END"),)),
         rubric,
         load_prompts("en"),
@@ -113,7 +113,7 @@ def test_a_long_part_keeps_beginning_end_and_what_the_criteria_name() -> None:
 
     assert all(part in shown.text for part in ("result: START", " gateway_timeout ", " END", " characters left out …]"))
     assert shown.left_out > 10_000
-    assert "1 of 1 call shown" in shown.describe_shortening()
+    assert "1 of 1 call shown" in shown.describe_shortening_for_judge()
 
 
 def test_of_too_many_calls_the_ends_and_those_that_the_criteria_name_stay() -> None:
@@ -121,7 +121,7 @@ def test_of_too_many_calls_the_ends_and_those_that_the_criteria_name_stay() -> N
     rubric = load_rubric({"criteria": ["Handles the gateway_timeout"]})
     calls = [_long(f"read{number % 2}", times=200) for number in range(100)]
     calls[50] = _long("pay", times=200, inside=" gateway_timeout ")
-    shown = show_trace(OutputTrace(calls=tuple(calls)), rubric, load_prompts("en"))
+    shown = show_trace_to_judge(OutputTrace(calls=tuple(calls)), rubric, load_prompts("en"))
 
     assert all(f"Call {number}: " in shown.text for number in (1, 2, 51, 99, 100))
     assert "Call 30: " not in shown.text
@@ -135,7 +135,7 @@ def test_what_did_not_fit_is_said_to_the_judge_and_on_the_scorecard(language: st
     """With what to do about it: what was left out is no fault of the author."""
     sample = _sample(OutputTrace(calls=tuple(_long("read") for _ in range(80))))
     judge = Scripted(fitting("Done."))
-    judged = asyncio.run(judge_sample(RUBRIC, sample, [judge], JudgeOptions(language=language)))
+    judged = asyncio.run(ask_judges_for_reviews(RUBRIC, sample, [judge], JudgeOptions(language=language)))
 
     heading = judge.asked[0].messages[-1].text.split("<trace-")[0]
     assert load_prompts(language).say("cannot") in heading
@@ -158,7 +158,7 @@ def test_a_cannot_assess_for_what_was_left_out_is_no_low_score() -> None:
         data["criteria"]["verification"]["score"] = "cannot assess"
         return json.dumps(data)
 
-    judged = asyncio.run(judge_sample(RUBRIC, _sample(), [Scripted(answer)]))
+    judged = asyncio.run(ask_judges_for_reviews(RUBRIC, _sample(), [Scripted(answer)]))
 
     assert not isinstance(judged.scores["a"].criteria["verification"], Scored)
     assert judged.scores["a"].exact is None

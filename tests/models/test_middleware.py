@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BudgetError, JudgeError, RefusedError
-from evenhand.judging.open_judge import ask_judge_probe_question, resolve_judge_by_name
+from evenhand.judging.open_judge import probe_judge_by_prompt, resolve_judge_by_name
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
@@ -129,7 +129,7 @@ def test_the_embedded_judge_is_probed_without_a_question() -> None:
 
     async def run() -> None:
         async with Connections({}) as connections:
-            found = await ask_judge_probe_question(connections, EMBEDDED)
+            found = await probe_judge_by_prompt(connections, EMBEDDED)
 
             assert (found.reachable, found.structured, found.logprobs) == (True, True, False)
             assert found.model == read_model_version(resolve_judge_by_name(connections, EMBEDDED))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError, RefusedError
 from evenhand.models.connections import Connections
-from evenhand.models.recording import ReplyRecord, ReplyRecorder
+from evenhand.models.recording import ModelReplyRecorder, ReplyRecord
 from evenhand.models.requests import ModelSettings, Reply, Request, TokenLogprobs, TokenUsage
 from tests.models.server import KEY, Server, answers, chat, question, says
 
@@ -28,9 +28,9 @@ REPLY = Reply(
 
 
 def write(path: Path, *entries: tuple[Request, Reply], name: str = NAME) -> None:
-    recorder = ReplyRecorder(path)
+    recorder = ModelReplyRecorder(path)
     for request, reply in entries:
-        recorder.add(name, request, reply)
+        recorder.write_reply_line(name, request, reply)
     recorder.close()
 
 
@@ -100,8 +100,8 @@ def test_a_line_is_in_the_file_before_the_next_question(tmp_path: Path) -> None:
     """A killed process loses nothing that was answered."""
     path = tmp_path / "r.jsonl"
 
-    recorder = ReplyRecorder(path)
-    recorder.add(NAME, question(), REPLY)
+    recorder = ModelReplyRecorder(path)
+    recorder.write_reply_line(NAME, question(), REPLY)
     lines = path.read_bytes()
     recorder.close()
 

@@ -39,14 +39,14 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.errors import ContestError, InputError, JudgeError, StoreError
-from evenhand.evals.composite_settings import CompositeSettings
+from evenhand.evals.composite_settings import EvalCompositeSettings
 from evenhand.evals.sample import OUTPUT_JSON
 from evenhand.files.codec import Codec
 from evenhand.judging.results import (
     JUDGING_JSON,
     AcceptanceCheck,
     CascadeSavings,
-    JudgedPairStanding,
+    JudgePreferenceStanding,
     Preference,
     Suggestion,
 )
@@ -143,7 +143,7 @@ class Case:
 
 
 weights = st.dictionaries(st.sampled_from(("fact", "behavior", "judge")), exact.filter(bool), max_size=3)
-composites = values(CompositeSettings, weights=weights, why=names)
+composites = values(EvalCompositeSettings, weights=weights, why=names)
 
 READ_BACK = [
     Case(Task, CONTEST_LOG, tasks, ContestError),
@@ -176,7 +176,7 @@ READ_BACK = [
 ]
 WRITTEN_ONLY = [
     *((JUDGING_JSON, one) for one in (judgments, findings, suggestions, values(Preference), values(Spending))),
-    *((JUDGING_JSON, one) for one in (values(JudgedPairStanding), values(CascadeSavings))),
+    *((JUDGING_JSON, one) for one in (values(JudgePreferenceStanding), values(CascadeSavings))),
     (CHECKED_ASSERTION_JSON, values(CheckedAssertion, parts=several(values(CheckedAssertion, parts=st.just(()))))),
     *((EFFECT_JSON, values(one)) for one in (AskGate, AskHorizontal, ReleasePayment, CloseContest)),
     (EFFECT_JSON, values(NotifySubmitter, feedback=st.lists(st.dictionaries(texts, plain, max_size=2), max_size=2))),

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Page, Route
 
-from evenhand.report.contest.contest_page import write_contest_html
+from evenhand.report.contest.contest_page import write_contest_report_page
 from evenhand.report.html.page_file import write_html
 from tests.report.results import Data
 
@@ -59,7 +59,7 @@ class Reader:
         """The same with the report of a contest."""
         file = self.folder / "contest.html"
         with file.open("w", encoding="utf-8") as stream:
-            write_contest_html(record, stream)
+            write_contest_report_page(record, stream)
         return self._opened(file, place, **context)
 
     def _opened(self, file: Path, place: str, **context: Any) -> Opened:

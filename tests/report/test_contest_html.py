@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_html
+from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_report_page
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_page_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, TimeAxis, draw_timelines
@@ -25,7 +25,7 @@ LENGTHS = st.timedeltas(timedelta(0), timedelta(days=4000))
 
 def html(record: Json) -> str:
     stream = io.StringIO()
-    write_contest_html(record, stream)
+    write_contest_report_page(record, stream)
     return stream.getvalue()
 
 

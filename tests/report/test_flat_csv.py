@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.report.data_files import LONGEST_CELL, escape_csv_cell, write_csv
+from evenhand.report.data_files import LONGEST_CELL, escape_report_csv_cell, write_csv
 from evenhand.report.untrusted_text import escape_acting_report_characters
 from tests.report.example import head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
@@ -57,13 +57,13 @@ def test_what_was_not_measured_is_empty() -> None:
 )  # fmt: skip
 def test_a_formula_is_a_text(text: str) -> None:
     """A quote before it, which a spreadsheet shows as part of the text or swallows; either way nothing is run."""
-    assert escape_csv_cell(text) == f"'{text}"
+    assert escape_report_csv_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "'tis", "1-2", "x@example.com", "_-_", "é"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
     """A quote before every text would be a nuisance."""
-    assert escape_csv_cell(text) == text
+    assert escape_report_csv_cell(text) == text
 
 
 def test_numbers_below_zero_stay_numbers() -> None:
@@ -89,12 +89,12 @@ def test_every_text_can_be_read_back(text: str) -> None:
 
 def test_a_text_longer_than_a_cell_is_cut() -> None:
     """Beyond 32,767 characters a spreadsheet spills into the next row, where a formula could begin."""
-    shown = escape_csv_cell("x" * 100_000)
+    shown = escape_report_csv_cell("x" * 100_000)
 
     assert len(shown) == LONGEST_CELL
     assert shown.endswith("x…")
-    assert escape_csv_cell("x" * LONGEST_CELL) == "x" * LONGEST_CELL
-    assert len(escape_csv_cell("\x1b" * LONGEST_CELL)) == LONGEST_CELL
+    assert escape_report_csv_cell("x" * LONGEST_CELL) == "x" * LONGEST_CELL
+    assert len(escape_report_csv_cell("\x1b" * LONGEST_CELL)) == LONGEST_CELL
 
 
 def test_the_file_says_that_it_is_unicode() -> None:

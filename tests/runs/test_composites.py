@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from evenhand.errors import EvalError, InputError
-from evenhand.evals.composite_settings import CompositeSettings
+from evenhand.evals.composite_settings import EvalCompositeSettings
 from evenhand.evals.eval_file import load_eval
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.prompts import load_prompts
 from evenhand.model.scale import Scored
-from evenhand.runs.adjusted_scores import ScoredOutputs, adjust_scored_outputs, standardise_layers
+from evenhand.runs.adjusted_scores import ScoredOutputs, adjust_run_outputs, standardise_run_layers
 from evenhand.runs.results import compose_result_score
 from evenhand.stats.differences import difference_of
 from evenhand.workflows.score import score
@@ -211,7 +211,7 @@ def test_standardised_layers_have_one_spread_and_keep_their_order() -> None:
     rng = np.random.default_rng(1)
     layers = {"fact": rng.choice([1.0, 5.0], 200), "judge": rng.choice([3.0, 4.0], 200), "flat": np.full(200, 4.0)}
 
-    by_z, by_rank = standardise_layers(layers, "z"), standardise_layers(layers, "rank")
+    by_z, by_rank = standardise_run_layers(layers, "z"), standardise_run_layers(layers, "rank")
 
     assert by_z["fact"].std() == pytest.approx(by_z["judge"].std())
     assert by_z["fact"].mean() == pytest.approx(by_z["judge"].mean())
@@ -241,11 +241,11 @@ def outputs_of(judge: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]) -> Sc
 def test_a_reward_for_length_alone_is_no_progress() -> None:
     """A treatment twice as long and no better: 400 comparisons of 24 samples, alarms at most 5 in 100."""
     rng, alarms = np.random.default_rng(7), {"off": 0, "regress": 0}
-    of = frame(["old", "new"], composite=CompositeSettings(debias="regress"))
+    of = frame(["old", "new"], composite=EvalCompositeSettings(debias="regress"))
     for _ in range(400):
         lengths = np.round(100 * 2 ** (rng.normal(0, 0.5, (24, 2)) + np.array([0, 1]))).clip(1)
         judge = np.clip(3 + 0.4 * np.log2(lengths / 140) + rng.normal(0, 0.5, (24, 2)), 1, 5)
-        adjusted = adjust_scored_outputs(outputs_of(judge, lengths), of).composites.reshape(-1, 2)
+        adjusted = adjust_run_outputs(outputs_of(judge, lengths), of).composites.reshape(-1, 2)
         for name, table in (("off", judge), ("regress", adjusted)):
             alarms[name] += difference_of(table[:, 1] - table[:, 0], rng=np.random.default_rng(0)).p < 0.05
 
@@ -255,10 +255,10 @@ def test_a_reward_for_length_alone_is_no_progress() -> None:
 
 def test_where_length_cannot_be_measured_scores_stay_and_it_is_said() -> None:
     """All outputs are equally long, or too few."""
-    of = frame(["old", "new"], composite=CompositeSettings(debias="regress"))
+    of = frame(["old", "new"], composite=EvalCompositeSettings(debias="regress"))
     judge = np.tile([3.0, 4.0], (12, 1))
 
-    found = adjust_scored_outputs(outputs_of(judge, np.full((12, 2), 50.0)), of)
+    found = adjust_run_outputs(outputs_of(judge, np.full((12, 2), 50.0)), of)
 
     assert found.composites.tolist() == judge.reshape(-1).tolist()
     assert found.notes[0].startswith("the effect of length could not be measured and was not removed")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evenhand.compare.run_decision import decide_run
+from evenhand.compare.run_decision import decide_between_run_variants
 from evenhand.evals.eval_file import load_eval
-from evenhand.files.methods import list_method_names, load_method_file
+from evenhand.files.methods import list_method_yaml_names, load_method_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
@@ -18,8 +18,8 @@ from evenhand.runs.results import compose_result_score
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
 from evenhand.runs.summary import summarise_results
 from evenhand.scoring.scores_json import scorecard_to_json
-from evenhand.wording import format_exact_fraction
-from evenhand.workflows.score import ScoreLimits, score
+from evenhand.wording import spell_exact_fraction
+from evenhand.workflows.score import UserScoreLimits, score
 from tests.cli.command import evenhand
 
 AROUND = sorted(Fraction(one) + step for one in ("3/5", "4/5") for step in map(Fraction, ("-1/1000", "0", "1/1000")))
@@ -40,7 +40,7 @@ def two_items(method: str, share: Fraction, *, required: bool = False) -> tuple[
 
 
 def decide_as_judge(scores: Scores, *, strict: bool) -> int:
-    return ScoreLimits(strict=strict).exit_code(scores)
+    return UserScoreLimits(strict=strict).exit_code(scores)
 
 
 def decide_as_run(rubric: Rubric, scores: Scores, *, strict: bool) -> int:
@@ -54,7 +54,7 @@ def decide_as_run(rubric: Rubric, scores: Scores, *, strict: bool) -> int:
     row = {
         "position": 0, "variant": "new", "repeat": 0, "key": "k",
         "state": "scored" if whole.card.exact is not None else "incomplete",
-        "score": format_exact_fraction(card.exact), "composite": format_exact_fraction(whole.card.exact),
+        "score": spell_exact_fraction(card.exact), "composite": spell_exact_fraction(whole.card.exact),
         "content": json.dumps(content),
     }  # fmt: skip
     frame = RunEvalRecord(
@@ -62,7 +62,7 @@ def decide_as_run(rubric: Rubric, scores: Scores, *, strict: bool) -> int:
         rubrics=(rubric_snapshot_json("", rubric),), gates={"pass_rate": Fraction(1)} if strict else {},
         smallest_effect=Fraction(1, 2), repeats=1, seed=0, fingerprints={},
     )  # fmt: skip
-    return decide_run(frame, summarise_results(["new"], [row], [])).exit_code
+    return decide_between_run_variants(frame, summarise_results(["new"], [row], [])).exit_code
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -92,7 +92,7 @@ def test_a_method_of_ones_own_has_its_own_gate(value: str, strict: bool, tmp_pat
     assert decide_as_judge(scores, strict=strict) == decide_as_run(rubric, scores, strict=strict) == (float(value) < 8)
 
 
-@pytest.mark.parametrize("method", list_method_names())
+@pytest.mark.parametrize("method", list_method_yaml_names())
 def test_what_judge_fails_run_fails(method: str) -> None:
     """Every method, from the least answer to the best; one without verdicts of its own is held to 3.50."""
     criteria = [] if method in ("council", "council-v1", "judge-skill", "layered") else _criteria_for(method)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand import load_rubric
-from evenhand.assertions.assertion import measure_assertion_pass_rates
+from evenhand.assertions.assertion import weigh_passed_assertions
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.results import compose_result_score
@@ -81,4 +81,4 @@ def test_the_ends_of_every_scale_meet_the_ends_of_the_layer(method: str) -> None
 
 def test_nothing_checked_gives_no_layers() -> None:
     """An eval of one rubric and no assertions has the judge layer alone."""
-    assert measure_assertion_pass_rates([]) == {}
+    assert weigh_passed_assertions([]) == {}

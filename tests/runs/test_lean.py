@@ -13,7 +13,7 @@ from evenhand.runs import results as _result
 from evenhand.runs import tally as _tally
 from evenhand.runs.results import compose_result_score
 from evenhand.runs.summary import summarise_results
-from evenhand.runs.tally import ExactMean
+from evenhand.runs.tally import RunTallyMean
 from evenhand.store.rows import StoreWriter
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, run
@@ -112,7 +112,7 @@ def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.Mo
     """One that was made for every result, as long as all before it, took minutes for a hundred thousand."""
     finished = ran(folder)
     made = []
-    mean = ExactMean
+    mean = RunTallyMean
 
     def counted(**parts: Any) -> Any:
         made.append(parts)
@@ -120,7 +120,7 @@ def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.Mo
 
     with Store.open(folder / "store", {}) as store:
         rows = list(store.results(finished.id))
-    monkeypatch.setattr(_tally, "ExactMean", counted)
+    monkeypatch.setattr(_tally, "RunTallyMean", counted)
 
     tally = summarise_results(["output"], rows, []).tallies["output"]
 

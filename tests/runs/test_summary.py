@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.compare.decision import GateState
-from evenhand.compare.run_decision import check_run_gates, decide_run
+from evenhand.compare.run_decision import check_run_gates, decide_between_run_variants
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_head
 
@@ -169,7 +169,9 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
     """An output that never came: its checks cannot fail, and still it does not pass."""
     rows = [row(0, "new", "5", card=None), row(1, "new", None, state="failed", card=None, output=None)]
 
-    decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
+    decision = decide_between_run_variants(
+        frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, [])
+    )
 
     assert decision.exit_code == 1
     assert GateState(gate="scored", min=1.0, mean=0.5, passed=False) in decision.gates["new"]
@@ -181,7 +183,7 @@ def test_mean_interval_and_gate_count_the_same_units() -> None:
     summary = summarise_results(["new"], rows, [])
 
     one = summarise_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
-    gate = decide_run(frame(control="new", variants={"new": ""}), summary).gates["new"][0]
+    gate = decide_between_run_variants(frame(control="new", variants={"new": ""}), summary).gates["new"][0]
 
     assert one["mean"] == 3.0
     assert one["low"] <= one["mean"] <= one["high"]
@@ -200,7 +202,7 @@ def test_progress_with_a_failed_gate_is_cautious() -> None:
     fails: dict[str, Any] = {"verdict": "fail", "gates_failed": ["page"], "criteria": {}, "reviews": None}
     rows = [row(at, "old", "3") for at in range(30)] + [row(at, "new", "5", card=fails) for at in range(30)]
 
-    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+    decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision.verdict, decision.exit_code, decision.best) == ("CAUTIOUS", 1, None)
     assert decision.next_step == "Find out why new misses its gate required, then run it again."
@@ -212,7 +214,7 @@ def test_a_pass_rate_that_nobody_wrote_is_no_gate() -> None:
     rows = [row(at, "old", "3") for at in range(30)]
     rows += [row(at, "new", "5", card=fails if at < 5 else None) for at in range(30)]
 
-    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+    decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision.verdict, decision.exit_code) == ("PROGRESS", 0)
     assert [state.gate for state in decision.gates["new"]] == ["fact"]
@@ -223,7 +225,9 @@ def test_nothing_judged_says_so_first_and_what_to_do() -> None:
     silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": "judge failed: nobody answers"}]
     rows = [row(at, "new", None, judgments=silent, layers={"judge": None}) for at in range(3)]
 
-    decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
+    decision = decide_between_run_variants(
+        frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, [])
+    )
 
     assert decision.headline == "No output could be judged: j: judge failed: nobody answers."
     assert decision.next_step == "Fix what failed (see the failures), then run it again."
@@ -236,7 +240,7 @@ def test_a_run_in_which_every_judge_abstained_is_not_underpowered() -> None:
     rows = [row(at, name, None, judgments=silent, layers={"judge": None}) for at in range(9) for name in ("old", "new")]
     rows += [row(9, name, None, state="failed") for name in ("old", "new")]
 
-    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+    decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision.verdict, decision.exit_code) == ("UNDECIDED", 1)
     assert decision.headline == "No output could be judged: j on page: abstained: a score is asked for."
@@ -249,7 +253,9 @@ def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> 
     rows = [row(at, "new", None, layers={"fact": "2", "judge": None}) for at in range(3)]
     gates = {"fact": Fraction(4), "composite": Fraction(4)}
 
-    decision = decide_run(frame(control="new", variants={"new": ""}, gates=gates), summarise_results(["new"], rows, []))
+    decision = decide_between_run_variants(
+        frame(control="new", variants={"new": ""}, gates=gates), summarise_results(["new"], rows, [])
+    )
 
     states = {gate.gate: (gate.mean, gate.passed) for gate in decision.gates["new"]}
     assert states["fact"] == (2.0, False)
@@ -260,7 +266,9 @@ def test_a_gate_that_is_not_known_has_not_passed() -> None:
     """Nothing was measured: that is no pass."""
     summary = summarise_results(["new"], [row(0, "new", "4"), row(1, "new", "4")], [])
 
-    decision = decide_run(frame(control="new", variants={"new": ""}, gates={"tone": Fraction(1)}), summary)
+    decision = decide_between_run_variants(
+        frame(control="new", variants={"new": ""}, gates={"tone": Fraction(1)}), summary
+    )
 
     assert decision.exit_code == 1
     assert "new: the gate tone is not known, at least 1 is asked for." in decision.reasons
@@ -271,7 +279,7 @@ def test_a_stopped_run_compares_only_what_both_variants_have() -> None:
     rows = [row(at, name, "4" if name == "new" else "3") for at in range(6) for name in ("old", "new")]
     rows += [row(at, "old", "3") for at in range(6, 9)]
 
-    comparison = decide_run(frame(), summarise_results(["old", "new"], rows, [])).comparisons[0]
+    comparison = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, [])).comparisons[0]
 
     assert comparison.pairs == 6
     assert comparison.lost_by_treatment == 0
@@ -285,7 +293,7 @@ def test_losing_outputs_is_never_progress() -> None:
         lost = at % 2 == 0
         rows.append(row(at, "new", None if lost else "5", state="failed" if lost else "scored"))
 
-    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+    decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert decision.verdict == "REGRESS"
     assert decision.exit_code == 1
@@ -296,7 +304,7 @@ def test_different_sets_of_layers_are_not_compared() -> None:
     rows = [row(at, "old", "3", layers={"fact": "3"}) for at in range(6)]
     rows += [row(at, "new", "4", layers={"fact": "4", "judge": "4"}) for at in range(6)]
 
-    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+    decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert decision.verdict == "UNDECIDED"
     assert decision.exit_code == 1

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import Fault, StoreError
-from evenhand.runs.columns import load_run_table, unpack_columns
+from evenhand.runs.columns import load_run_columns, unpack_run_columns
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
@@ -48,7 +48,7 @@ def test_every_number_of_a_result_has_its_place(store: Store) -> None:
     ]  # fmt: skip
     keep_run(store, RUN, {"old": [], "new": []}, results=results, samples=[sample(0, "a"), sample(2, "b")])
 
-    found = load_run_table(store, RUN)
+    found = load_run_columns(store, RUN)
 
     assert (found.samples, found.variants) == (("a", "b"), ("old", "new"))
     assert [found.sample.tolist(), found.variant.tolist(), found.repeat.tolist()] == [
@@ -74,7 +74,7 @@ def test_an_answer_on_a_flag_is_no_answer_on_a_criterion(store: Store) -> None:
     judgments = [said("a", "tone", "8/1"), said("a", "rude", "0/1"), said("a", "tone", "0/1")]
     keep_run(store, RUN, {"old": []}, results=[result(0, "old", 1, criteria={"tone": "8/1"}, judgments=judgments)])
 
-    found = load_run_table(store, RUN).judgments
+    found = load_run_columns(store, RUN).judgments
 
     assert {key: column.tolist() for key, column in found.items()} == {("a", "tone"): [8.0]}
 
@@ -88,7 +88,7 @@ def test_the_rows_of_a_finished_run_are_read_once(store: Store, monkeypatch: pyt
     keep_run(store, RUN, {"old": [1, 2], "new": [3, None]})
     monkeypatch.setattr(Store, "results", None)
 
-    found = load_run_table(store, "latest")
+    found = load_run_columns(store, "latest")
 
     same(found.composite, [3, 1, nan, 2])
 
@@ -99,10 +99,10 @@ def test_columns_that_cannot_be_read_are_worked_out_anew(store: Store, kept: byt
     keep_run(store, RUN, {"old": [1, 2]})
     store.save_columns(RUN, kept)
 
-    found = load_run_table(store, RUN)
+    found = load_run_columns(store, RUN)
 
     same(found.composite, [1, 2])
-    assert unpack_columns(store.load_columns(RUN)) is not None
+    assert unpack_run_columns(store.load_columns(RUN)) is not None
 
 
 def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch
     newer = ColumnsBuilder(["old"]).pack([])
     monkeypatch.undo()
 
-    assert unpack_columns(newer) is None
+    assert unpack_run_columns(newer) is None
 
 
 def test_a_run_that_goes_on_is_read_as_it_stands(store: Store) -> None:
@@ -120,7 +120,7 @@ def test_a_run_that_goes_on_is_read_as_it_stands(store: Store) -> None:
     store.hold_run(RUN, "elsewhere:1:1")
     store.write_rows(RowBatch(results=[{**result(1, "old", 4), "run": RUN}]))
 
-    found = load_run_table(store, RUN)
+    found = load_run_columns(store, RUN)
 
     same(found.composite, [1, 4])
     assert store.load_columns(RUN) is None
@@ -136,7 +136,7 @@ def test_whoever_may_only_read_the_store_reads_the_rows(store: Store, monkeypatc
 
     monkeypatch.setattr(Store, "save_columns", refused)
 
-    same(load_run_table(store, RUN).composite, [1, 2])
+    same(load_run_columns(store, RUN).composite, [1, 2])
 
 
 def test_texts_are_equal_where_the_question_is(store: Store) -> None:
@@ -145,7 +145,7 @@ def test_texts_are_equal_where_the_question_is(store: Store) -> None:
     asked += [sample(number, "s0", **one) for number, one in enumerate(DIFFERENT, 3)]
     keep_run(store, RUN, {"old": [1.0] * len(asked)}, samples=asked)
 
-    texts = load_run_table(store, RUN).texts.tolist()
+    texts = load_run_columns(store, RUN).texts.tolist()
 
     assert texts[0] == texts[1] == texts[2]
     assert len(set(texts)) == 1 + len(DIFFERENT)
@@ -178,7 +178,7 @@ def test_columns_say_what_the_rows_say(rows: list[tuple[int, dict[str, float | N
         row = result(position, "old", None, criteria=texts)
         columns.add(row, json.loads(row["content"]))
 
-    found = unpack_columns(columns.pack([sample(position) for position in positions]))
+    found = unpack_run_columns(columns.pack([sample(position) for position in positions]))
 
     assert found is not None
     assert [positions[place] for place in found.places["sample"].tolist()] == [position for position, _ in rows]

@@ -14,7 +14,7 @@ import pytest
 from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_samples
+from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_eval_samples
 from evenhand.runs.early_stop import read_samples_in_run_order, shuffle_run_order
 from evenhand.runs.execute import RunProgress
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
@@ -172,7 +172,7 @@ def test_a_settled_run_is_finished_although_somebody_stops_it(judges: Judges, tm
 async def _stopped_once_settled(course: RunProgress, _spent: Any) -> AsyncIterator[None]:
     yield
     assert course.settled
-    course.stop()
+    course.stop_run()
 
 
 def test_a_run_that_was_not_shuffled_cannot_be_stopped_early(judges: Judges, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_samples_with_different_layers_cannot_be_decided(judges: Judges, tmp_pat
 
 def counted(number: int) -> tuple[InlineSamples, SampleCounts]:
     samples = InlineSamples(tuple(EvalSample(id=f"s{place}") for place in range(number)), "samples")
-    return samples, count_samples(samples)
+    return samples, count_eval_samples(samples)
 
 
 def test_more_samples_than_are_held_at_once_come_in_the_same_order() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats.arrays import compute_alpha
+from evenhand.stats.arrays import compute_interval_alpha
 from evenhand.stats.differences import Difference, difference_of, paired_difference
 from evenhand.stats.distributions import compute_t_tail
 
@@ -157,7 +157,7 @@ def test_a_drawn_p_is_never_nothing() -> None:
 
 def test_a_p_on_the_level_is_not_below_it() -> None:
     """1 − 0.95 is a little more than 0.05 as a float: 500 of 10,000 draws must not be told apart by that."""
-    assert compute_alpha(0.95) == 0.05
+    assert compute_interval_alpha(0.95) == 0.05
 
 
 @given(PAIRS, st.sampled_from([0.1, 1 / 3, 7.0, 1000.0]))

@@ -14,7 +14,7 @@ from evenhand.errors import StoreError
 from evenhand.store.database import (
     WRITE_OPTIONS,
     create_store_engine,
-    locate_store,
+    locate_store_database,
     prepare_store_tables,
     run_migrations,
 )
@@ -67,7 +67,7 @@ def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(
         assert [*store.calls(RUN)] == [call_row(0), call_row(1, failed="busy", reply=None, kept="none")]
         assert store.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
 
-    engine = create_store_engine(locate_store(tmp_path, {}))
+    engine = create_store_engine(locate_store_database(tmp_path, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -107,7 +107,7 @@ def test_contests_are_there_since_their_schema(schema: Path, tmp_path: Path) -> 
 def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:
     """A server has no file to keep a dump of: its first tables are made by the first migration and filled."""
     tmp_path.joinpath("store").mkdir()
-    engine = create_store_engine(locate_store(database, {}))
+    engine = create_store_engine(locate_store_database(database, {}))
     with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0001")
         connection.execute(insert(RUNS), [run_row(state="finished")])
@@ -121,7 +121,7 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
         assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0), result_row(1)]
         assert [*store.labels(RUN)] == [label_row()]
-    engine = create_store_engine(locate_store(database, {}))
+    engine = create_store_engine(locate_store_database(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -129,7 +129,7 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
 def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tmp_path: Path) -> None:
     """What is kept beside runs stays, and contests can be begun."""
     tmp_path.joinpath("store").mkdir()
-    engine = create_store_engine(locate_store(database, {}))
+    engine = create_store_engine(locate_store_database(database, {}))
     with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0002")
         connection.execute(insert(RUNS), [run_row(state="finished")])
@@ -148,7 +148,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
         assert [*store.labels(RUN)] == [label_row()]
         assert (store.load_columns(RUN), store.list_baselines()) == (b"\0columns\xff", [PINNED])
         assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row()]
-    engine = create_store_engine(locate_store(database, {}))
+    engine = create_store_engine(locate_store_database(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -161,7 +161,7 @@ def test_the_newest_schema_has_its_dump() -> None:
 @pytest.mark.parametrize("by_migrations", [True, False])
 def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: Path, by_migrations: bool) -> None:
     """A new store is made from the code, an old one by the migrations: nobody may see which."""
-    place = locate_store(database, {})
+    place = locate_store_database(database, {})
     tmp_path.joinpath("store").mkdir()
     engine = create_store_engine(place)
     if by_migrations:

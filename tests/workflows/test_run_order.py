@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.cli.run import format_planned_power
 from evenhand.errors import InputError
-from evenhand.stats.power import detectable_effect, power_of
+from evenhand.stats.power import detectable_effect_at_power, power_of
 from evenhand.store.store import Store
 from evenhand.workflows.history import load_subject_history
 from evenhand.workflows.plan_power import plan_power
@@ -86,7 +86,7 @@ def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
     assert found is not None
     (one,) = found["treatments"]
     assert one["run"] == FIRST
-    assert one["detectable"] == pytest.approx(detectable_effect(40, one["sd"]), abs=1e-5)
+    assert one["detectable"] == pytest.approx(detectable_effect_at_power(40, one["sd"]), abs=1e-5)
     assert power_of(40, one["detectable"], one["sd"]).power == pytest.approx(0.8, abs=1e-4)
     (shows, takes) = format_planned_power(found)
     assert shows == (

@@ -45,14 +45,14 @@ class ArgumentType:
     schema: ArgumentSchema
 
 
-def make_argument_error(what: str, hint: str = "") -> InputError:
+def make_assertion_argument_error(what: str, hint: str = "") -> InputError:
     """An argument that cannot be right."""
     return InputError(Fault(what, hint))
 
 
 def _read_text_argument(node: TreeNode, _: Path) -> object:
     if not isinstance(node, ScalarNode) or is_null_node(node):
-        raise make_argument_error(f"must be text, got {describe_node(node)}")
+        raise make_assertion_argument_error(f"must be text, got {describe_node(node)}")
     return node.text
 
 
@@ -61,23 +61,23 @@ def _read_texts_argument(node: TreeNode, folder: Path) -> object:
     return [_read_text_argument(item, folder) for item in items]
 
 
-def _read_number_argument(node: TreeNode, _: Path) -> object:
+def _read_assertion_number(node: TreeNode, _: Path) -> object:
     value = read_node_number(node)
     if isinstance(value, str):
-        raise make_argument_error(value)
+        raise make_assertion_argument_error(value)
     return value
 
 
 def _read_flag_argument(node: TreeNode, _: Path) -> object:
     if isinstance(node, ScalarNode) and not node.quoted and node.text.lower() in ("true", "false"):
         return node.text.lower() == "true"
-    raise make_argument_error(f"must be true or false, got {describe_node(node)}")
+    raise make_assertion_argument_error(f"must be true or false, got {describe_node(node)}")
 
 
 def _read_command_argument(node: TreeNode, folder: Path) -> object:
     if not isinstance(node, SequenceNode):
         hint = "as in [./check.sh, --strict]: no shell reads it"
-        raise make_argument_error(f"must be a list, got {describe_node(node)}", hint)
+        raise make_assertion_argument_error(f"must be a list, got {describe_node(node)}", hint)
     return _read_texts_argument(node, folder)
 
 
@@ -88,15 +88,15 @@ def _read_schema_argument(node: TreeNode, folder: Path) -> object:
         except RubricError as error:
             first = error.faults[0]
             raise InputError(f"cannot be taken from {first.where}: {first.what}") from None
-    return _assertion_argument_to_plain(node)
+    return _simplify_assertion_argument(node)
 
 
-def _assertion_argument_to_plain(node: TreeNode) -> object:
+def _simplify_assertion_argument(node: TreeNode) -> object:
     """What a node says: words without quotation marks are numbers, true, false and null where they look like it."""
     if isinstance(node, MappingNode):
-        return {key.text: _assertion_argument_to_plain(value) for key, value in node.items}
+        return {key.text: _simplify_assertion_argument(value) for key, value in node.items}
     if isinstance(node, SequenceNode):
-        return [_assertion_argument_to_plain(item) for item in node.items]
+        return [_simplify_assertion_argument(item) for item in node.items]
     if is_null_node(node):
         return None
     if not node.quoted and node.text.lower() in ("true", "false"):
@@ -108,7 +108,7 @@ def _assertion_argument_to_plain(node: TreeNode) -> object:
 
 def _check_text_argument(value: object) -> str:
     if not isinstance(value, str):
-        raise make_argument_error(f"must be text, got {value!r}")
+        raise make_assertion_argument_error(f"must be text, got {value!r}")
     return value
 
 
@@ -116,19 +116,19 @@ def _check_nonempty_argument(value: object) -> str:
     if isinstance(value, str) and value:
         return value
     _check_text_argument(value)  # Says what it is where it is no text.
-    raise make_argument_error("cannot be empty", "every text contains nothing")
+    raise make_assertion_argument_error("cannot be empty", "every text contains nothing")
 
 
-def _check_visible_argument(value: object) -> str:
+def _check_visible_assertion_text(value: object) -> str:
     text = _check_text_argument(value)
     if not text.strip():
-        raise make_argument_error("cannot be empty", "white space at the ends of an output does not count")
+        raise make_assertion_argument_error("cannot be empty", "white space at the ends of an output does not count")
     return text
 
 
 def _check_texts_argument(value: object) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not value:
-        raise make_argument_error("must name at least one text")
+        raise make_assertion_argument_error("must name at least one text")
     return tuple(_check_nonempty_argument(entry) for entry in value)
 
 
@@ -140,47 +140,49 @@ def _check_pattern_argument(value: object) -> str:
 
 def _check_flag_argument(value: object) -> bool:
     if not isinstance(value, bool):
-        raise make_argument_error(f"must be true or false, got {value!r}")
+        raise make_assertion_argument_error(f"must be true or false, got {value!r}")
     return value
 
 
 def _check_amount_argument(value: object) -> Fraction:
     if not isinstance(value, (int, float, Decimal, Fraction)) or isinstance(value, bool):
-        raise make_argument_error(f"must be a number, got {value!r}")
+        raise make_assertion_argument_error(f"must be a number, got {value!r}")
     try:
         number = to_exact_fraction(value)
     except ValueError as problem:
-        raise make_argument_error(f"must be a number: {problem}") from None
+        raise make_assertion_argument_error(f"must be a number: {problem}") from None
     if number < 0:
-        raise make_argument_error(f"cannot be below 0, got {format_fraction(number)}")
+        raise make_assertion_argument_error(f"cannot be below 0, got {format_fraction(number)}")
     return number
 
 
 def _check_share_argument(value: object) -> Fraction:
     number = _check_amount_argument(value)
     if number > 1:
-        raise make_argument_error(f"must lie between 0 and 1, got {format_fraction(number)}", "0.8 means four fifths")
+        raise make_assertion_argument_error(
+            f"must lie between 0 and 1, got {format_fraction(number)}", "0.8 means four fifths"
+        )
     return number
 
 
 def _check_count_argument(value: object) -> int:
     number = _check_amount_argument(value)
     if number.denominator != 1:
-        raise make_argument_error(f"must be a whole number, got {format_fraction(number)}")
+        raise make_assertion_argument_error(f"must be a whole number, got {format_fraction(number)}")
     return int(number)
 
 
-def _check_order_argument(value: object) -> int:
+def _check_assertion_order_argument(value: object) -> int:
     number = _check_count_argument(value)
     if not 1 <= number <= 10:
-        raise make_argument_error(f"must be a whole number from 1 to 10, got {number}")
+        raise make_assertion_argument_error(f"must be a whole number from 1 to 10, got {number}")
     return number
 
 
 def _check_function_argument(value: object) -> str:
     if not isinstance(value, str) or not _FUNCTION_NAME.fullmatch(value):
         hint = "as in python:my_checks:polite, for polite() in my_checks.py"
-        raise make_argument_error(f"must be a function, got {value!r}", hint)
+        raise make_assertion_argument_error(f"must be a function, got {value!r}", hint)
     return value
 
 
@@ -188,12 +190,12 @@ def _check_schema_argument(value: object) -> str:
     from evenhand.assertions.schema_validation import refuse_invalid_schema  # slow to load.
 
     if not isinstance(value, (Mapping, str)):
-        raise make_argument_error("must be a JSON Schema, or the path of a file with one")
+        raise make_assertion_argument_error("must be a JSON Schema, or the path of a file with one")
     try:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, allow_nan=False)
         refuse_invalid_schema(text)
     except (ValueError, TypeError, RecursionError, ArithmeticError) as problem:
-        raise make_argument_error(f"is not a JSON Schema: {problem}") from None
+        raise make_assertion_argument_error(f"is not a JSON Schema: {problem}") from None
     return text
 
 
@@ -203,14 +205,16 @@ _TEXTS_SCHEMA: ArgumentSchema = {"type": "array", "minItems": 1, "items": _TEXT_
 
 TEXT = ArgumentType(_read_text_argument, _check_nonempty_argument, _TEXT_SCHEMA)
 ANY_TEXT = ArgumentType(_read_text_argument, _check_text_argument, {"type": ["string", "number", "boolean"]})
-VISIBLE_TEXT = ArgumentType(_read_text_argument, _check_visible_argument, {**_TEXT_SCHEMA, "pattern": r"\S"})
+VISIBLE_TEXT = ArgumentType(_read_text_argument, _check_visible_assertion_text, {**_TEXT_SCHEMA, "pattern": r"\S"})
 TEXTS = ArgumentType(_read_texts_argument, _check_texts_argument, {"anyOf": [_TEXT_SCHEMA, _TEXTS_SCHEMA]})
 PATTERN = ArgumentType(_read_text_argument, _check_pattern_argument, {"type": ["string", "number"], "minLength": 1})
 FLAG = ArgumentType(_read_flag_argument, _check_flag_argument, {"type": "boolean"})
-AMOUNT = ArgumentType(_read_number_argument, _check_amount_argument, _AMOUNT_SCHEMA)
-SHARE = ArgumentType(_read_number_argument, _check_share_argument, _SHARE_SCHEMA)
-COUNT = ArgumentType(_read_number_argument, _check_count_argument, {"type": "integer", "minimum": 0})
-ORDER = ArgumentType(_read_number_argument, _check_order_argument, {"type": "integer", "minimum": 1, "maximum": 10})
+AMOUNT = ArgumentType(_read_assertion_number, _check_amount_argument, _AMOUNT_SCHEMA)
+SHARE = ArgumentType(_read_assertion_number, _check_share_argument, _SHARE_SCHEMA)
+COUNT = ArgumentType(_read_assertion_number, _check_count_argument, {"type": "integer", "minimum": 0})
+ORDER = ArgumentType(
+    _read_assertion_number, _check_assertion_order_argument, {"type": "integer", "minimum": 1, "maximum": 10}
+)
 FUNCTION = ArgumentType(
     _read_text_argument, _check_function_argument, {"type": "string", "pattern": r"^python:[^\s:]+:[^\s:]+$"}
 )

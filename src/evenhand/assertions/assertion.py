@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from evenhand.assertions.argument_types import AssertionArgument
-from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
+from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, leave_assertion_unanswered
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import written_as
 from evenhand.model.scale import Missing, Scored
-from evenhand.wording import format_fraction, format_quoted_texts, number_for_json, quote_text
+from evenhand.wording import format_fraction, format_number_for_json, format_quoted_texts, quote_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,14 @@ class Assertion:
     def __post_init__(self) -> None:
         kind = ASSERTION_KINDS.get(self.kind)
         if kind is None:
-            hint = suggest_known_word_in_fault(self.kind[:40], ASSERTION_KINDS)
+            hint = suggest_known_word_in_error(self.kind[:40], ASSERTION_KINDS)
             raise InputError(Fault(f"unknown assertion {self.kind!r}", hint))
         if not self.weight > 0:
-            raise _make_weight_error(self.weight)
+            raise _make_assertion_weight_error(self.weight)
         given = dict(self.arguments)
         known = [parameter.name for parameter in kind.parameters]
         faults = [
-            Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name, known), (name,))
+            Fault(f"unknown field {name!r}", suggest_known_word_in_error(name, known), (name,))
             for name in given
             if name not in known
         ]
@@ -83,7 +83,7 @@ class AssertionSet:
         if not self.parts:
             raise InputError(Fault("a set needs at least one assertion", path=(self.passes,)))
         if not self.weight > 0:
-            raise _make_weight_error(self.weight)
+            raise _make_assertion_weight_error(self.weight)
         if len({part.layer for part in self.parts}) > 1:
             facts = format_quoted_texts(part.title for part in self.parts if part.layer == "fact")
             what = f"a set mixes layers: {facts} look at facts, the others at behavior"
@@ -110,7 +110,7 @@ class AssertionSet:
         return f"{'not: ' if self.negated else ''}{self.passes} of: {parts}"
 
 
-def _make_weight_error(weight: Fraction) -> InputError:
+def _make_assertion_weight_error(weight: Fraction) -> InputError:
     return InputError(Fault(f"weight must be above 0, got {weight}", "leave the assertion out", ("weight",)))
 
 
@@ -191,11 +191,11 @@ def check_assertion(
         found = _join_set_findings(assertion, parts)
     else:
         kind = ASSERTION_KINDS[assertion.kind]
-        why = next(filter(None, (_explain_missing_fact(assertion, need, facts) for need in kind.needs)), "")
+        why = next(filter(None, (_explain_missing_assertion_fact(assertion, need, facts) for need in kind.needs)), "")
         if why:
-            found = make_unanswered_finding(why)
+            found = leave_assertion_unanswered(why)
         elif kind.rule is None:
-            found = _check_measurement(assertion, measured.get(assertion))
+            found = _check_measured_assertion(assertion, measured.get(assertion))
         else:
             defaults = {parameter.name: parameter.default for parameter in kind.parameters}
             found = kind.rule(facts, **{**defaults, **dict(assertion.arguments)})
@@ -216,7 +216,7 @@ def check_assertion(
     )
 
 
-def measure_assertion_pass_rates(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
+def weigh_passed_assertions(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
     """Passed weight over total weight, layer by layer. A layer without assertions is absent."""
     scores: dict[str, Scored | Missing] = {}
     for layer in ("fact", "behavior"):
@@ -231,11 +231,11 @@ def measure_assertion_pass_rates(checked: Sequence[CheckedAssertion]) -> dict[st
     return scores
 
 
-CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(number_for_json)})
+CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(format_number_for_json)})
 checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
 
 
-def _explain_missing_fact(leaf: Assertion, need: str, facts: AssertionFacts) -> str:
+def _explain_missing_assertion_fact(leaf: Assertion, need: str, facts: AssertionFacts) -> str:
     """Why a check cannot be answered without what it needs; empty where the facts have it."""
     if need == "reference" and dict(leaf.arguments).get("to") is not None:
         return ""
@@ -245,15 +245,15 @@ def _explain_missing_fact(leaf: Assertion, need: str, facts: AssertionFacts) -> 
     return "" if recorded else f"no {need.removesuffix('_ms')} was recorded for this output"
 
 
-def _check_measurement(leaf: Assertion, measured: AssertionMeasurement | None) -> AssertionFinding:
+def _check_measured_assertion(leaf: Assertion, measured: AssertionMeasurement | None) -> AssertionFinding:
     if measured is None:
-        return make_unanswered_finding("nobody measured it")
+        return leave_assertion_unanswered("nobody measured it")
     least = dict(leaf.arguments).get("min")
     if isinstance(least, Fraction) and measured.value is not None:
         found = format_fraction(measured.value, 4) + (f"; {measured.found}" if measured.found else "")
         return AssertionFinding(passed=measured.value >= least, found=found, span=measured.span)
     if least is not None or measured.passed is None:
-        return make_unanswered_finding(measured.why or "it came without a value")
+        return leave_assertion_unanswered(measured.why or "it came without a value")
     return AssertionFinding(passed=measured.passed, found=measured.found, span=measured.span)
 
 

@@ -50,7 +50,7 @@ def run_custom_assertion(
 
     Both are looked for from `folder`, and a command runs there. `hide` takes out of their words what nobody may read.
     """
-    arguments, told = dict(leaf.arguments), _assertion_facts_to_plain(facts)
+    arguments, told = dict(leaf.arguments), _facts_for_custom_assertion(facts)
     match arguments.get("command"), arguments.get("function"):
         case tuple(command), _:
             said = _run_custom_command(command, told, seconds, folder)
@@ -62,7 +62,7 @@ def run_custom_assertion(
     return replace(said, found=shorten_to_line(hide(said.found)), why=shorten_to_line(hide(said.why)))
 
 
-def _assertion_facts_to_plain(facts: AssertionFacts) -> dict[str, object]:
+def _facts_for_custom_assertion(facts: AssertionFacts) -> dict[str, object]:
     """What a check of the user's own gets to see, as plain data."""
     made = facts.made
     calls = [{"name": call.name, "input": call.input, "output": call.output} for call in made.trace or ()]

@@ -46,6 +46,6 @@ class AssertionMeasurement:
             raise InputError("a measurement without a value says why there is none")
 
 
-def make_unanswered_finding(why: str) -> AssertionFinding:
+def leave_assertion_unanswered(why: str) -> AssertionFinding:
     """Neither passed nor failed."""
     return AssertionFinding(passed=None, why_not=why)

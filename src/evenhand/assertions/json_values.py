@@ -28,7 +28,7 @@ def read_asserted_json_integer(text: str) -> int | JsonNumber:
     return int(text) if len(text) <= LONGEST_WHOLE else read_asserted_json_number(text)
 
 
-def is_json_integer(value: object) -> bool:
+def is_asserted_json_integer(value: object) -> bool:
     """Whether a value is a whole number; 1.0 is one, true is not."""
     if isinstance(value, Decimal):
         return value.is_finite() and value == value.to_integral_value()
@@ -42,10 +42,10 @@ def is_json_multiple(value: int | Decimal, of: int | Decimal) -> bool | None:
     return (Fraction(value) / Fraction(of)).denominator == 1
 
 
-def build_json_identity(value: object) -> object:
+def build_asserted_json_identity(value: object) -> object:
     """Something hashable that two JSON values share when they are equal: 1 and 1.0 are, 1 and true are not."""
     if isinstance(value, dict):
-        return "object", frozenset((key, build_json_identity(entry)) for key, entry in value.items())
+        return "object", frozenset((key, build_asserted_json_identity(entry)) for key, entry in value.items())
     if isinstance(value, list):
-        return "list", tuple(map(build_json_identity, value))
+        return "list", tuple(map(build_asserted_json_identity, value))
     return type(value) if isinstance(value, bool) else "plain", value

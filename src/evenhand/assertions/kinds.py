@@ -43,22 +43,22 @@ class AssertionKind:
     one_of: tuple[str, ...] = ()  # Parameters of which exactly one is given.
 
 
-def _define_main_parameter(name: str, sort: ArgumentType, means: str) -> AssertionParameter:
+def _define_main_assertion_parameter(name: str, sort: ArgumentType, means: str) -> AssertionParameter:
     return AssertionParameter(name=name, sort=sort, means=means, required=True)
 
 
 # fmt: off
-_TEXT = _define_main_parameter("text", types.TEXT, "the text to look for")
-_EDGE = _define_main_parameter("text", types.VISIBLE_TEXT, "the text to look for")
-_TEXTS = _define_main_parameter("texts", types.TEXTS, "the texts to look for")
-_TOOLS = _define_main_parameter("tools", types.TEXTS, "names of tools")
-_PATTERN = _define_main_parameter("pattern", types.PATTERN, "a regular expression")
-_LEAST = _define_main_parameter("min", types.COUNT, "the least that passes")
-_MOST = _define_main_parameter("max", types.COUNT, "the most that passes")
-_AMOUNT = _define_main_parameter("max", types.AMOUNT, "the most that passes")
-_SHARE = _define_main_parameter("min", types.SHARE, "the least that passes, 0 to 1")
-_VALID = _define_main_parameter("valid", types.FLAG, "true where it must be JSON, false where it must not")
-_SCHEMA = _define_main_parameter("schema", types.SCHEMA, "a JSON Schema, or the path of a file with one")
+_TEXT = _define_main_assertion_parameter("text", types.TEXT, "the text to look for")
+_EDGE = _define_main_assertion_parameter("text", types.VISIBLE_TEXT, "the text to look for")
+_TEXTS = _define_main_assertion_parameter("texts", types.TEXTS, "the texts to look for")
+_TOOLS = _define_main_assertion_parameter("tools", types.TEXTS, "names of tools")
+_PATTERN = _define_main_assertion_parameter("pattern", types.PATTERN, "a regular expression")
+_LEAST = _define_main_assertion_parameter("min", types.COUNT, "the least that passes")
+_MOST = _define_main_assertion_parameter("max", types.COUNT, "the most that passes")
+_AMOUNT = _define_main_assertion_parameter("max", types.AMOUNT, "the most that passes")
+_SHARE = _define_main_assertion_parameter("min", types.SHARE, "the least that passes, 0 to 1")
+_VALID = _define_main_assertion_parameter("valid", types.FLAG, "true where it must be JSON, false where it must not")
+_SCHEMA = _define_main_assertion_parameter("schema", types.SCHEMA, "a JSON Schema, or the path of a file with one")
 _FUNCTION = AssertionParameter(
     name="function", sort=types.FUNCTION, means="a Python function: python:MODULE:FUNCTION")
 _COMMAND = AssertionParameter(
@@ -163,7 +163,7 @@ def build_assertions_schema() -> ArgumentSchema:
             "assertion": {
                 "anyOf": [
                     *(_build_assertion_schema(word, kind) for word, kind in words.items()),
-                    _build_assertion_set_schema(),
+                    _build_any_all_assertion_schema(),
                 ]
             },
         }
@@ -183,7 +183,7 @@ def _build_assertion_schema(word: str, kind: AssertionKind) -> ArgumentSchema:
     return _build_assertion_object_schema({word: described, **options, **_SHARED_FIELDS_SCHEMA}, [word])
 
 
-def _build_assertion_set_schema() -> ArgumentSchema:
+def _build_any_all_assertion_schema() -> ArgumentSchema:
     parts = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/assertion"}}
     inside = {
         **_build_assertion_object_schema({"any": parts, "all": parts, **_SHARED_FIELDS_SCHEMA}),

@@ -12,9 +12,9 @@ from typing import Never
 
 import regex
 
-from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, make_unanswered_finding
+from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, leave_assertion_unanswered
 from evenhand.assertions.json_values import read_asserted_json_integer, read_asserted_json_number
-from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_with_limit
+from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_asserted_pattern
 from evenhand.wording import format_fraction, format_quoted_texts, quote_text, shorten_to_line
 
 
@@ -91,9 +91,9 @@ def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> As
     """The pattern matches somewhere in the output."""
     output = facts.made.text
     try:
-        match = search_with_limit(compile_safe_pattern(pattern, ignore_case), output)
+        match = search_asserted_pattern(compile_safe_pattern(pattern, ignore_case), output)
     except CheckLimitExceeded as problem:
-        return make_unanswered_finding(f"the pattern {problem}")
+        return leave_assertion_unanswered(f"the pattern {problem}")
     if match is None:
         return AssertionFinding(passed=False, found="no match")
     if match.start() == match.end():
@@ -178,7 +178,7 @@ def check_rouge_n_min(facts: AssertionFacts, *, min: Fraction, n: int, to: str |
     """The F1 of the runs of n words that output and text share."""
     wanted = split_compared_words(choose_asserted_text(facts, to))
     if len(wanted) < n:
-        return make_unanswered_finding(f"the text to compare with has {len(wanted)} words, fewer than {n}")
+        return leave_assertion_unanswered(f"the text to compare with has {len(wanted)} words, fewer than {n}")
     value = compute_rouge_n(split_compared_words(facts.made.text), wanted, n)
     return AssertionFinding(passed=value >= min, found=f"ROUGE-{n} of {format_fraction(value, 4)}")
 
@@ -193,7 +193,7 @@ def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> A
     """Sentence BLEU against one text."""
     words, wanted = split_compared_words(facts.made.text), split_compared_words(choose_asserted_text(facts, to))
     if not wanted:
-        return make_unanswered_finding("the text to compare with has no words")
+        return leave_assertion_unanswered("the text to compare with has no words")
     shares = multiply_ngram_precisions(words, wanted)
     shortness = 1.0  # What an output shorter than the text is multiplied with.
     if len(words) < len(wanted):
@@ -221,7 +221,7 @@ def check_levenshtein_max(facts: AssertionFacts, *, max: int, to: str | None, ig
     if ignore_case:
         output, wanted = output.casefold(), wanted.casefold()
     if len(output) * len(wanted) > MOST_COMPARED_CHARACTERS:
-        return make_unanswered_finding(f"too long to compare: {len(output):,} characters with {len(wanted):,}")
+        return leave_assertion_unanswered(f"too long to compare: {len(output):,} characters with {len(wanted):,}")
     from rapidfuzz.distance import Levenshtein  # slow to load, and few evals ask for it.
 
     distance = Levenshtein.distance(output, wanted)
@@ -256,7 +256,7 @@ def check_json_valid(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
     try:
         value = _parse_output_json(facts.made.text)
     except RecursionError:
-        return make_unanswered_finding(NESTED_TOO_DEEP)
+        return leave_assertion_unanswered(NESTED_TOO_DEEP)
     except _NotJson as problem:
         return AssertionFinding(passed=not valid, found=f"not JSON: {problem}")
     words = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
@@ -270,9 +270,9 @@ def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding
     try:
         fault = find_schema_fault(_parse_output_json(facts.made.text), schema)
     except RecursionError:
-        return make_unanswered_finding(NESTED_TOO_DEEP)
+        return leave_assertion_unanswered(NESTED_TOO_DEEP)
     except CheckLimitExceeded as problem:
-        return make_unanswered_finding(str(problem))
+        return leave_assertion_unanswered(str(problem))
     except _NotJson as problem:
         return AssertionFinding(passed=False, found=f"not JSON: {problem}")
     if fault is None:
@@ -294,12 +294,12 @@ def _parse_output_json(output: str) -> object:
             output,
             parse_float=read_asserted_json_number,
             parse_int=read_asserted_json_integer,
-            parse_constant=_refuse_constant_in_assertion,
+            parse_constant=_refuse_asserted_json_constant,
         )
     except json.JSONDecodeError as problem:
         fenced = "; it stands in a code fence" if output.lstrip().startswith("```") else ""
         raise _NotJson(f"{problem.msg} at {describe_asserted_place(output, problem.pos)}{fenced}") from None
 
 
-def _refuse_constant_in_assertion(word: str) -> Never:
+def _refuse_asserted_json_constant(word: str) -> Never:
     raise _NotJson(f"{word} is no JSON number")

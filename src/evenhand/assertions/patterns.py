@@ -27,7 +27,7 @@ class CheckLimitExceeded(Exception):  # noqa: N818
     """No answer within bounds, and why."""
 
 
-def search_with_limit(pattern: regex.Pattern[str], text: str) -> regex.Match[str] | None:
+def search_asserted_pattern(pattern: regex.Pattern[str], text: str) -> regex.Match[str] | None:
     """The first match of a pattern, within bounds."""
     try:
         return pattern.search(text, timeout=LONGEST_PATTERN_SEARCH)
@@ -42,7 +42,7 @@ def compile_safe_pattern(pattern: str, ignore_case: bool = False) -> regex.Patte
     """The pattern, ready to search with; or an error that says why it is none."""
     if len(pattern) > LONGEST_PATTERN:
         raise InputError(f"is longer than {LONGEST_PATTERN:,} characters")
-    if _count_pattern_pieces(pattern) > MOST_PATTERN_REPEATS:
+    if _count_asserted_pattern_pieces(pattern) > MOST_PATTERN_REPEATS:
         raise InputError(f"repeats parts of itself more than {MOST_PATTERN_REPEATS:,} times in all")
     try:
         return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
@@ -52,14 +52,14 @@ def compile_safe_pattern(pattern: str, ignore_case: bool = False) -> regex.Patte
         raise InputError(f"cannot be used: {problem or type(problem).__name__}") from None
 
 
-def _count_pattern_pieces(pattern: str) -> int:
+def _count_asserted_pattern_pieces(pattern: str) -> int:
     """How many pieces a pattern has once its counted repeats are written out, or more than that."""
     pieces = list(_PATTERN_PIECE.finditer(pattern))
     if _COMMENTED_PATTERN.search(pattern):  # A bracket in a comment opens nothing: take every repeat for a nested one.
-        return len(pieces) * prod(max(1, _count_piece_repeats(piece)) for piece in pieces)
+        return len(pieces) * prod(max(1, _count_asserted_pattern_repeats(piece)) for piece in pieces)
     totals, last = [0], 0
     for piece in pieces:
-        times = _count_piece_repeats(piece)
+        times = _count_asserted_pattern_repeats(piece)
         if piece["open"]:
             totals.append(0)
             last = 0
@@ -74,7 +74,7 @@ def _count_pattern_pieces(pattern: str) -> int:
     return sum(totals)
 
 
-def _count_piece_repeats(piece: re.Match[str]) -> int:
+def _count_asserted_pattern_repeats(piece: re.Match[str]) -> int:
     """How often a piece like {2,5} repeats what stands before it; 0 for any other piece."""
     digits = [text for text in (piece["least"], piece["most"]) if text]
     return max((int(text[:12]) for text in digits), default=0)

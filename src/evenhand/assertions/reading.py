@@ -18,7 +18,7 @@ from evenhand.assertions.assertion import (
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
-from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -49,8 +49,8 @@ def read_assertions(node: TreeNode, folder: Path, faults: list[Fault], path: Fau
         hint = "begin each with a dash: - contains: refund"
         faults.append(Fault(f"expected a list of assertions, got {describe_node(node)}", hint, path))
         return ()
-    reader = _AssertionReader(folder, faults)
-    read = [reader.read_entry(item, (*path, position)) for position, item in enumerate(node.items)]
+    reader = _AssertionParser(folder, faults)
+    read = [reader.parse_assertion(item, (*path, position)) for position, item in enumerate(node.items)]
     return tuple(one for one in read if one is not None)
 
 
@@ -80,11 +80,11 @@ def check_output(
 
 
 @dataclass(frozen=True, slots=True)
-class _AssertionReader:
+class _AssertionParser:
     folder: Path
     faults: list[Fault]
 
-    def read_entry(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
+    def parse_assertion(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
         """One assertion, or None where something is wrong with it; one of its keys says the kind."""
         before = len(self.faults)
         if not isinstance(node, MappingNode) or not node.items:
@@ -99,17 +99,21 @@ class _AssertionReader:
             return None
         if not words:
             first = next((key for key in keys if key not in SHARED_FIELDS), keys[0])
-            hint = suggest_known_word_in_fault(first[:40], KIND_WORDS)
+            hint = suggest_known_word_in_error(first[:40], KIND_WORDS)
             self.faults.append(Fault(f"unknown assertion {first[:80]!r}", hint, (*path, first)))
             return None
         try:
-            read = self._read_set(node, path) if words == [SET_KIND] else self._read_leaf(node, words[0], path)
+            read = (
+                self._parse_assertion_set(node, path)
+                if words == [SET_KIND]
+                else self._parse_single_assertion(node, words[0], path)
+            )
         except InputError as error:
             self.faults.extend(error.within(*path).faults)
             return None
         return read if len(self.faults) == before else None
 
-    def _read_leaf(self, node: TreeNode, word: str, path: FaultPath) -> Assertion | None:
+    def _parse_single_assertion(self, node: TreeNode, word: str, path: FaultPath) -> Assertion | None:
         kind = ASSERTION_KINDS[KIND_ALIASES.get(word, word)]
         main, *options = (parameter.name for parameter in kind.parameters)
         outer = FieldReader(node, {word, *options, *SHARED_FIELDS}, self.faults, path)
@@ -118,9 +122,9 @@ class _AssertionReader:
         inner = None
         if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
             inner = FieldReader(argument, {main, *options, *SHARED_FIELDS}, self.faults, (*path, word))
-        arguments, places = self._read_arguments(kind, word, outer, inner)
+        arguments, places = self._parse_assertion_arguments(kind, word, outer, inner)
         shared = any(name in fields for name in SHARED_FIELDS for fields in (outer, inner) if fields is not None)
-        counts = self._read_shared_fields(outer, inner) if shared else _SharedFields()
+        counts = self._parse_shared_assertion_fields(outer, inner) if shared else _SharedFields()
         if arguments is None or counts is None:
             return None
         try:
@@ -130,7 +134,7 @@ class _AssertionReader:
             moved = (replace(fault, path=path) for fault, path in zip(error.faults, paths, strict=True))
             raise InputError(*moved) from None
 
-    def _read_arguments(
+    def _parse_assertion_arguments(
         self, kind: AssertionKind, word: str, outer: FieldReader, inner: FieldReader | None
     ) -> tuple[dict[str, Any] | None, dict[str, FaultPath]]:
         """What is said to an assertion, as yet unchecked, and where each was said."""
@@ -158,19 +162,19 @@ class _AssertionReader:
                 self.faults.extend(Fault(f"{name} {one.what}", one.hint, place) for one in error.faults)
         return arguments if good else None, places
 
-    def _read_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
+    def _parse_assertion_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
         outer = FieldReader(node, {SET_KIND, *SHARED_FIELDS}, self.faults, path)
         argument = outer.node(SET_KIND)
         assert argument is not None
         inner = FieldReader(argument, {"any", "all", *SHARED_FIELDS}, self.faults, (*path, SET_KIND))
-        counts = self._read_shared_fields(outer, inner)
+        counts = self._parse_shared_assertion_fields(outer, inner)
         given: list[Literal["any", "all"]] = [word for word in ("any", "all") if word in inner]
         if len(given) != 1:
             if isinstance(argument, MappingNode):
                 inner.fault("a set needs either any or all", "as in assert_set: {any: [...]}")
             return None
         before = len(self.faults)
-        parts = [self.read_entry(item, place) for item, place in inner.items(given[0])]
+        parts = [self.parse_assertion(item, place) for item, place in inner.items(given[0])]
         if counts is None or len(self.faults) > before:
             return None
         try:
@@ -178,7 +182,7 @@ class _AssertionReader:
         except InputError as error:
             raise error.within(SET_KIND) from None
 
-    def _read_shared_fields(self, outer: FieldReader, inner: FieldReader | None) -> _SharedFields | None:
+    def _parse_shared_assertion_fields(self, outer: FieldReader, inner: FieldReader | None) -> _SharedFields | None:
         before = len(self.faults)
         holds = {name: inner if inner is not None and name in inner else outer for name in SHARED_FIELDS}
         for name in SHARED_FIELDS:

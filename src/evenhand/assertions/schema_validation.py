@@ -20,13 +20,13 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import UnknownDialect, lookup_recursive_ref, specification_with
 
 from evenhand.assertions.json_values import (
-    build_json_identity,
-    is_json_integer,
+    build_asserted_json_identity,
+    is_asserted_json_integer,
     is_json_multiple,
     read_asserted_json_integer,
     read_asserted_json_number,
 )
-from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_with_limit
+from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_asserted_pattern
 from evenhand.errors import Fault, InputError
 from evenhand.wording import quote_text, shorten_to_line
 
@@ -48,7 +48,7 @@ def find_schema_fault(value: object, schema: str) -> SchemaFault | None:
         with limit_schema_time():
             error = best_match(islice(_build_schema_validator(schema).iter_errors(value), MOST_SCHEMA_ERRORS))
     except Unresolvable as problem:
-        raise CheckLimitExceeded(f"the schema {_describe_unresolved_reference(problem.ref)}") from None
+        raise CheckLimitExceeded(f"the schema {_describe_unresolved_assertion_ref(problem.ref)}") from None
     return None if error is None else SchemaFault(error.json_path, error.message)
 
 
@@ -100,12 +100,12 @@ def _refuse_subschemas(schema: Any, resolver: Any, specification: Any) -> None:
                 if isinstance(schema.get(name), str):
                     resolver.lookup(schema[name])
         except Unresolvable as problem:
-            raise InputError(_describe_unresolved_reference(problem.ref)) from None
+            raise InputError(_describe_unresolved_assertion_ref(problem.ref)) from None
     for part in resource.subresources():
         _refuse_subschemas(part.contents, resolver.in_subresource(part), specification)
 
 
-def _describe_unresolved_reference(reference: str) -> str:
+def _describe_unresolved_assertion_ref(reference: str) -> str:
     return f"refers to {reference[:200]!r}, which is not in it, and nothing is fetched"
 
 
@@ -134,7 +134,7 @@ def build_bounded_dialect(dialect: Any) -> Any:
     keywords = {name: _limit_keyword_time(keyword) for name, keyword in {**dialect.VALIDATORS, **own}.items()}
     types = dialect.TYPE_CHECKER
     if types.is_type(1.0, "integer"):  # Since draft 6.
-        types = types.redefine("integer", lambda _, value: is_json_integer(value))
+        types = types.redefine("integer", lambda _, value: is_asserted_json_integer(value))
     bounded = _extend_dialect(dialect, validators=keywords, type_checker=types)
     unbounded_evolve = bounded.evolve
 
@@ -163,7 +163,7 @@ def _limit_keyword_time(keyword: SchemaKeyword) -> SchemaKeyword:
 
 def _schema_pattern_matches(pattern: str, text: str) -> bool:
     try:
-        return search_with_limit(compile_safe_pattern(pattern), text) is not None
+        return search_asserted_pattern(compile_safe_pattern(pattern), text) is not None
     except CheckLimitExceeded as problem:
         raise CheckLimitExceeded(f"the pattern {pattern[:60]!r} {problem}") from None
 
@@ -173,7 +173,9 @@ def _check_pattern_keyword(validator: Any, pattern: str, instance: Any, _: Any) 
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _check_pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: Any, _: Any) -> Iterator[Any]:
+def _check_asserted_pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, _: Any
+) -> Iterator[Any]:
     for pattern, part in patterns.items() if isinstance(instance, dict) else ():
         for key, value in instance.items():
             if _schema_pattern_matches(pattern, key):
@@ -218,7 +220,7 @@ def _check_multiple_of(validator: Any, of: Any, instance: Any, _: Any) -> Iterat
 
 
 def _check_unique_items(validator: Any, unique: bool, instance: Any, _: Any) -> Iterator[Any]:
-    if unique and isinstance(instance, list) and len(set(map(build_json_identity, instance))) < len(instance):
+    if unique and isinstance(instance, list) and len(set(map(build_asserted_json_identity, instance))) < len(instance):
         yield ValidationError(f"{instance!r} has non-unique elements")
 
 
@@ -273,7 +275,7 @@ def _resolve_schema_references(validator: Any, schema: Mapping[str, Any]) -> Ite
 # The library searches with unbounded patterns here, divides in floating point, or compares each with each.
 _BOUNDED_KEYWORDS: Mapping[str, SchemaKeyword] = {
     "pattern": _check_pattern_keyword,
-    "patternProperties": _check_pattern_properties,
+    "patternProperties": _check_asserted_pattern_properties,
     "additionalProperties": _check_additional_properties,
     "unevaluatedProperties": _check_unevaluated_properties,
     "multipleOf": _check_multiple_of,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from evenhand.assertions.facts import AssertionFacts, AssertionFinding, make_unanswered_finding
+from evenhand.assertions.facts import AssertionFacts, AssertionFinding, leave_assertion_unanswered
 from evenhand.assertions.output_rules import count_asserted_words, find_asserted_text
 from evenhand.model.scale import Number, to_exact_fraction
 from evenhand.wording import format_fraction, format_quoted_texts, quote_text
@@ -46,18 +46,18 @@ def _check_asserted_amount(
 ) -> AssertionFinding:
     """Not less and not more, by the number exactly as it was written down."""
     if measured is None:
-        return make_unanswered_finding("it was not measured")
+        return leave_assertion_unanswered("it was not measured")
     try:
         value = to_exact_fraction(measured)
     except (ValueError, TypeError):
-        return make_unanswered_finding(f"what was measured, {measured}, is not a number that can be used")
+        return leave_assertion_unanswered(f"what was measured, {measured}, is not a number that can be used")
     passed = (min is None or value >= min) and (max is None or value <= max)
     return AssertionFinding(passed=passed, found=f"{format_fraction(value)} {unit}")
 
 
 def check_tools_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
     """Every one of the tools was called."""
-    counts, found = _describe_tool_calls(facts)
+    counts, found = _describe_asserted_tool_calls(facts)
     missing = [tool for tool in tools if tool not in counts]
     said = f"; not called: {format_quoted_texts(missing)}" if missing else ""
     return AssertionFinding(passed=not missing, found=found + said)
@@ -65,13 +65,13 @@ def check_tools_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> Asse
 
 def check_tools_not_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
     """None of the tools was called."""
-    counts, found = _describe_tool_calls(facts)
+    counts, found = _describe_asserted_tool_calls(facts)
     return AssertionFinding(passed=not any(tool in counts for tool in tools), found=found)
 
 
 def check_tools_count(facts: AssertionFacts, *, min: int = 0, max: float = math.inf) -> AssertionFinding:
     """Not fewer calls, and not more."""
-    counts, found = _describe_tool_calls(facts)
+    counts, found = _describe_asserted_tool_calls(facts)
     return AssertionFinding(passed=min <= counts.total() <= max, found=found)
 
 
@@ -96,14 +96,14 @@ def _search_tool_calls(
 ) -> AssertionFinding:
     calls = [(number, call) for number, call in enumerate(facts.made.trace or (), 1) if tool in (None, call.name)]
     if not calls:
-        found = "no tool was called" if tool is None else f"not called; {_describe_tool_calls(facts)[1]}"
+        found = "no tool was called" if tool is None else f"not called; {_describe_asserted_tool_calls(facts)[1]}"
         return AssertionFinding(passed=False, found=found)
     for number, call in calls:
         try:
             parts = _list_call_texts(getattr(call, side))
             hit = next((part for part in parts if find_asserted_text(part, text, ignore_case)), None)
         except (RecursionError, ValueError, TypeError) as problem:
-            return make_unanswered_finding(f"the {side} of call {number} cannot be read: {problem}")
+            return leave_assertion_unanswered(f"the {side} of call {number} cannot be read: {problem}")
         if hit is not None:
             found = f"in the {side} of call {number}, {call.name}: {quote_text(hit)}"
             return AssertionFinding(passed=True, found=found)
@@ -129,7 +129,7 @@ def _walk_call_texts(data: object) -> Iterator[str]:
             yield from _walk_call_texts(value)
 
 
-def _describe_tool_calls(facts: AssertionFacts) -> tuple[Counter[str], str]:
+def _describe_asserted_tool_calls(facts: AssertionFacts) -> tuple[Counter[str], str]:
     """The calls of a trace by name, and in a few words."""
     counts = Counter(call.name for call in facts.made.trace or ())
     names = ", ".join(

@@ -19,7 +19,7 @@ from evenhand.calibrate.human_agreement import (
     HumanAgreement,
     HumanAlignment,
     HumanCeiling,
-    align_labelled_outputs,
+    measure_alignment_with_people,
     measure_human_agreements,
     measure_human_ceilings,
     measure_pair_pearson,
@@ -69,7 +69,7 @@ class JudgeCalibration:
     weights: SuggestedWeights | NoSuggestedWeights
 
 
-def calibrate_judges(
+def hold_judges_against_people(
     table: RunTable,
     labels: Sequence[Label],
     *,
@@ -93,7 +93,7 @@ def calibrate_judges(
         run=table.run,
         name=table.frame.name,
         labelled=found,
-        aligned=align_labelled_outputs(found),
+        aligned=measure_alignment_with_people(found),
         agreed=tuple(measure_human_agreements(found)),
         ceilings=tuple(measure_human_ceilings(found)),
         biases=erring,
@@ -128,11 +128,11 @@ def warn_of_recommended_panel_biases(
                 # The bias that has a word for each direction comes without one.
                 ways = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in whole or clear}
                 words = word or (ways.pop() if len(ways) == 1 else "is harsh or generous")
-                amounts = ", ".join(_describe_bias_against_people(one, digits, unit) for one in whole or clear)
+                amounts = ", ".join(_judge_bias_against_people_text(one, digits, unit) for one in whole or clear)
                 yield f"{judge} {words}: {amounts}."
 
 
-def _describe_bias_against_people(one: JudgeBias, digits: int, unit: str) -> str:
+def _judge_bias_against_people_text(one: JudgeBias, digits: int, unit: str) -> str:
     assert one.estimate is not None and one.low is not None and one.high is not None
     amount = format_signed(one.estimate, digits)
     ends = f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]"
@@ -218,7 +218,7 @@ def _write_map_knots(one: CalibrationMap) -> Json:
     if not one.knots:
         return {"knots": [], "points": []}
     at = np.unique(np.linspace(one.knots[0][0], one.knots[-1][0], 3))
-    points = [[float(x), float(y)] for x, y in zip(at, one.apply(at), strict=True)]
+    points = [[float(x), float(y)] for x, y in zip(at, one.map_to_human_scale(at), strict=True)]
     return {"knots": [list(knot) for knot in one.knots], "points": points}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
-from evenhand.calibrate.labelled_outputs import Integers, LabelledOutputs, OutputColumns
+from evenhand.calibrate.labelled_outputs import HumanLabelledOutputColumns, Integers, LabelledOutputs
 from evenhand.calibrate.labels import SCORE_QUESTION, list_label_questions
 from evenhand.calibrate.panel_candidates import fit_judge_weights
 from evenhand.calibrate.panel_recommendation import (
@@ -19,7 +19,7 @@ from evenhand.calibrate.panel_recommendation import (
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.means import MeanInterval, mean_interval
-from evenhand.wording import word_too_few
+from evenhand.wording import format_too_few
 
 LEAST_SAMPLES, LEAST_SAMPLES_PER_CRITERION = 20, 5
 WEIGHT_PRIOR_SAMPLES = 20  # Fitted weights are drawn towards the present ones by as many samples.
@@ -66,13 +66,13 @@ def suggest_criterion_weights(
     if not weighed:
         return NoSuggestedWeights(why="no rubric has two criteria or more in one list: there are no weights to fit")
     if SCORE_QUESTION not in labelled.people:
-        needed = _count_needed_samples(weighed[0])
+        needed = _count_labelled_samples_to_fit(weighed[0])
         why = f"nobody labelled whole outputs: add labels with the criterion {SCORE_QUESTION!r} on {needed} samples"
         return NoSuggestedWeights(why=why)
     cells = max((_collect_cells(table, labelled, one) for one in weighed), key=lambda one: len(one.people))
-    needed = _count_needed_samples(cells.weights)
+    needed = _count_labelled_samples_to_fit(cells.weights)
     if cells.samples < needed:
-        why = word_too_few(cells.samples, "sample", needed, more="with a labelled score")
+        why = format_too_few(cells.samples, "sample", needed, more="with a labelled score")
         return NoSuggestedWeights(why=why, more=needed - cells.samples)
     if np.ptp(cells.people) == 0:
         return NoSuggestedWeights(why="people gave the same score throughout: any weights fit that")
@@ -95,7 +95,7 @@ def suggest_criterion_weights(
     )
 
 
-def _count_needed_samples(weights: CriterionWeights) -> int:
+def _count_labelled_samples_to_fit(weights: CriterionWeights) -> int:
     return max(LEAST_SAMPLES, LEAST_SAMPLES_PER_CRITERION * len(weights))
 
 
@@ -123,7 +123,7 @@ def _collect_cells(table: RunTable, labelled: LabelledOutputs, weights: Criterio
     questions = list_label_questions(table)
     places = {id: place for place, id in enumerate(table.samples)}
     keys = np.array([places[id] for id in labelled.ids], dtype=np.int64) * len(table.variants) + labelled.variant
-    outputs = OutputColumns(table, keys)
+    outputs = HumanLabelledOutputColumns(table, keys)
     columns = [(outputs.mean(table.criteria[id]) - questions[id].low) / questions[id].span for id in weights]
     score = questions[SCORE_QUESTION]
     people = (labelled.mean(score) - score.low) / score.span

@@ -31,7 +31,7 @@ from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import AGREED, Agreement, band
-from evenhand.wording import format_number, format_plural, word_too_few
+from evenhand.wording import format_number, format_plural, format_too_few
 
 MOST_CONFUSION_LEVELS = 11
 CONFUSION_BANDS = 5  # Of a scale with more levels than can be shown.
@@ -146,17 +146,17 @@ def align_run_with_labels(table: RunTable, labels: Sequence[Label]) -> HumanAlig
     """The badge "human-aligned" of a run; grey without labels."""
     if not labels:
         return _unknown_human_alignment(0, 0, "no labels", "some of the outputs")
-    return align_labelled_outputs(collect_labelled_outputs(table, labels))
+    return measure_alignment_with_people(collect_labelled_outputs(table, labels))
 
 
-def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
+def measure_alignment_with_people(labelled: LabelledOutputs) -> HumanAlignment:
     """The same from outputs that have labels; grey where these are too few to tell."""
     if not labelled.judges:
         return _unknown_human_alignment(0, 0, "no judge answered anything")
     found = measure_pair_alpha(pair_judge_with_people_mean(labelled, labelled.answerers[-1], labelled.overall))
     if found.samples < LEAST_JACKKNIFE_SAMPLES:
         more = "with an answer of the judges" if found.samples < labelled.samples else ""
-        why = word_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
+        why = format_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
         more = format_plural(LEAST_JACKKNIFE_SAMPLES - found.samples, "more sample")
         return _unknown_human_alignment(found.n, found.samples, why, more)
     if found.value is None:
@@ -242,7 +242,7 @@ def measure_pair_pearson(pairs: AnswerPairs) -> AgreementFigure:
 
 def measure_pair_spearman(pairs: AnswerPairs) -> AgreementFigure:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing theirs."""
-    ranks = replace(pairs, x=_rank_paired_answers(pairs.x), y=_rank_paired_answers(pairs.y))
+    ranks = replace(pairs, x=_rank_judge_and_human_answers(pairs.x), y=_rank_judge_and_human_answers(pairs.y))
     return _measure_agreement_figure(ranks, _human_pearson_from_sums, "Spearman")
 
 
@@ -252,7 +252,7 @@ def _measure_agreement_figure(
     samples = len(np.unique(pairs.cluster))
     plain = AgreementFigure(value=None, method=method, n=pairs.n, samples=samples)
     if pairs.n < LEAST_PAIRS:
-        return replace(plain, why=word_too_few(pairs.n, "output", LEAST_PAIRS, more="that both answered"))
+        return replace(plain, why=format_too_few(pairs.n, "output", LEAST_PAIRS, more="that both answered"))
     # By cluster: how many, and the sums of x, y, x², y², xy, both moved by the same amount so that they stay small.
     middle = (pairs.x.mean() + pairs.y.mean()) / 2
     x, y = pairs.x - middle, pairs.y - middle
@@ -290,7 +290,7 @@ def _divide_human_agreement_sums(over: Floats, under: Floats, size: Floats | flo
     return np.where(there, over / np.where(there, under, 1.0), np.nan)
 
 
-def _rank_paired_answers(values: Floats) -> Floats:
+def _rank_judge_and_human_answers(values: Floats) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return (ends - (counts - 1) / 2)[place]

@@ -23,7 +23,7 @@ from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
 from evenhand.stats.means import mean_interval
 from evenhand.stats.regression import length_bias
-from evenhand.wording import word_too_few
+from evenhand.wording import format_too_few
 
 BiasKind = Literal["harshness", "length", "position", "self-preference"]
 LEAST_BIAS_SAMPLES = 5  # Samples below which nothing is said.
@@ -124,7 +124,7 @@ def _estimate_mean_judge_error(
 ) -> JudgeBias:
     units = len(errors) if cluster is None else len(np.unique(cluster))
     if units < LEAST_BIAS_SAMPLES:
-        return replace(plain, n=len(errors), why=word_too_few(units, "sample", LEAST_BIAS_SAMPLES, more=of))
+        return replace(plain, n=len(errors), why=format_too_few(units, "sample", LEAST_BIAS_SAMPLES, more=of))
     found = mean_interval(errors, level=INTERVAL_LEVEL, clusters=None if cluster is None else cluster.tolist())
     return replace(
         plain, estimate=found.estimate, low=found.low, high=found.high, n=len(errors), method="mean over samples, t"

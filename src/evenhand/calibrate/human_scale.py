@@ -13,8 +13,8 @@ from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     AnswerPairs,
+    HumanLabelledOutputColumns,
     LabelledOutputs,
-    OutputColumns,
     answers_by_judge,
     pair_judge_with_people_mean,
 )
@@ -24,7 +24,7 @@ from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
-from evenhand.wording import word_too_few
+from evenhand.wording import format_too_few
 
 MapKnots = tuple[tuple[float, float], ...]
 MapKind = Literal["linear", "isotonic"]
@@ -57,7 +57,7 @@ class CalibrationMap:
         """Whether the error falls clearly."""
         return self.gain is not None and self.gain.low > 0
 
-    def apply(self, scores: Floats) -> Floats:
+    def map_to_human_scale(self, scores: Floats) -> Floats:
         """The scores that people would give."""
         x, y = np.array(self.knots).T
         mapped: Floats = np.interp(scores, x, y)
@@ -73,7 +73,7 @@ def fit_calibration_maps(labelled: LabelledOutputs, rng: np.random.Generator) ->
             samples = int(unit.max()) + 1 if pairs.n else 0
             kind: MapKind = "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear"
             if samples < LEAST_MAP_SAMPLES:
-                why = word_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
+                why = format_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
                 yield CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
                 continue
             mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
@@ -120,14 +120,16 @@ def _fit_linear_map(x: Floats, y: Floats, question: LabelQuestion) -> MapKnots:
     middle = x.mean() + trust * float((y - x).mean())
     ends = [middle + slope * (end - x.mean()) for end in (question.low, question.high)]
     if slope == 0:
-        return tuple((end, _clamp_to_question_scale(question, middle)) for end in (question.low, question.high))
+        return tuple((end, _clamp_to_human_label_scale(question, middle)) for end in (question.low, question.high))
     crossed = [x.mean() + (end - middle) / slope for end in (question.low, question.high)]
     inner = [end for end in crossed if question.low < end < question.high]
     knots = [(question.low, ends[0]), *((end, middle + slope * (end - x.mean())) for end in inner)]
-    return tuple((float(at), _clamp_to_question_scale(question, to)) for at, to in (*knots, (question.high, ends[1])))
+    return tuple(
+        (float(at), _clamp_to_human_label_scale(question, to)) for at, to in (*knots, (question.high, ends[1]))
+    )
 
 
-def _clamp_to_question_scale(question: LabelQuestion, score: float) -> float:
+def _clamp_to_human_label_scale(question: LabelQuestion, score: float) -> float:
     return min(question.high, max(question.low, float(score)))
 
 
@@ -174,7 +176,7 @@ def _estimate_human_mean(
     table: RunTable, labelled: LabelledOutputs, question: LabelQuestion, variant: int
 ) -> HumanMean:
     own = np.unique(table.sample[table.variant == variant])
-    outputs = OutputColumns(table, own * len(table.variants) + variant)
+    outputs = HumanLabelledOutputColumns(table, own * len(table.variants) + variant)
     columns = answers_by_judge(table, labelled.judges, question.id)
     judged = outputs.mean(columns[PANEL_ANSWERER] if PANEL_ANSWERER in columns else columns[labelled.judges[0]])
     means = labelled.mean(question)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.distributions import student_quantile
-from evenhand.wording import word_too_few
+from evenhand.wording import format_too_few
 
 Floats = NDArray[np.float64]
 LEAST_JACKKNIFE_SAMPLES = 8  # Below, the spread of what is left out says too little.
@@ -89,7 +89,7 @@ def _calibration_interval_ends(
     """The interval, or why there is none."""
     n = len(left)
     if n < LEAST_JACKKNIFE_SAMPLES:
-        return None, None, word_too_few(n, "sample", LEAST_JACKKNIFE_SAMPLES, to="for an interval")
+        return None, None, format_too_few(n, "sample", LEAST_JACKKNIFE_SAMPLES, to="for an interval")
     if not np.isfinite(left).all():
         return None, None, "without one of the samples nothing varies"
     error, there = math.sqrt((n - 1) / n * math.fsum((left - left.mean()) ** 2)), bent.forward(value)

@@ -61,7 +61,7 @@ class LabelledOutputs:
 
     def mean(self, question: LabelQuestion) -> Floats:
         """The mean over people of each output."""
-        return mean_over_raters(self.people[question.id])
+        return mean_over_human_raters(self.people[question.id])
 
 
 def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> LabelledOutputs:
@@ -72,7 +72,7 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
     width = len(table.variants)
     at = [places[one.sample] * width + table.variants.index(one.variant) for one in labels]
     keys = np.unique(np.array(at, dtype=np.int64))
-    outputs = OutputColumns(table, keys)
+    outputs = HumanLabelledOutputColumns(table, keys)
     asked = list_label_questions(table)
     named = {one.criterion for one in labels}
     questions = tuple(one for id, one in asked.items() if id in named)
@@ -116,14 +116,14 @@ def answers_by_judge(table: RunTable, judges: Sequence[str], question: str) -> d
     return {**each, PANEL_ANSWERER: whole} if len(judges) > 1 else each
 
 
-def mean_over_raters(rows: Floats) -> Floats:
+def mean_over_human_raters(rows: Floats) -> Floats:
     """The mean of each column over those rows that have a number; NaN where none has."""
     there = np.isfinite(rows)
     counts = there.sum(axis=0)
     return np.where(counts > 0, np.where(there, rows, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
 
 
-class OutputColumns:
+class HumanLabelledOutputColumns:
     """Columns of results turned into columns of outputs, repeats into their mean; `keys` rise, sample by variant."""
 
     def __init__(self, table: RunTable, keys: Integers) -> None:
@@ -212,7 +212,7 @@ def _mean_rater_answers(
     labelled: LabelledOutputs, questions: LabelQuestions, but: int | None = None
 ) -> AnswersByQuestion:
     rows = [row for row in range(len(labelled.raters)) if row != but]
-    return {one.id: mean_over_raters(labelled.people[one.id][rows]) for one in questions}
+    return {one.id: mean_over_human_raters(labelled.people[one.id][rows]) for one in questions}
 
 
 def _join_answer_pairs(

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from evenhand.errors import Fault, InputError, suggest_close_word_in_fault, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_close_word_in_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.parsing import DuplicateKeyObject, decode_json
 from evenhand.model.scale import to_exact_fraction
@@ -93,11 +93,11 @@ class _LabelReader:
         sample = _read_label_name(fields, "sample", faults)
         if sample and sample not in self.samples:
             at = bisect(self.ordered, sample)  # Of a hundred thousand ids, those that begin alike.
-            close = suggest_close_word_in_fault(sample, self.ordered[max(0, at - 100) : at + 100])
+            close = suggest_close_word_in_error(sample, self.ordered[max(0, at - 100) : at + 100])
             faults.append(Fault(f"the run has no sample {sample!r}", close or "evenhand report RUN --json lists them"))
         variant = _read_label_name(fields, "variant", faults, needed=False)
         if variant and variant not in self.variants:
-            known = suggest_known_word_in_fault(variant, self.variants)
+            known = suggest_known_word_in_error(variant, self.variants)
             faults.append(Fault(f"the run has no variant {variant!r}", known))
         if not variant and len(self.variants) > 1:
             faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
@@ -105,7 +105,7 @@ class _LabelReader:
         if name in self.unclear:
             faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
         elif name and name not in self.questions:
-            known = suggest_known_word_in_fault(name, self.questions)
+            known = suggest_known_word_in_error(name, self.questions)
             faults.append(Fault(f"the run has no criterion {name!r}", known))
         question = self.questions.get(name)
         rater = _read_label_name(fields, "rater", faults)
@@ -125,7 +125,7 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
     if not isinstance(value, dict):
         raise InputError(Fault("expected an object", f"as in {LABEL_EXAMPLE}"))
     faults += [
-        Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name[:40], LABEL_FIELDS))
+        Fault(f"unknown field {name!r}", suggest_known_word_in_error(name[:40], LABEL_FIELDS))
         for name in value
         if name not in LABEL_FIELDS
     ]

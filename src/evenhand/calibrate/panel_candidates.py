@@ -168,12 +168,12 @@ def collect_labelled_cells(labelled: LabelledOutputs) -> LabelledCells:
         first[cluster] = min(id, first.get(cluster, id))
     number = {cluster: place for place, cluster in enumerate(sorted(first, key=lambda one: first[one]))}
     unit = np.array([number[cluster] for cluster in labelled.cluster.tolist()], dtype=np.int64)
-    parts = [_collect_question_cells(labelled, question, unit) for question in labelled.overall]
+    parts = [_collect_human_labelled_cells(labelled, question, unit) for question in labelled.overall]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return LabelledCells(judges=labelled.judges, **columns)
 
 
-def _collect_question_cells(labelled: LabelledOutputs, question: LabelQuestion, unit: Integers) -> dict[str, Any]:
+def _collect_human_labelled_cells(labelled: LabelledOutputs, question: LabelQuestion, unit: Integers) -> dict[str, Any]:
     people = labelled.mean(question)
     rows = np.flatnonzero(np.isfinite(people))
     said = np.stack([labelled.answers[judge, question.id][rows] for judge in labelled.judges], axis=1)

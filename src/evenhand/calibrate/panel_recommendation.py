@@ -19,7 +19,7 @@ from evenhand.calibrate.panel_candidates import (
 )
 from evenhand.files.json_shape import json_key
 from evenhand.stats.means import MeanInterval, mean_interval
-from evenhand.wording import word_too_few
+from evenhand.wording import format_too_few
 
 LEAST_RECOMMENDATION_SAMPLES = 20
 MOST_CANDIDATES_SHOWN = 12
@@ -73,7 +73,7 @@ def recommend_panel(
     if cells.samples < LEAST_RECOMMENDATION_SAMPLES:
         more = LEAST_RECOMMENDATION_SAMPLES - cells.samples
         return NoRecommendedPanel(
-            why=word_too_few(cells.samples, "labelled sample", LEAST_RECOMMENDATION_SAMPLES), more=more
+            why=format_too_few(cells.samples, "labelled sample", LEAST_RECOMMENDATION_SAMPLES), more=more
         )
     if np.ptp(cells.people) == 0:
         return NoRecommendedPanel(why="people gave the same score throughout: any panel fits that")
@@ -87,7 +87,9 @@ def recommend_panel(
         why = "on samples that they were not chosen by, chosen panels err more than the one that ran: keep that one"
         return NoRecommendedPanel(why=why)
     choices = [number for _, chosen in rounds for number in chosen]
-    standings = [_build_candidate_standing(race, final, number) for number in _select_candidate_panels(race, final)]
+    standings = [
+        _build_recommended_panel_standing(race, final, number) for number in _select_candidate_panels(race, final)
+    ]
     by_number = dict(zip(_select_candidate_panels(race, final), standings, strict=True))
     return RecommendedPanel(
         chosen=by_number[final.chosen],
@@ -114,7 +116,7 @@ def _select_candidate_panels(race: PanelSelection, final: CandidateErrors) -> li
     return list(dict.fromkeys([*first, *order[: max(0, MOST_CANDIDATES_SHOWN - len(first))]]))
 
 
-def _build_candidate_standing(race: PanelSelection, final: CandidateErrors, number: int) -> CandidateStanding:
+def _build_recommended_panel_standing(race: PanelSelection, final: CandidateErrors, number: int) -> CandidateStanding:
     one, cells = race.candidates[number], race.cells
     weights = one.weights(cells)
     return CandidateStanding(

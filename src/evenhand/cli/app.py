@@ -11,7 +11,7 @@ import click
 
 from evenhand._version import __version__
 from evenhand.cli.output import discard_stdout, print_error, until_reader_leaves
-from evenhand.errors import EvenhandError, suggest_close_word_in_fault
+from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
 EXIT_OUR_FAULT = 3
@@ -46,7 +46,7 @@ class LazyCommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, loaded now; for a misspelt one, say which one is near."""
         if cmd_name not in COMMAND_SUMMARIES:
-            hint = suggest_close_word_in_fault(cmd_name, COMMAND_SUMMARIES)
+            hint = suggest_close_word_in_error(cmd_name, COMMAND_SUMMARIES)
             if hint:
                 raise click.UsageError(f"No such command {cmd_name!r}: {hint}", ctx)
             return None

@@ -41,7 +41,7 @@ def print_audit(audit: Audit) -> None:
     lines = []
     for one in told:
         mark, colour = BADGE_MARKS[one.colour]
-        lines.append((f"{mark} {one.name}, {_format_judge_table_cell(one)}: {one.says} {one.advice}".rstrip(), colour))
+        lines.append((f"{mark} {one.name}, {_format_cli_judge_cell(one)}: {one.says} {one.advice}".rstrip(), colour))
     if len(findings) > len(told):
         lines.append((f"{len(findings) - len(told)} more in the table", None))
     print_section(screen, "Also", lines)
@@ -50,7 +50,7 @@ def print_audit(audit: Audit) -> None:
     for one in audit.findings:
         if one.value is None:
             why = one.says.removeprefix("not known: ")
-            unknown.setdefault((one.name, why), []).append(_format_judge_table_cell(one))
+            unknown.setdefault((one.name, why), []).append(_format_cli_judge_cell(one))
     lines = [(f"{name}, {', '.join(of)}: {why}", None) for (name, why), of in unknown.items()]
     print_section(screen, "Not known", lines)
 
@@ -65,11 +65,11 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
         value, low, high = ("" if x is None else format_number(x, digits) for x in (one.value, one.low, one.high))
         interval = f"[{low}, {high}]" if low else ""
         mark = BADGE_MARKS[one.colour][0]
-        rows.append([mark, one.name, _format_judge_table_cell(one), value, interval, f"{one.n:,}"])
+        rows.append([mark, one.name, _format_cli_judge_cell(one), value, interval, f"{one.n:,}"])
     names = ("", "finding", "of", "value", "interval", "n")
     colours = {mark: colour for mark, colour in BADGE_MARKS.values() if colour}
     print_table_or_sentences(screen, names, rows, heads=3, right=names[3:], colours=colours)
 
 
-def _format_judge_table_cell(one: AuditFinding) -> str:
+def _format_cli_judge_cell(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge

@@ -115,11 +115,11 @@ def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]
             if one["question"] != question:
                 continue
             kappa = one["kappa"]["value"] if one["kappa"] else None
-            figures = map(_format_terminal_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
-            alpha = _format_agreement_estimate(one["alpha"], "value")
+            figures = map(_format_cli_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
+            alpha = _format_cli_agreement(one["alpha"], "value")
             yield [question, one["judge"], alpha, *figures, f"{one['alpha']['n']:,}"]
         if len(data["raters"]) > 1:
-            alpha = _format_agreement_estimate(people["alpha"], "value")
+            alpha = _format_cli_agreement(people["alpha"], "value")
             yield [question, "a person", alpha, "", "", "", f"{people['alpha']['n']:,}"]
 
 
@@ -131,8 +131,8 @@ def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None
     rows = []
     for question, judge in dict.fromkeys((one["question"], one["judge"]) for one in biases):
         harsh = found[question, judge, "harshness"]
-        more = [_format_bias_estimate(found.get((question, judge, kind)), digits=3) for kind in kinds]
-        by = f"{_format_bias_estimate(harsh)} {_format_terminal_interval(harsh)}".strip()
+        more = [_format_cli_bias(found.get((question, judge, kind)), digits=3) for kind in kinds]
+        by = f"{_format_cli_bias(harsh)} {_format_cli_interval(harsh)}".strip()
         tone = NO_VALUE
         if harsh["estimate"] is not None:
             level = harsh["low"] <= 0 <= harsh["high"]
@@ -151,8 +151,8 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
         screen.line(title, gap=True, bold=True)
         rows = []
         for one in shown:
-            points = " / ".join(_format_terminal_number(y) for _, y in one["points"])
-            errors = map(_format_terminal_number, (one["error_before"], one["error_after"]))
+            points = " / ".join(_format_cli_number(y) for _, y in one["points"])
+            errors = map(_format_cli_number, (one["error_before"], one["error_after"]))
             helps = "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
             rows.append([one["question"], one["judge"], points, *errors, helps])
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
@@ -167,9 +167,9 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
         screen.line("Means on people's scale (labels on some, judges on all)", gap=True, bold=True)
         rows = []
         for one in known:
-            people = _format_agreement_estimate(one["powered"], "estimate")
+            people = _format_cli_agreement(one["powered"], "estimate")
             labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
-            rows.append([one["variant"], one["question"], _format_terminal_number(one["judged"]), people, labelled])
+            rows.append([one["variant"], one["question"], _format_cli_number(one["judged"]), people, labelled])
         names = ("variant", "question", "judges say", "people would", "labelled")
         print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
     elif means:
@@ -208,7 +208,7 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         f"{one['error_now']:.3f} ({lower}).",
     ]
     if one["alpha"]["value"] is not None:
-        lines.append(f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}.")
+        lines.append(f"Their α with people there: {_format_cli_agreement(one['alpha'], 'value')}.")
     for line in (*lines, *(f"Beware: {warning}" for warning in one["warnings"])):
         screen.line(line, indent=2)
 
@@ -219,15 +219,12 @@ def _print_suggested_weights(screen: Screen, one: CalibrationData) -> None:
         more = f"; label {pluralize_count(one['more_samples'], 'more sample')}" if one["more_samples"] else ""
         screen.line(f"No suggestion: {one['why']}{more}.", indent=2)
         return
-    rows = [
-        [id, _format_terminal_number(now), _format_terminal_number(one["suggested"][id])]
-        for id, now in one["now"].items()
-    ]
+    rows = [[id, _format_cli_number(now), _format_cli_number(one["suggested"][id])] for id, now in one["now"].items()]
     print_table_or_sentences(screen, ("criterion", "now", "fitted"), rows, heads=1, right=("now", "fitted"))
     gain = one["gain"]
     clear = "clearly less" if one["helps"] else "clearly more" if gain["high"] < 0 else "no clear difference"
-    low, high = (_format_terminal_minus(gain[end], "z.4f") for end in ("low", "high"))
-    error, now = (_format_terminal_minus(one[name], "z.3f") for name in ("error", "error_now"))
+    low, high = (_format_cli_minus(gain[end], "z.4f") for end in ("low", "high"))
+    error, now = (_format_cli_minus(one[name], "z.3f") for name in ("error", "error_now"))
     screen.line(
         f"Fitted weights err by {error} of the scale on samples they were not fitted on; the rubric's: {now} ({clear}: "
         f"the squared error falls by {low} to {high}; {pluralize_count(one['samples'], 'sample')}).",
@@ -249,26 +246,26 @@ def _format_next_step_terminal_line(data: CalibrationData, written: str | None) 
     return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])
 
 
-def _format_bias_estimate(one: CalibrationData | None, digits: int = 2) -> str:
+def _format_cli_bias(one: CalibrationData | None, digits: int = 2) -> str:
     if one is None or one["estimate"] is None:
         return NO_VALUE
     clear = one["low"] is not None and not one["low"] <= 0 <= one["high"]
-    return f"{_format_terminal_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
+    return f"{_format_cli_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
 
 
-def _format_terminal_number(value: float | None) -> str:
-    return NO_VALUE if value is None else _format_terminal_minus(value)
+def _format_cli_number(value: float | None) -> str:
+    return NO_VALUE if value is None else _format_cli_minus(value)
 
 
-def _format_agreement_estimate(one: CalibrationData, name: str) -> str:
-    return f"{_format_terminal_number(one[name])} {_format_terminal_interval(one)}".strip()
+def _format_cli_agreement(one: CalibrationData, name: str) -> str:
+    return f"{_format_cli_number(one[name])} {_format_cli_interval(one)}".strip()
 
 
-def _format_terminal_interval(one: CalibrationData) -> str:
-    low, high = (_format_terminal_number(one[end]) for end in ("low", "high"))
+def _format_cli_interval(one: CalibrationData) -> str:
+    low, high = (_format_cli_number(one[end]) for end in ("low", "high"))
     return "" if one["low"] is None else f"[{low}, {high}]"
 
 
-def _format_terminal_minus(value: float, form: str = "z.2f") -> str:
+def _format_cli_minus(value: float, form: str = "z.2f") -> str:
     """With the sign that is as wide as a plus."""
     return f"{value:{form}}".replace("-", "−")

@@ -10,8 +10,8 @@ import click
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
+    format_cli_badge_lines,
     format_gate_lines,
-    format_terminal_badges,
     format_treatment_lines,
     print_section,
 )
@@ -74,7 +74,7 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
     print_section(screen, "Gates", format_gate_lines(decision["gates"]))
-    print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
+    print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
     for treatment, power in (found["power"] or {}).items():
         _print_power_table(screen, treatment, power)
     lines = format_treatment_lines(decision["comparisons"])

@@ -32,7 +32,7 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
 from evenhand.errors import Fault, InputError
-from evenhand.wording import format_fraction, number_for_json
+from evenhand.wording import format_fraction, format_number_for_json
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -89,10 +89,10 @@ def run_contest_command(**options: Any) -> int:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
     with until_reader_leaves():
-        from evenhand.cli.contest_tables import mask_printed_contest, print_contest
+        from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
 
         record = played.result.record
-        print_json(mask_printed_contest(record)) if options["as_data"] else print_contest(record)
+        print_json(mask_contest_to_print(record)) if options["as_data"] else print_contest(record)
         _print_contest_next_steps(played, options)
     return played.result.exit_code
 
@@ -117,7 +117,7 @@ def contest_dimensions_command(**options: Any) -> int:
     with until_reader_leaves():
         if options["as_data"]:
             dimensions = [
-                {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
+                {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
                 for one in chosen.rubric.criteria
             ]
             print_json({"task": chosen.task.name, "dimensions": dimensions, "written": chosen.locked.written})
@@ -167,12 +167,12 @@ FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 def show_contest_command(contest: str, as_data: bool) -> None:
     """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.contest_tables import mask_printed_contest, print_contest
+    from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
     from evenhand.workflows.contests import load_contest
 
     record = load_contest(None, contest)
     with until_reader_leaves():
-        print_json(mask_printed_contest(record)) if as_data else print_contest(record)
+        print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
 
 
 @contest_command.command("report")
@@ -185,7 +185,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
 
     Without a format it is shown here as `evenhand contest run` shows it.
     """
-    from evenhand.cli.contest_tables import mask_printed_contest, print_contest
+    from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
     from evenhand.workflows.contests import load_contest
 
     if as_page and as_data:
@@ -204,11 +204,11 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         return
     with open_output_option(output) as stream:
         if format == "html":
-            from evenhand.report.contest.contest_page import write_contest_html
+            from evenhand.report.contest.contest_page import write_contest_report_page
 
-            write_contest_html(record, stream)
+            write_contest_report_page(record, stream)
         else:
-            masked = json.dumps(mask_printed_contest(record), ensure_ascii=False, indent=2)
+            masked = json.dumps(mask_contest_to_print(record), ensure_ascii=False, indent=2)
             stream.write(f"{escape_printed_json(masked)}\n")
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.run_tables import print_section
 from evenhand.cli.screen import Screen, measure_least_table_width, print_table_or_sentences
-from evenhand.guards.personal_data import build_text_mask, mask_data
+from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until n
 
 def print_contest(record: ContestData) -> None:
     """Print what came out; the decision comes first."""
-    record, screen = mask_printed_contest(record), Screen()
+    record, screen = mask_contest_to_print(record), Screen()
     count = pluralize_count(len(record["submissions"]), "submission")
     unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
     parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
@@ -44,7 +44,7 @@ def print_contest(record: ContestData) -> None:
         for feedback in one["feedback"]
         if one["status"] != "unjudged" and feedback["type"] == "gate_check" and not feedback["policy_violations"]
     ]
-    failed = [(f"{id}: {line}", None) for id, several in checks for line in list_unmet_terminal_lines(several)]
+    failed = [(f"{id}: {line}", None) for id, several in checks for line in list_unmet_cli_lines(several)]
     print_section(screen, "Gate not passed", failed)
     violations = [
         (f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red")
@@ -106,7 +106,7 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
 
 
-def list_unmet_terminal_lines(checks: Sequence[ContestData]) -> Iterator[str]:
+def list_unmet_cli_lines(checks: Sequence[ContestData]) -> Iterator[str]:
     """A line for each acceptance criterion that is not met, or that could not be checked."""
     for check in checks:
         if check["passed"] is False:
@@ -133,7 +133,7 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
     fastest = record["mode"] == "fastest_first"
     names = ["rank", "submission", "author", "score", "band" if fastest else "alone", "status", "flags"]
-    rows = [_build_terminal_rank_row(one, fastest=fastest) for one in ranked]
+    rows = [_build_cli_rank_row(one, fastest=fastest) for one in ranked]
     # The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break.
     tables = [(names, rows)] if any(one["author"] != one["id"] for one in ranked) else []
     names, *rows = ([*cells[:2], *cells[3:]] for cells in (names, *rows))
@@ -145,7 +145,7 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
 
 
-def _build_terminal_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
+def _build_cli_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
     """A finalist's score is the one side by side, and what it had alone stands beside it."""
     feedback = {given["type"]: given for given in one["feedback"]}
     alone = feedback.get("individual_scoring", {})
@@ -167,7 +167,7 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     for check in checked["criteria_checks"]:
         if check["passed"]:
             screen.line(f"met: {check['criterion']}{_format_terminal_evidence(check)}", indent=2)
-    for line in list_unmet_terminal_lines(checked["criteria_checks"]):
+    for line in list_unmet_cli_lines(checked["criteria_checks"]):
         screen.line(line, indent=2, fg="red")
     for feedback in checked["feedback"]:
         for found in feedback.get("policy_violations", ()):
@@ -232,7 +232,7 @@ SENTENCE_KEYS = frozenset({"why", "how_sure", "notes", "stopped"})  # Our own wo
 QUOTING_STATUS = "policy_violation"  # With this status, why it is so quotes the text.
 
 
-def mask_printed_contest(record: ContestData) -> ContestData:
+def mask_contest_to_print(record: ContestData) -> ContestData:
     """The record of a contest for people and programs."""
     events = record["events"]
     texts = [one["submission"]["text"] for one in events if one["event"] == "submitted"]
@@ -244,7 +244,7 @@ def mask_printed_contest(record: ContestData) -> ContestData:
 
 def mask_printed_data(data: ContestData, *, texts: Iterable[str], names: Iterable[str]) -> ContestData:
     """Data with what is personal in these texts masked; in our sentences these names stay."""
-    hide = cache(build_text_mask(texts))
+    hide = cache(build_personal_text_mask(texts))
 
     def text(given: str) -> str:
         return str(mask_data(given, hide))
@@ -256,11 +256,11 @@ def mask_printed_data(data: ContestData, *, texts: Iterable[str], names: Iterabl
     def sentence(given: str) -> str:
         return "".join(part if place % 2 else text(part) for place, part in enumerate(name.split(given)))
 
-    masked: ContestData = _mask_printed_value(data, "", text, sentence if longest_first else text)
+    masked: ContestData = _mask_value_to_print(data, "", text, sentence if longest_first else text)
     return masked
 
 
-def _mask_printed_value(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
+def _mask_value_to_print(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
     if isinstance(data, str):
         return data if key in UNMASKED_KEYS else sentence(data) if key in SENTENCE_KEYS else text(data)
     if isinstance(data, Mapping):
@@ -268,7 +268,7 @@ def _mask_printed_value(data: Any, key: str, text: TextMask, sentence: TextMask)
             return data
         quotes = data.get("status") == QUOTING_STATUS
         names = {name: "text" if quotes and name == "why" else name for name in data}
-        return {name: _mask_printed_value(value, names[name], text, sentence) for name, value in data.items()}
+        return {name: _mask_value_to_print(value, names[name], text, sentence) for name, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_mask_printed_value(value, key, text, sentence) for value in data]
+        return [_mask_value_to_print(value, key, text, sentence) for value in data]
     return data

@@ -9,7 +9,7 @@ import click
 from evenhand.cli.output import open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS
-from evenhand.guards.personal_data import build_text_mask
+from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.workflows.guard import GuardedFile, guard_files, guarded_files_to_json
 
 
@@ -30,7 +30,7 @@ def guard_command(files: tuple[str, ...], guards: tuple[str, ...], as_data: bool
 
 def print_guard_findings(files: Sequence[GuardedFile]) -> None:
     """Print a table of findings for each file, and a line for those without."""
-    screen = Screen(build_text_mask(file.text for file in files))
+    screen = Screen(build_personal_text_mask(file.text for file in files))
     for place, file in enumerate(files):
         if place:
             screen.line()

@@ -51,10 +51,10 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
-        "asked": [_describe_asking(line) for line in lines],
+        "asked": [_format_cli_asking_cell(line) for line in lines],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
-    for told in format_composite_layers({line.evaluation.run: line.evaluation.layers for line in lines}):
+    for told in format_cli_layer_lines({line.evaluation.run: line.evaluation.layers for line in lines}):
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (line.evaluation.ended, line.evaluation.run))
     last = newest.evaluation.consistency
@@ -64,7 +64,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
             screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
 
 
-def _describe_asking(line: HistoryEntry) -> str:
+def _format_cli_asking_cell(line: HistoryEntry) -> str:
     """Why a run is no evaluation of its own; empty where it is one."""
     if not line.evaluation.asked:
         return "nothing"
@@ -78,7 +78,7 @@ def _format_history_scores(values: Sequence[float | None]) -> list[str]:
 MOST_LAYER_RUNS_NAMED = 3
 
 
-def format_composite_layers(layers_by_run: Mapping[str, Sequence[str]]) -> list[str]:
+def format_cli_layer_lines(layers_by_run: Mapping[str, Sequence[str]]) -> list[str]:
     """What the composites are the mean of; where that differs, for which runs: these cannot be compared."""
     runs_by_layers: dict[str, list[str]] = {}
     for run, layers in layers_by_run.items():

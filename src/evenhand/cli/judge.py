@@ -19,7 +19,7 @@ from evenhand.cli.options import (
     read_limit_command_options,
 )
 from evenhand.cli.output import (
-    escape_to_terminal_line,
+    escape_cli_line,
     open_stdin,
     print_json,
     print_message,
@@ -101,7 +101,7 @@ def judge_command(**options: Any) -> int:
             connect=read_connection_command_options(options),
             stdin=open_stdin(),
             watch=lambda models: show_model_progress(models, sys.stderr),
-            warn=lambda text: print_message(escape_to_terminal_line(f"note: {text}"), err=True),
+            warn=lambda text: print_message(escape_cli_line(f"note: {text}"), err=True),
         )
     with until_reader_leaves():
         if options["as_data"]:

@@ -109,7 +109,7 @@ def _print_judgment_reasons(
     ]
     columns = {
         "criterion": [one.criterion for one in told],
-        "score": [_format_judgment_score(scores.rubric, one) for one in counted],
+        "score": [_format_cli_judgment_score(scores.rubric, one) for one in counted],
         "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
         "reason": [one.reason for one in told],
         "evidence": [" · ".join(own) for own in shown_evidence] if explain else [],
@@ -131,7 +131,7 @@ def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> 
     return chosen
 
 
-def _format_judgment_score(rubric: Rubric, one: Judgment) -> str:
+def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
     if not isinstance(one.score, Scored):
         return "–"
     criterion = rubric.criterion(one.criterion)

@@ -12,7 +12,7 @@ from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.models.connections import ModelProbe
 from evenhand.models.requests import EMBEDDED
-from evenhand.workflows.models import ProbedModels, probe_models
+from evenhand.workflows.models import ProbeModelsResult, probe_models
 
 
 @click.command("models")
@@ -41,7 +41,7 @@ YES_NO_UNKNOWN = {True: "yes", False: "no", None: "unknown"}
 PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
-def print_models(probed: ProbedModels, *, alone: bool) -> None:
+def print_models(probed: ProbeModelsResult, *, alone: bool) -> None:
     """Print one block for providers, or one table for models that were named."""
     screen = Screen()
     if alone:
@@ -51,7 +51,7 @@ def print_models(probed: ProbedModels, *, alone: bool) -> None:
     screen.line(f"prices in US dollars per million tokens, as of {probed.prices.as_of.isoformat()}", dim=True, gap=True)
 
 
-def _print_providers(screen: Screen, probed: ProbedModels) -> None:
+def _print_providers(screen: Screen, probed: ProbeModelsResult) -> None:
     for one in probed.probes:
         if one.name == EMBEDDED:
             found = one.model.startswith("vectors")

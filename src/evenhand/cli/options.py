@@ -12,7 +12,7 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import ModelSettings
 from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.inputs import parse_user_number
-from evenhand.workflows.score import ScoreLimits
+from evenhand.workflows.score import UserScoreLimits
 
 ClickCommand = TypeVar("ClickCommand", bound=Callable[..., Any])
 CommandDecorator = Callable[[ClickCommand], ClickCommand]
@@ -77,10 +77,10 @@ def read_connection_command_options(options: dict[str, Any]) -> ConnectionOption
     )
 
 
-def read_limit_command_options(min_score: str | None, min_grade: str | None, strict: bool) -> ScoreLimits:
+def read_limit_command_options(min_score: str | None, min_grade: str | None, strict: bool) -> UserScoreLimits:
     """What scores must reach."""
     least = None if min_score is None else parse_user_number(min_score, "--min-score")
-    return ScoreLimits(least=least, grade=min_grade, strict=strict)
+    return UserScoreLimits(least=least, grade=min_grade, strict=strict)
 
 
 def _apply_click_options(command: ClickCommand, *options: Callable[[ClickCommand], ClickCommand]) -> ClickCommand:

@@ -13,7 +13,7 @@ from typing import BinaryIO, TextIO
 
 import click
 
-from evenhand.errors import Fault, InputError, build_unwritable_error
+from evenhand.errors import Fault, InputError, build_unwritable_input_error
 
 # Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
 _CONTROL_CHARACTERS = re.compile(
@@ -26,7 +26,7 @@ def escape_terminal_text(text: str) -> str:
     return _CONTROL_CHARACTERS.sub(lambda found: _escape_terminal_character(found[0]), text)
 
 
-def escape_to_terminal_line(text: str) -> str:
+def escape_cli_line(text: str) -> str:
     """The cleaned text on one line."""
     return escape_terminal_text(text).replace("\n", "\\n").replace("\t", "\\t")
 
@@ -95,7 +95,7 @@ def open_output_option(output: str | None) -> Iterator[TextIO]:
             yield stream
         part.replace(path)
     except OSError as problem:
-        raise build_unwritable_error(output, problem) from None
+        raise build_unwritable_input_error(output, problem) from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -24,7 +24,7 @@ async def show_model_progress(models: Sequence[Model], stream: TextIO | None) ->
     if stream is None or not stream.isatty():
         yield list(models)
         return
-    counters = [ProgressCallCounter(model.name) for model in models]
+    counters = [CliProgressCounter(model.name) for model in models]
 
     def describe_replies(seconds: int) -> str:
         asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
@@ -37,7 +37,7 @@ async def show_model_progress(models: Sequence[Model], stream: TextIO | None) ->
 
 
 @dataclass(slots=True)
-class ProgressCallCounter:
+class CliProgressCounter:
     """Middleware that counts what a model was asked and what it has answered."""
 
     model: str

@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import click
 
-from evenhand.cli.output import escape_terminal_text, escape_to_terminal_line, print_error, print_message
+from evenhand.cli.output import escape_cli_line, escape_terminal_text, print_error, print_message
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scale
-from evenhand.scoring.scores import list_usable_tie_breaks
+from evenhand.scoring.scores import list_scorecard_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (
     build_rubric_schema,
     check_rubric_file,
     find_rubric,
     list_rubrics,
-    read_rubric_source,
+    read_rubric_file_text,
     write_starter_rubric,
 )
 
@@ -55,7 +55,7 @@ def list_rubrics_command() -> None:
 def show_rubric_command(name: str, as_yaml: bool) -> None:
     """Show a rubric in full, or its file."""
     if as_yaml:
-        click.echo(escape_terminal_text(read_rubric_source(name)), nl=False)
+        click.echo(escape_terminal_text(read_rubric_file_text(name)), nl=False)
         return
     found = find_rubric(name)
     if isinstance(found, Rubric):
@@ -85,12 +85,12 @@ def check_rubric_command(files: tuple[str, ...], judges: tuple[str, ...]) -> int
             print_error(str(error))
             continue
         for fault in checked.warnings:
-            print_message(escape_to_terminal_line(f"{fault.where or file}: warning: {fault.what}"))
+            print_message(escape_cli_line(f"{fault.where or file}: warning: {fault.what}"))
         said = pluralize_count(len(checked.warnings), "warning") if checked.warnings else "no warnings"
         valid = f"a valid rubric for {checked.method}, {said}" if checked.method else "a valid method"
-        print_message(escape_to_terminal_line(f"{file}: {valid}"))
+        print_message(escape_cli_line(f"{file}: {valid}"))
         if checked.note:
-            print_message(escape_to_terminal_line(f"{file}: note: {checked.note}"))
+            print_message(escape_cli_line(f"{file}: note: {checked.note}"))
     return 2 if faulty else 0
 
 
@@ -105,7 +105,7 @@ def rubric_schema_command() -> None:
 def init_rubric_command(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
     write_starter_rubric(file)
-    print_message(escape_to_terminal_line(f"wrote {file}; next: evenhand rubric check {file}"))
+    print_message(escape_cli_line(f"wrote {file}; next: evenhand rubric check {file}"))
 
 
 def print_rubric(rubric: Rubric) -> None:
@@ -134,7 +134,7 @@ def print_rubric(rubric: Rubric) -> None:
         yes_no = gated is not None and gated.scale.yes_no
         screen.line(f"{gate.criterion}: {'must be yes' if yes_no else f'at least {format_fraction(gate.min)}'}", 2)
     _print_method_steps(screen, rubric.method)
-    ties = list_usable_tie_breaks(rubric)
+    ties = list_scorecard_tie_breaks(rubric)
     if ties:
         screen.line("Ties: " + ", ".join(map(str, ties)), 2)
 
@@ -146,7 +146,7 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
-        screen.line(f"{_format_anchor_table_cell(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+        screen.line(f"{_format_cli_anchor_cell(anchor, criterion.scale)}: {anchor.text}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
 
@@ -180,7 +180,7 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
         screen.line(f"Environment: {', '.join(method.environment)}", 2)
 
 
-def _format_anchor_table_cell(anchor: Anchor, scale: Scale) -> str:
+def _format_cli_anchor_cell(anchor: Anchor, scale: Scale) -> str:
     if scale.yes_no:
         return "yes" if anchor.min else "no"
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from evenhand.cli.output import (
+    escape_cli_line,
     escape_terminal_text,
-    escape_to_terminal_line,
     print_json,
     print_message,
     until_reader_leaves,
@@ -100,9 +100,9 @@ def run_command(
         print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
-            from evenhand.workflows.report import annotate_stored_run
+            from evenhand.workflows.report import load_run_report_annotations
 
-            for line in annotate_stored_run(None, ran.id):  # Failures stand beside the change that made them.
+            for line in load_run_report_annotations(None, ran.id):  # Failures stand beside the change that made them.
                 print_message(line)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED
@@ -135,7 +135,7 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
     if course.note:
-        print_message(escape_to_terminal_line(f"note: {course.note}"), err=True)
+        print_message(escape_cli_line(f"note: {course.note}"), err=True)
     make = f", {course.to_make:,} of them to make" if course.to_make else ""
     begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}"
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
@@ -147,7 +147,7 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
         if course.stopping:
             task.cancel()
             return
-        course.stop()
+        course.stop_run()
         patience = f"up to {STOP_PATIENCE:g} s for the calls under way"
         print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
         timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
@@ -201,7 +201,7 @@ class ProgressLine:
         self._state = ProgressState(total=total, done=before)
         self._drawn = clock()
         self._seen = deque([(self._drawn, 0)])
-        self._write(f"{escape_to_terminal_line(what)}\n")
+        self._write(f"{escape_cli_line(what)}\n")
 
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from evenhand.cli.output import escape_to_terminal_line
+from evenhand.cli.output import escape_cli_line
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
@@ -15,19 +15,19 @@ from evenhand.cli.screen import (
     print_table_or_sentences,
     shorten_terminal_name,
 )
-from evenhand.report.graded import format_grade_lines, format_history_lines, format_statement_lines
-from evenhand.report.pair_phrases import build_preference_tables
+from evenhand.report.graded import format_grade_lines, format_report_history_lines, format_statement_lines
+from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
-    build_comparison_columns,
-    build_criterion_columns,
-    build_summary_columns,
-    build_tag_columns,
-    build_variant_columns,
+    build_report_comparison_columns,
+    build_report_criterion_columns,
+    build_report_summary_columns,
+    build_report_tag_columns,
+    build_report_variant_columns,
     describe_badge,
     describe_badge_advice,
-    describe_failure_count,
     describe_reported_composite,
     describe_reported_cost,
+    describe_reported_failure_count,
     describe_reported_samples,
     describe_reported_selection,
     describe_safety_gate_finding,
@@ -66,9 +66,9 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
 
 def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     """One table, what got worse, and what else there is to look at."""
-    _print_packed_tables(screen, build_summary_columns(head))
+    _print_packed_tables(screen, build_report_summary_columns(head))
     _print_unusual_composite(screen, head)
-    for table in build_preference_tables(head):
+    for table in build_report_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
     print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
     print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
@@ -80,14 +80,14 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     else:
         none = " (no sample got worse)" if head["decision"]["comparisons"] else ""
         print_lowest_samples(screen, f"Lowest{none}", lowest)
-    failed = _format_failure_lines(head)
+    failed = _format_cli_failure_lines(head)
     more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
-    screen.line(f"--full also shows {join_names(_list_hidden_parts(head))}.", dim=True)
+    screen.line(f"--full also shows {join_names(_list_unprinted_run_parts(head))}.", dim=True)
 
 
 def _print_unusual_composite(screen: Screen, head: RunHeadData) -> None:
@@ -97,7 +97,7 @@ def _print_unusual_composite(screen: Screen, head: RunHeadData) -> None:
         screen.line(describe_reported_composite(head), dim=True)
 
 
-def _list_hidden_parts(head: RunHeadData) -> list[str]:
+def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
     """What only the full view shows of this run."""
     decision = head["decision"]
     parts = {
@@ -113,12 +113,12 @@ def _list_hidden_parts(head: RunHeadData) -> list[str]:
 
 def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     decision = head["decision"]
-    _print_packed_tables(screen, build_variant_columns(head))
+    _print_packed_tables(screen, build_report_variant_columns(head))
     if describe_reported_composite(head):
         screen.line(describe_reported_composite(head), dim=True)
-    _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
-    _print_packed_tables(screen, [[column] for column in build_tag_columns(head)])
-    for table in build_preference_tables(head):
+    _print_packed_tables(screen, [[column] for column in build_report_criterion_columns(head)])
+    _print_packed_tables(screen, [[column] for column in build_report_tag_columns(head)])
+    for table in build_report_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
     print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
     print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
@@ -131,8 +131,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         print_section(screen, "Gates", format_gate_lines(decision["gates"]))
     print_section(screen, "Flags", [(line, None) for line in found])
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
-    print_section(screen, "Failures", _format_failure_lines(head))
-    print_section(screen, "History", [(line, None) for line in format_history_lines(head)])
+    print_section(screen, "Failures", _format_cli_failure_lines(head))
+    print_section(screen, "History", [(line, None) for line in format_report_history_lines(head)])
     notable = head.get("notable") or {}
     print_changed_samples(screen, "Got worse", notable.get("worse", ()))
     print_changed_samples(screen, "Got better", notable.get("better", ()))
@@ -141,8 +141,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     if decision["comparisons"]:
-        _print_packed_tables(screen, build_comparison_columns(head))
-        print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
+        _print_packed_tables(screen, build_report_comparison_columns(head))
+        print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
         print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
 
 
@@ -151,9 +151,9 @@ def _format_capped_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
     return [(f"{one['variant']}: {describe_safety_gate_finding(one)}", "red") for one in found]
 
 
-def _format_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
+def _format_cli_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
     return [
-        (f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})", "red")
+        (f"{one['variant']}: {describe_reported_failure_count(one)}: {one['why']} (first in {one['first']})", "red")
         for one in head["failures"]
     ]
 
@@ -165,7 +165,7 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
     moved = [
         id
         for id in dict.fromkeys(id for one in changed for id in one["criteria"])
-        if any(_is_criterion_changed(one["criteria"].get(id)) for one in changed)
+        if any(_is_change_worth_printing(one["criteria"].get(id)) for one in changed)
     ]
     several = len({one["variant"] for one in changed}) > 1
     names = ["sample", *(["variant"] if several else []), "composite", *moved]
@@ -174,7 +174,7 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
             one["sample"],
             *([one["variant"]] if several else []),
             f"{format_figure(one['before'])} → {format_figure(one['after'])}",
-            *(_format_criterion_change(one["criteria"].get(id)) for id in moved),
+            *(_format_cli_criterion_change(one["criteria"].get(id)) for id in moved),
         ]
         for one in changed
     ]
@@ -182,11 +182,11 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
     _print_sample_table(screen, names, rows, heads=2 if several else 1)
 
 
-def _is_criterion_changed(change: RunHeadData | None) -> bool:
+def _is_change_worth_printing(change: RunHeadData | None) -> bool:
     return change is not None and change["before"] != change["after"]
 
 
-def _format_criterion_change(change: RunHeadData | None) -> str:
+def _format_cli_criterion_change(change: RunHeadData | None) -> str:
     """Both values where they differ, one where they do not."""
     if change is None:
         return ""
@@ -243,7 +243,7 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
     for group in groups:
         named.append([])
         for name, cells in group:
-            shown = escape_to_terminal_line(name)
+            shown = escape_cli_line(name)
             if cell_len(shown) > WIDEST_NAME:
                 shown = shorten_terminal_name(shown, WIDEST_NAME)
             while shown in widths:
@@ -324,7 +324,7 @@ def _print_heuristic_judges(screen: Screen, head: RunHeadData) -> None:
             screen.line(f"{one['name']} is heuristic: it goes by words, not by understanding.")
 
 
-def format_terminal_badges(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
+def format_cli_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
     """Each badge with whom it is about, where it is not about all of them."""
     whose: dict[str, dict[tuple[str, str | None], list[str]]] = {}
     for one in comparisons:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.history import format_composite_layers
+from evenhand.cli.history import format_cli_layer_lines
 from evenhand.cli.output import escape_terminal_text, open_stdin, print_json, print_message, until_reader_leaves
 from evenhand.errors import Fault, InputError
 from evenhand.wording import format_figure, pluralize_count
@@ -149,7 +149,7 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         layer_sets.setdefault(one.name, set()).update([one.layers] if one.layers else [])
     # An eval whose runs are all of the same layers stands for them.
     layers = {one.id if len(layer_sets[one.name]) > 1 else one.name: one.layers for one in runs if one.layers}
-    for line in format_composite_layers(layers):
+    for line in format_cli_layer_lines(layers):
         screen.line(line, dim=True)
 
 

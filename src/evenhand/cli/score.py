@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from evenhand.cli.options import read_limit_command_options
-from evenhand.cli.output import escape_to_terminal_line, open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard, Scores
@@ -43,7 +43,7 @@ def score_command(
 def print_shortfalls(shortfalls: Sequence[str], *, err: bool) -> None:
     """Print a line for each score below a limit."""
     if shortfalls:
-        click.echo("\n" + "\n".join(map(escape_to_terminal_line, shortfalls)), err=err)
+        click.echo("\n" + "\n".join(map(escape_cli_line, shortfalls)), err=err)
 
 
 SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
@@ -66,7 +66,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     for place, note in enumerate((*scores.notes, *own_notes)):
         screen.line(note, gap=place == 0)
     for card in cards if explain else ():
-        parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
+        parts = (card.id, _format_cli_score(card), card.grade, card.label, card.verdict)
         screen.line(" ".join(filter(None, parts)), gap=True, bold=True)
         described = next((one.description for one in rubric.method.grades if one.grade == card.grade), "")
         lines = [f"{card.grade}: {described}"] if described else []
@@ -87,13 +87,13 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
     cards = order_printed_scorecards(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     # Exact scores have as many decimals as the longest of them, so that the points stand below each other.
-    shown = [_format_scorecard_score(card).partition(".") for card in cards]
+    shown = [_format_cli_score(card).partition(".") for card in cards]
     places = max(len(part) for _, _, part in shown)
     columns: dict[str, list[str]] = {
         "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
         "output": [card.id for card in cards],
         "score": [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in shown],
-        "holistic": [_format_holistic_cell(card) for card in cards],
+        "holistic": [_format_cli_holistic_cell(card) for card in cards],
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
         "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
@@ -104,7 +104,7 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
     return {name: cells for name, cells in columns.items() if any(cells)}
 
 
-def _format_holistic_cell(card: Scorecard) -> str:
+def _format_cli_holistic_cell(card: Scorecard) -> str:
     """The score for the whole that was asked beside the criteria, or whose stands in for the criteria."""
     if isinstance(card.whole, Scored):
         return format_fraction(card.whole.value, card.decimals)
@@ -130,5 +130,5 @@ def order_printed_scorecards(scores: Scores) -> list[Scorecard]:
     return [cards[place.id] for place in scores.ranking]
 
 
-def _format_scorecard_score(card: Scorecard) -> str:
+def _format_cli_score(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals)

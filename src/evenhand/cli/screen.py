@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
-from evenhand.cli.output import escape_to_terminal_line
+from evenhand.cli.output import escape_cli_line
 
 COLUMN_GAP = 2
 NARROWEST_COLUMN = 8
@@ -31,13 +31,13 @@ class Screen:
         if gap:
             self._echo("")
         style = {name: value for name, value in style.items() if value is not None}
-        for part in _wrap_terminal_text(escape_to_terminal_line(self.hide(text)), self.width - indent):
+        for part in _wrap_terminal_text(escape_cli_line(self.hide(text)), self.width - indent):
             self._echo(" " * indent + (click.style(part, **style) if style and part else part))
 
     def heading(self, text: str, more: str, indent: int) -> None:
         """Print a name in bold with something fainter behind it."""
-        name = escape_to_terminal_line(text)
-        first, *rest = _wrap_terminal_text(f"{name}  {escape_to_terminal_line(more)}", self.width - indent)
+        name = escape_cli_line(text)
+        first, *rest = _wrap_terminal_text(f"{name}  {escape_cli_line(more)}", self.width - indent)
         faint = [click.style(line, dim=True) if line else "" for line in (first[len(name) :], *rest)]
         whole = click.style(name, bold=True) + faint[0] if name and first.startswith(name) else first
         for part in (whole, *faint[1:]):
@@ -51,7 +51,7 @@ class Screen:
         colours: Mapping[str, str] | None = None,
     ) -> None:
         """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
-        cells = {name: [escape_to_terminal_line(self.hide(one)) for one in column] for name, column in columns.items()}
+        cells = {name: [escape_cli_line(self.hide(one)) for one in column] for name, column in columns.items()}
         # As wide as its longest cell, where that fits; else columns of text give way, between words if they can.
         widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
         texts = {name: " ".join((name, *column)) for name, column in cells.items() if name not in right}

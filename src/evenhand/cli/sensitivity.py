@@ -20,12 +20,14 @@ from evenhand.wording import format_percent, format_signed
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
     """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.compare.sensitivity import encode_weight_sensitivity
+    from evenhand.compare.sensitivity import encode_variant_weight_sensitivity
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
     with until_reader_leaves():
-        print_json(encode_weight_sensitivity(found)) if as_data else print_sensitivity(encode_weight_sensitivity(found))
+        print_json(encode_variant_weight_sensitivity(found)) if as_data else print_sensitivity(
+            encode_variant_weight_sensitivity(found)
+        )
 
 
 SensitivityData = Mapping[str, Any]
@@ -68,11 +70,11 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
         "without it": [_format_without_criterion_terminal(part, order[0]) for part in parts],
     }
     screen.table(columns, right=tuple(columns)[1:4])
-    for line in _format_weight_terminal_line(one):
+    for line in _format_cli_weight_lines(one):
         screen.line(line, indent=2)
 
 
-def _format_weight_terminal_line(one: SensitivityData) -> list[str]:
+def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
     if one["tied"]:
         return [one["noise"], *([one["note"]] if one["note"] else [])]
     first, second = one["order"][:2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evenhand.compare.badges import list_verdict_badges
+from evenhand.compare.badges import list_treatment_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
@@ -18,15 +18,15 @@ from evenhand.compare.decision import (
     LayerVerdict,
     RowScores,
     VariantColumn,
-    check_variant_columns,
-    describe_difference,
+    adjusted_treatments_p_value_text,
+    check_columns_to_compare,
     describe_missed_gates,
-    describe_treatment_difference_points,
-    describe_treatments_p_value,
     describe_verdict_difference_chance,
     object_to_missed_gate,
+    treatment_difference_points_text,
+    treatment_difference_text,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, describe_layers_together
+from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, compared_layers_reason
 from evenhand.compare.measure import (
     DecisionSettings,
     ShortSamplesByVariant,
@@ -73,7 +73,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     is below the gate of a layer. With `multivariate`, all layers together are tested too. A decision that was `forced`
     passes nothing.
     """
-    layers = check_variant_columns(columns, control, clusters, gates or {}, not_worse_by)
+    layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
@@ -109,14 +109,14 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
         for one, found in rulings
     )
-    early, looked = _describe_verdict_looks(setting, worst.verdict)
-    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    early, looked = _early_verdict_reasons(setting, worst.verdict)
+    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
     says = ". ".join((worst.says, *_name_best(facts, best), *early))
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if ships and not (missed or setting.forced) else 1,
         headline=f"{says}{mark}.",
-        sure=_describe_verdict_chance(lead, worst),
+        sure=_verdict_chance_reason(lead, worst),
         control=setting.control,
         best=best.treatment if best else None,
         gates=_list_compared_gate_states(setting),
@@ -135,11 +135,11 @@ def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tupl
     if best is None or len(facts) == 1:
         return ()
     which = "Best" if best is _find_best_treatment(facts) else "Best to ship"
-    points = describe_treatment_difference_points(best.composite)
+    points = treatment_difference_points_text(best.composite)
     return (f"{which} of {len(facts)} treatments: {best.treatment} ({points})",)
 
 
-def _describe_verdict_looks(
+def _early_verdict_reasons(
     setting: DecisionSettings, verdict: CompareVerdict
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
@@ -153,7 +153,7 @@ def _describe_verdict_looks(
     return ((f"Stopped {after}: {settled}",) if setting.stopped_early else ()), (looked,)
 
 
-def _word_forced_verdict(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
+def _forced_comparison_reasons(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
     """What a forced decision says at the end of its headline, among its reasons and as the next step."""
     if forced is None:
         return "", (), ""
@@ -183,18 +183,18 @@ def _conclude_solo_decision(
 ) -> CompareDecision:
     """SOLO: the state of the gates, and nothing to compare with."""
     name, other = setting.control, setting.other_gates.get(setting.control, ())
-    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
     scored = [(score, cluster) for score, cluster in zip(column.composite, clusters, strict=True) if score is not None]
     gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
     alone = (
-        f"{name} stands alone. {_describe_layer_gates(setting, gates[name]) if scored else 'Nothing could be scored'}"
+        f"{name} stands alone. {_control_gates_reason(setting, gates[name]) if scored else 'Nothing could be scored'}"
     )
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
     return CompareDecision(
         verdict="SOLO",
         exit_code=0 if scored and all(state.passed for state in gates[name]) and not setting.forced else 1,
         headline=f"{missed.says if missed else alone}{mark}.",
-        sure=_describe_solo_mean(scored),
+        sure=_control_without_treatment_reason(scored),
         control=name,
         best=None,
         gates=gates,
@@ -207,7 +207,7 @@ def _conclude_solo_decision(
     )
 
 
-def _describe_solo_mean(scored: Sequence[tuple[float, int]]) -> str:
+def _control_without_treatment_reason(scored: Sequence[tuple[float, int]]) -> str:
     if len({cluster for _, cluster in scored}) < 2:
         return "There is nothing to compare it with, and too few samples to say how sure its mean is."
     mean = mean_interval([score for score, _ in scored], clusters=[cluster for _, cluster in scored])
@@ -218,7 +218,7 @@ def _describe_solo_mean(scored: Sequence[tuple[float, int]]) -> str:
     )
 
 
-def _describe_layer_gates(setting: DecisionSettings, states: Sequence[GateState]) -> str:
+def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]) -> str:
     means = setting.layer_means[setting.control]
     failed = [
         f"{state.gate} ({format_score(means[state.gate])}, {format_score(state.min)} asked)"
@@ -231,13 +231,13 @@ def _describe_layer_gates(setting: DecisionSettings, states: Sequence[GateState]
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
-    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
     missed = describe_missed_gates(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:
         alone = facts.facts_of_layer(name)
         one = rule_verdict(alone)
-        reasons = (*_describe_measured_difference(alone), *one.why)
+        reasons = (*_treatment_difference_reason(alone), *one.why)
         layer_verdicts[name] = LayerVerdict(
             verdict=one.verdict, rule=one.rule, reasons=reasons, next_step=one.next_step
         )
@@ -246,7 +246,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         control=facts.control,
         verdict=found.verdict,
         headline=f"{found.verdict}: {found.says}{mark}.",
-        sure=_describe_verdict_chance(facts, found),
+        sure=_verdict_chance_reason(facts, found),
         rule=found.rule,
         reasons=(*dict.fromkeys((*_list_verdict_reasons(facts, found), *missed)), *doubts),
         next_step=advice or found.next_step,
@@ -265,13 +265,13 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         losses=facts.losses,
         power=facts.power,
         saturation=facts.saturation,
-        badges=list_verdict_badges(facts),
+        badges=list_treatment_badges(facts),
         together=facts.together,
     )
 
 
-def _describe_verdict_chance(facts: CompareFacts, found: VerdictRuling) -> str:
-    adjusted = describe_treatments_p_value(facts.p, facts.tests)
+def _verdict_chance_reason(facts: CompareFacts, found: VerdictRuling) -> str:
+    adjusted = adjusted_treatments_p_value_text(facts.p, facts.tests)
     return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
 
 
@@ -280,12 +280,12 @@ def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[st
         f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
-    return (counts, *_describe_measured_difference(facts), *describe_layers_together(facts.together), *found.why)
+    return (counts, *_treatment_difference_reason(facts), *compared_layers_reason(facts.together), *found.why)
 
 
-def _describe_measured_difference(facts: CompareFacts) -> tuple[str, ...]:
+def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
     if facts.composite is None:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
-    adjusted = describe_treatments_p_value(facts.p, facts.tests)
-    return (f"{what} difference {describe_difference(facts.composite)}{adjusted}.",)
+    adjusted = adjusted_treatments_p_value_text(facts.p, facts.tests)
+    return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.",)

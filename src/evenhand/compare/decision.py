@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.wording import (
     describe_p_value,
     format_p_value,
@@ -18,7 +18,7 @@ from evenhand.wording import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import DifferenceHistogram, LayersTogether, NotWorseResult
+    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -107,7 +107,7 @@ class Comparison:
     power: PowerBand | None
     saturation: Saturation | None
     badges: tuple[Badge, ...]
-    together: LayersTogether | None = None  # All layers in one test, where that was asked for.
+    together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ class VariantColumn:
         object.__setattr__(self, "criteria", {name: tuple(row) for name, row in self.criteria.items()})
 
 
-def check_variant_columns(
+def check_columns_to_compare(
     columns: Mapping[str, VariantColumn],
     control: str,
     clusters: Sequence[int],
@@ -189,7 +189,7 @@ def check_variant_columns(
     """The layers that every composite was computed from, or a refusal that says what differs."""
     if control not in columns:
         raise InputError(
-            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_fault(control, columns))
+            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_error(control, columns))
         )
     for name, column in columns.items():
         if len(column.composite) != len(clusters):
@@ -204,7 +204,7 @@ def check_variant_columns(
     common = known.get(first, ())
     for name, least in gates.items():
         if name not in common:
-            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_fault(name, common)))
+            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_error(name, common)))
         if not isfinite(least):
             raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
     if not_worse_by is not None and not (isfinite(not_worse_by) and not_worse_by > 0):
@@ -251,14 +251,15 @@ def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingO
 def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
-        f"{variant}: the gate {_word_gate(state)} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
+        f"{variant}: the gate {_missed_variant_gate_name(state)} is "
+        f"{'not known' if state.mean is None else f'{state.mean:.4g}'}, "
         f"at least {state.min:g} is asked for{describe_short_samples(state.short, state.gate)}."
         for state in gates
         if not state.passed
     ]
 
 
-def _word_gate(state: GateState) -> str:
+def _missed_variant_gate_name(state: GateState) -> str:
     return f"on criterion {state.gate}" if state.short and state.gate in state.short.criteria else state.gate
 
 
@@ -274,21 +275,19 @@ def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:
     return f"; {'not passed' if gate in (PASS_RATE, REQUIRED_GATE, SCORED_GATE) else 'below it'}: {names}{which}"
 
 
-def describe_treatment_difference_points(found: Difference | None) -> str:
+def treatment_difference_points_text(found: Difference | None) -> str:
     """An estimated difference in a headline."""
     return "no difference measured" if found is None else f"{format_signed(found.estimate)} points"
 
 
-def describe_difference(found: Difference | None) -> str:
+def treatment_difference_text(found: Difference | None) -> str:
     """An estimate with its interval and p."""
     if found is None:
         return "too few pairs to test"
-    return (
-        f"{format_signed(found.estimate)}, {describe_treatment_difference_interval(found)}, {format_p_value(found.p)}"
-    )
+    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {format_p_value(found.p)}"
 
 
-def describe_treatment_difference_interval(found: Difference) -> str:
+def treatment_difference_interval_text(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
         return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
@@ -305,7 +304,7 @@ def describe_verdict_difference_chance(found: Difference | None, equal: str, als
     """How sure, in plain words with the number behind them."""
     if found is None:
         return "There are too few pairs to say how sure."
-    interval = describe_treatment_difference_interval(found)
+    interval = treatment_difference_interval_text(found)
     if found.bounded and found.low < found.high:
         interval += " points"
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
@@ -314,6 +313,6 @@ def describe_verdict_difference_chance(found: Difference | None, equal: str, als
     return f"If {equal}, {often}; {interval}."
 
 
-def describe_treatments_p_value(p: float | None, tests: int) -> str:
+def adjusted_treatments_p_value_text(p: float | None, tests: int) -> str:
     """What is said behind a p-value where several treatments were tried."""
     return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"

@@ -49,41 +49,43 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
 
 def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
     """The decision that a run has kept, its numbers rounded as they were kept."""
-    decision: CompareDecision = _read_decision_value(CompareDecision, {"control": None, **data})
+    decision: CompareDecision = _compare_decision_value_from_json(CompareDecision, {"control": None, **data})
     return decision
 
 
-def read_gate_state(data: Mapping[str, Any]) -> GateState:
+def variant_gate_state_from_json(data: Mapping[str, Any]) -> GateState:
     """The state of a gate that a run has kept."""
-    state: GateState = _read_decision_value(GateState, data)
+    state: GateState = _compare_decision_value_from_json(GateState, data)
     return state
 
 
-def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
+def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> Any:
     if isinstance(kind, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not NoneType)
-        return None if data is None else _read_decision_value(kind, data, name)
+        return None if data is None else _compare_decision_value_from_json(kind, data, name)
     if is_dataclass(kind):
         kinds = get_type_hints(kind, localns=_measured_decision_kinds())
         values = {
-            one.name: _read_decision_value(kinds[one.name], data[one.metadata.get("json", one.name)], one.name)
+            one.name: _compare_decision_value_from_json(
+                kinds[one.name], data[one.metadata.get("json", one.name)], one.name
+            )
             for one in fields(kind)
             if one.metadata.get("json", one.name) is not None
             if one.metadata.get("json", one.name) in data or one.default is MISSING  # What is new has a default.
         }
         return cast("Callable[..., object]", kind)(**values)
     if get_origin(kind) is tuple:
-        return tuple(_read_decision_value(get_args(kind)[0], one) for one in data)
+        return tuple(_compare_decision_value_from_json(get_args(kind)[0], one) for one in data)
     if get_origin(kind) is Mapping:
-        return {key: _read_decision_value(get_args(kind)[1], one) for key, one in data.items()}
+        return {key: _compare_decision_value_from_json(get_args(kind)[1], one) for key, one in data.items()}
     return _UNBOUNDED[name] if data is None else data
 
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import DifferenceHistogram, LayersTogether, NotWorseResult
+    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    known = (DifferenceHistogram, LayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
+    known = (DifferenceHistogram, ComparedLayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
     return {one.__name__: one for one in known}

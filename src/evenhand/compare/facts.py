@@ -72,7 +72,7 @@ class NotWorseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayersTogether:
+class ComparedLayersTogether:
     """Whether the layers moved at all, in one test; without a p-value `why_not` says why there is none."""
 
     layers: tuple[str, ...]
@@ -90,7 +90,7 @@ class LayersTogether:
         return self.p is not None and self.p < SIGNIFICANCE_LEVEL
 
 
-def describe_layers_together(found: LayersTogether | None) -> tuple[str, ...]:
+def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, ...]:
     """What the test of all layers together came to, as a reason; nothing where nobody asked for it."""
     if found is None:
         return ()
@@ -138,7 +138,7 @@ class CompareFacts:
     spread: DifferenceHistogram | None
     not_worse: NotWorseResult | None
     other_gates: tuple[GateState, ...] = ()
-    together: LayersTogether | None = None  # Where a test of all layers together was asked for.
+    together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -179,7 +179,9 @@ class CompareFacts:
     @property
     def powered(self) -> bool:
         """Enough pairs to trust a difference, or an interval that holds nothing but differences that matter."""
-        return not self.few or (self.composite is not None and is_interval_beyond(self.composite, self.smallest_effect))
+        return not self.few or (
+            self.composite is not None and is_treatment_difference_beyond(self.composite, self.smallest_effect)
+        )
 
     @property
     def significant(self) -> bool:
@@ -202,6 +204,6 @@ def does_interval_reach(found: Difference, effect: float) -> bool:
     return found.low <= GATE_TOLERANCE - effect or found.high >= effect - GATE_TOLERANCE
 
 
-def is_interval_beyond(found: Difference, effect: float) -> bool:
+def is_treatment_difference_beyond(found: Difference, effect: float) -> bool:
     """Whether all of an interval is at least so far from 0."""
     return found.low >= effect - GATE_TOLERANCE or found.high <= GATE_TOLERANCE - effect

@@ -10,7 +10,7 @@ from functools import partial
 from math import isnan
 
 from evenhand.compare.decision import REQUIRED_GATE, SCORED_GATE, GateSamples, GateState
-from evenhand.runs.tally import MOST_REPEATS, ExactMean, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 
 SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
 MOST_SAMPLES_NAMED = 3
@@ -43,7 +43,7 @@ def find_short_samples(
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
     criteria: tuple[str, ...] = ()
     if gate in measured:
-        lowest = _rank_low_positions(tally, measured[gate], float(least))
+        lowest = _rank_variant_samples_below_gate(tally, measured[gate], float(least))
         criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
     else:
         lowest = _list_left_out_positions(tally, gate, count_borderline)
@@ -67,7 +67,7 @@ def _list_left_out_positions(tally: VariantTally, gate: str, count_borderline: b
     return list(dict.fromkeys(position for found in places for position in found))
 
 
-def _rank_low_positions(tally: VariantTally, mean: ExactMean, least: float) -> list[int]:
+def _rank_variant_samples_below_gate(tally: VariantTally, mean: RunTallyMean, least: float) -> list[int]:
     """Positions of samples below a minimum, lowest first; of repeats the lowest counts."""
     low: dict[int, float] = {}
     for place, value in zip(tally.places, mean.values, strict=True):

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import (
+    ComparedLayersTogether,
     CompareFacts,
     DifferenceHistogram,
     JudgeAgreement,
     LayerFacts,
-    LayersTogether,
     NotWorseResult,
 )
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.correlation import mean_pairwise
@@ -82,7 +82,7 @@ def measure_compared_variant_agreement(
     for variant, given in judges.items():
         if variant not in variants:
             raise InputError(
-                Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_fault(variant, variants))
+                Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_error(variant, variants))
             )
         if any(len(row) != rows for row in given):
             raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
@@ -141,7 +141,7 @@ def _measure_treatment_facts(
         layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
         power=power,
         smallest_effect=setting.smallest_effect,
-        saturation=_measure_saturation(differences, setting),
+        saturation=_measure_treatment_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, units, setting),
@@ -174,7 +174,7 @@ def _measure_layer_facts(
             control_mean=setting.layer_means[setting.control][layer],
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
-            saturation=_measure_saturation(differences, setting),
+            saturation=_measure_treatment_saturation(differences, setting),
             short=setting.short_samples.get(treatment, {}).get(layer),
         )
     return found
@@ -186,14 +186,16 @@ def _test_layers_together(
     units: NDArray[np.int64],
     both: NDArray[np.bool_],
     setting: DecisionSettings,
-) -> LayersTogether:
+) -> ComparedLayersTogether:
     """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
     layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
     table = {name: _pair_score_differences(ours.layers[name], theirs.layers[name], units, both) for name in layers}
     n = len(next(iter(table.values()))) if table else 0
     # A layer that is the same in every pair has not moved, and says nothing about the others.
     moved = {name: column for name, column in table.items() if n and np.ptp(column) > 0}
-    none = LayersTogether(layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method="Hotelling's T², paired")
+    none = ComparedLayersTogether(
+        layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method="Hotelling's T², paired"
+    )
     if n <= len(moved) or not moved:
         few = f"{format_plural(n, 'pair')} for {format_plural(len(moved), 'layer')} that differ"
         return replace(none, why_not=few if moved else "no layer differs from pair to pair")
@@ -221,12 +223,12 @@ def _measure_power_band(differences: Floats, found: Difference | None, setting: 
     return power_band(found.sd, setting.smallest_effect, step=step_of(differences)) if found else None
 
 
-def _measure_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
-    return _cached_difference_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
+def _measure_treatment_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
+    return _cached_treatment_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
 
 
 @lru_cache(2)  # Where there is one layer, its differences are those of the composite.
-def _cached_difference_saturation(differences: bytes, seed: int) -> Saturation:
+def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 

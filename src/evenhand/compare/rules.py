@@ -10,11 +10,11 @@ from statistics import NormalDist
 from evenhand.compare.decision import (
     CompareVerdict,
     ShippingObjection,
-    describe_difference,
     describe_short_samples,
-    describe_treatment_difference_points,
     describe_verdict_difference_chance,
     object_to_missed_gate,
+    treatment_difference_points_text,
+    treatment_difference_text,
 )
 from evenhand.compare.facts import GATE_TOLERANCE, SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
 from evenhand.stats.differences import Difference
@@ -123,9 +123,7 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
-        says=(
-            f"{facts.treatment} is worse than {facts.control} ({describe_treatment_difference_points(facts.composite)})"
-        ),
+        says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
         why=(f"The {facts.what} is significantly lower.",),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
@@ -137,7 +135,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return None
     why = tuple(
         f"Layer {name} fell below its gate of {format_score(layer.gate)}: from {format_score(layer.control_mean)} to "
-        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})"
+        f"{format_score(layer.treatment_mean)} ({treatment_difference_text(layer.difference)})"
         f"{describe_short_samples(layer.short)}."
         for name, layer in fallen.items()
     )
@@ -172,7 +170,7 @@ def _rule_layers_together(facts: CompareFacts) -> VerdictRuling | None:
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but the layers together do",
         says=f"{facts.treatment} differs from {facts.control} in its layers, and the {facts.what} hides it",
-        why=(_describe_no_difference(facts), "The layers together differ significantly."),
+        why=(_no_treatment_difference_reason(facts), "The layers together differ significantly."),
         next_step="Look at the layers one by one: some went up where others went down.",
     )
 
@@ -188,7 +186,10 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
         says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
-        why=(_describe_no_difference(facts), *(describe_lower_layer(name, found) for name, found in worse.items())),
+        why=(
+            _no_treatment_difference_reason(facts),
+            *(lower_treatment_layer_reason(name, found) for name, found in worse.items()),
+        ),
         next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
         sure=describe_verdict_difference_chance(
             next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"
@@ -196,7 +197,7 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _describe_no_difference(facts: CompareFacts) -> str:
+def _no_treatment_difference_reason(facts: CompareFacts) -> str:
     return f"The {facts.what} does not differ significantly."
 
 
@@ -209,13 +210,13 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
         verdict="UNDERPOWERED",
         rule=f"6. the {facts.what} does not differ, and {'there are fewer than 20 pairs' if facts.few else open_end}",
         says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
-        f"({describe_treatment_difference_points(facts.composite)})",
-        why=(_describe_no_difference(facts), *why, *_describe_reached_effect(facts)),
+        f"({treatment_difference_points_text(facts.composite)})",
+        why=(_no_treatment_difference_reason(facts), *why, *_reached_treatment_effect_reason(facts)),
         next_step=_advise_more_samples(facts),
     )
 
 
-def _describe_reached_effect(facts: CompareFacts) -> tuple[str, ...]:
+def _reached_treatment_effect_reason(facts: CompareFacts) -> tuple[str, ...]:
     """Which ends of the interval hold a difference that would matter."""
     found, matters = facts.composite, facts.smallest_effect
     if found is None or not facts.reaches_effect:
@@ -263,9 +264,9 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
         rule=f"6. the {facts.what} does not differ",
         says=(
             f"{facts.treatment} cannot be told from {facts.control} "
-            f"({describe_treatment_difference_points(facts.composite)})"
+            f"({treatment_difference_points_text(facts.composite)})"
         ),
-        why=(_describe_no_difference(facts), _describe_ruled_out_effect(facts)),
+        why=(_no_treatment_difference_reason(facts), _describe_ruled_out_effect(facts)),
         next_step=_advise_cheaper_variant(facts),
     )
 
@@ -289,7 +290,7 @@ def _advise_cheaper_variant(facts: CompareFacts) -> str:
 def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
-    says = f"{facts.treatment} is better than {facts.control} ({describe_treatment_difference_points(facts.composite)})"
+    says = f"{facts.treatment} is better than {facts.control} ({treatment_difference_points_text(facts.composite)})"
     held = list_shipping_objections(facts)
     if not held:
         return VerdictRuling(
@@ -319,7 +320,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
             f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
             f"and {format_score(layer.gate)} is asked{describe_short_samples(layer.short)}."
             if layer.below
-            else describe_lower_layer(name, layer.difference)
+            else lower_treatment_layer_reason(name, layer.difference)
             for name, layer in low.items()
         )
         step = f"Bring {join_names(low)} up before shipping."
@@ -331,7 +332,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
         step = f"Get a score for every output of {facts.treatment}, then compare again."
         found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
-    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_compared_judges_disagree(one)]
+    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_put_verdict_in_doubt(one)]
     if apart:
         reasons = tuple(
             f"The judges of {name} disagree: mean correlation {format_score(one.value)}, below {LEAST_JUDGE_AGREEMENT}."
@@ -357,11 +358,11 @@ def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
     return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
 
 
-def describe_lower_layer(name: str, found: Difference | None) -> str:
+def lower_treatment_layer_reason(name: str, found: Difference | None) -> str:
     """That a layer is lower, as a reason."""
-    return f"Layer {name} is significantly lower: {describe_difference(found)}."
+    return f"Layer {name} is significantly lower: {treatment_difference_text(found)}."
 
 
-def do_compared_judges_disagree(agreed: JudgeAgreement) -> bool:
+def do_judges_put_verdict_in_doubt(agreed: JudgeAgreement) -> bool:
     """Whether the judges of a variant contradict each other; judges without spread cannot."""
     return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9

@@ -29,19 +29,19 @@ from evenhand.compare.gate_samples import (
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import ExactMean, VariantTally
+from evenhand.runs.tally import RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
 
 
-def read_run_looks(setup: Mapping[str, Any], samples: int) -> Looks | None:
+def list_looks_behind_verdict(setup: Mapping[str, Any], samples: int) -> Looks | None:
     """The looks that a run of so many samples has had by its setup; None where it was to end with its last sample."""
     until = setup.get("until_decided")
     return looks_after(samples, until["looks"]) if until and samples else None
 
 
-def decide_run(
+def decide_between_run_variants(
     frame: RunEvalRecord,
     summary: RunSummary,
     looks: Looks | None = None,
@@ -78,7 +78,7 @@ def decide_run(
             gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={
-                name: _find_short_layer_samples(tally, layers, frame.list_layer_gates(layers), name_samples)
+                name: _find_samples_failing_variant_gates(tally, layers, frame.list_layer_gates(layers), name_samples)
                 for name, tally in tallies.items()
             },
             judges={name: list(own.values()) for name, own in judges.items()},
@@ -93,7 +93,7 @@ def decide_run(
         decision = _leave_verdict_undecided(str(error), frame, gates)
     if any(tally.composite.n for tally in tallies.values()):
         return decision
-    return _explain_unscored_verdict(decision, tallies, frame.shippable_variants)
+    return _decide_without_compared_scores(decision, tallies, frame.shippable_variants)
 
 
 def _list_compared_layers(tallies: Iterable[VariantTally]) -> set[str]:
@@ -108,7 +108,7 @@ def _list_compared_layers(tallies: Iterable[VariantTally]) -> set[str]:
     }
 
 
-def _explain_unscored_verdict(
+def _decide_without_compared_scores(
     decision: CompareDecision, tallies: Mapping[str, VariantTally], shippable: Sequence[str]
 ) -> CompareDecision:
     """Nothing has a score: that, and what to do about it, comes before anything that a comparison would say."""
@@ -148,7 +148,7 @@ _UNSCORED = {  # What could not be done where a kind of failure is the commonest
 }
 
 
-def _find_short_layer_samples(
+def _find_samples_failing_variant_gates(
     tally: VariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer whose mean is."""
@@ -187,7 +187,7 @@ def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str,
     return {name: [row for row, place in enumerate(tally.places) if place in shared] for name, tally in tallies.items()}
 
 
-def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int]) -> dict[str, RowScores]:
+def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[int]) -> dict[str, RowScores]:
     selected: dict[str, RowScores] = {}
     for name, mean in means.items():
         values = mean.values
@@ -215,15 +215,15 @@ def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[s
             mean = Fraction(passed, total) if total else None
         else:
             mean = measured[name].exact if name in measured else None
-        states.append(_hold_to_gate(name, least, mean))
+        states.append(_hold_variant_to_gate(name, least, mean))
     if total and PASS_RATE not in frame.gates:
         if tally.gated or any(rubric.get("gated") for rubric in frame.rubrics):
-            states.append(_hold_to_gate(REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
+            states.append(_hold_variant_to_gate(REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
         if len(frame.variants) == 1 and tally.states["scored"] < total:
-            states.append(_hold_to_gate(SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
+            states.append(_hold_variant_to_gate(SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
     return tuple(states)
 
 
-def _hold_to_gate(name: str, least: Fraction, mean: Fraction | None) -> GateState:
+def _hold_variant_to_gate(name: str, least: Fraction, mean: Fraction | None) -> GateState:
     passed = None if mean is None else mean >= least
     return GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed)

@@ -9,9 +9,9 @@ from evenhand.compare.decision_json import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     Sensitivity,
     WeightRanking,
-    describe_weight_sensitivity,
-    describe_weighted_lead_noise,
-    find_decisive_part,
+    conclude_from_weight_sensitivity,
+    find_part_deciding_variant_lead,
+    variant_lead_against_noise,
 )
 from evenhand.errors import Fault, InputError
 
@@ -32,20 +32,22 @@ def measure_sensitivity(
     standard deviation of spread · √(w(1 − w)).
     """
     # Whoever shows a ranking needs no NumPy.
-    from evenhand.compare.weight_ranking import rank_under_weights, rank_variants_without_judge
-    from evenhand.compare.weighted_scores import vary_layer_weights, weigh_compared_criteria
+    from evenhand.compare.weight_ranking import compare_variants_without_each_judge, rank_variants_under_weights
+    from evenhand.compare.weighted_scores import weigh_compared_criteria, weigh_compared_layers
 
-    _check_weight_sensitivity_options(table, draws, spread)
-    weighed = [one for one in (weigh_compared_criteria(table, rubrics), vary_layer_weights(table)) if one is not None]
+    _check_variants_and_weight_draws(table, draws, spread)
+    weighed = [
+        one for one in (weigh_compared_criteria(table, rubrics), weigh_compared_layers(table)) if one is not None
+    ]
     if not weighed:
         what = "the run has one criterion and one layer at most: there are no weights to change"
         raise InputError(Fault(what, "it takes two criteria in the rubric, or assertions beside it"))
     whole = [one for one in weighed if len(one.values)]
     if not whole:
         raise InputError(Fault("no sample has all scores of every variant", "score the same samples with all variants"))
-    rankings = tuple(rank_under_weights(one, draws, seed, spread) for one in whole)
-    without = rank_variants_without_judge(table)
-    headline, next_step = describe_weight_sensitivity(rankings, without)
+    rankings = tuple(rank_variants_under_weights(one, draws, seed, spread) for one in whole)
+    without = compare_variants_without_each_judge(table)
+    headline, next_step = conclude_from_weight_sensitivity(rankings, without)
     return Sensitivity(
         run=table.run,
         headline=headline,
@@ -58,7 +60,7 @@ def measure_sensitivity(
     )
 
 
-def _check_weight_sensitivity_options(table: RunTable, draws: int, spread: float) -> None:
+def _check_variants_and_weight_draws(table: RunTable, draws: int, spread: float) -> None:
     if len(table.variants) < 2:
         raise InputError(Fault("the run has one variant: there is no ranking", "run it with a second variant"))
     if len(table.variants) > MOST_RANKED_VARIANTS:
@@ -75,10 +77,10 @@ Json = dict[str, Any]
 MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
 
 
-def encode_weight_sensitivity(found: Sensitivity) -> Json:
+def encode_variant_weight_sensitivity(found: Sensitivity) -> Json:
     """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
     first, *others = found.rankings
-    beside = {one.of: _weight_sensitivity_ranking_json(one) for one in others}
+    beside = {one.of: _variant_ranking_by_weights_json(one) for one in others}
     return {
         "run": found.run,
         "headline": found.headline,
@@ -86,7 +88,7 @@ def encode_weight_sensitivity(found: Sensitivity) -> Json:
         "draws": found.draws,
         "seed": found.seed,
         "spread": found.spread,
-        **_weight_sensitivity_ranking_json(first),
+        **_variant_ranking_by_weights_json(first),
         "layers": beside.get("layers"),
         "without_judge": [
             {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
@@ -95,7 +97,7 @@ def encode_weight_sensitivity(found: Sensitivity) -> Json:
     }
 
 
-def _weight_sensitivity_ranking_json(one: WeightRanking) -> Json:
+def _variant_ranking_by_weights_json(one: WeightRanking) -> Json:
     heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
     listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
     gap: Json | None = encode_decision_value(one.gap)
@@ -123,11 +125,11 @@ def _weight_sensitivity_ranking_json(one: WeightRanking) -> Json:
             for part in listed
         ],
         "not_listed": len(one.parts) - len(listed),
-        "decides": find_decisive_part(one).name,
+        "decides": find_part_deciding_variant_lead(one).name,
         "flip": flip,
         "won": dict(zip(("share", "low", "high"), encode_decision_value(one.won), strict=True)),
         "gap": gap and {name: value for name, value in gap.items() if name != "sd"},
-        "noise": describe_weighted_lead_noise(one),
+        "noise": variant_lead_against_noise(one),
         "share_with_noise": encode_decision_value(one.with_noise),
         "share_turned": encode_decision_value(one.turned),
         "samples": one.samples,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evenhand.compare.decision import describe_treatment_difference_interval
+from evenhand.compare.decision import treatment_difference_interval_text
 from evenhand.wording import format_percent_below_whole, join_names
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Sensitivity:
 _SURVIVES_SHARE, _MOSTLY_SURVIVES_SHARE = 0.95, 0.80
 
 
-def describe_weight_sensitivity(
+def conclude_from_weight_sensitivity(
     rankings: Sequence[WeightRanking], without_judge: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, str]:
     """The headline and the next step; the ranking that gives way most easily speaks for all."""
@@ -106,30 +106,29 @@ def describe_weight_sensitivity(
         headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
     else:
         headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
-    return headline, _advise_on_weight_sensitivity(weakest, without_judge)
+    return headline, _next_step_by_weight_sensitivity(weakest, without_judge)
 
 
-def find_decisive_part(ranking: WeightRanking) -> WeightedPart:
+def find_part_deciding_variant_lead(ranking: WeightRanking) -> WeightedPart:
     """The criterion or layer that gives the first most of its lead."""
     return max(ranking.parts, key=lambda one: one.contribution)
 
 
-def describe_weighted_lead_noise(ranking: WeightRanking) -> str:
+def variant_lead_against_noise(ranking: WeightRanking) -> str:
     """How the lead compares with the noise of the samples."""
     first, second = ranking.order[:2]
     if ranking.gap is None:
         return f"One sample cannot say whether {first} is ahead of {second} by more than noise."
     if ranking.tied:
-        return f"{first} and {second} are level, {describe_treatment_difference_interval(ranking.gap)}."
+        return f"{first} and {second} are level, {treatment_difference_interval_text(ranking.gap)}."
     lead = (
-        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, "
-        f"{describe_treatment_difference_interval(ranking.gap)}"
+        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {treatment_difference_interval_text(ranking.gap)}"
     )
     return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
-def _advise_on_weight_sensitivity(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
-    first, part = ranking.order[0], find_decisive_part(ranking)
+def _next_step_by_weight_sensitivity(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
+    first, part = ranking.order[0], find_part_deciding_variant_lead(ranking)
     if ranking.gap is not None and ranking.gap.p >= 0.05:
         return "Add samples first: the lead is no more than noise, whatever the weights."
     if ranking.near.same_winner < _SURVIVES_SHARE:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
-from evenhand.runs.run_record import find_rubric_snapshot_key, read_composite_record
+from evenhand.runs.run_record import find_run_rubric_key, read_composite_record
 
 SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
@@ -23,7 +23,7 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
     """What differs in the setups of two runs, of all that decides a score; empty where nothing was kept of it."""
     ours, theirs = first["prompts"], second["prompts"]
     return [
-        *_compare_judges(first["judges"], second["judges"]),
+        *_compare_setup_judges(first["judges"], second["judges"]),
         *(
             f"prompt {name}: {'removed' if name not in theirs else 'changed' if name in ours else 'added'}"
             for name in sorted(ours.keys() | theirs.keys())
@@ -36,7 +36,7 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
     ]
 
 
-def _compare_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:
+def _compare_setup_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:
     ours, theirs = ({one["name"]: one for one in judges} for judges in (first, second))
     if list(ours) != list(theirs):
         word = "judge" if len(ours) == len(theirs) == 1 else "judges"
@@ -46,9 +46,7 @@ def _compare_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> 
 
 
 def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
-    ours, theirs = (
-        {find_rubric_snapshot_key(one): one for one in setup["frame"]["rubrics"]} for setup in (first, second)
-    )
+    ours, theirs = ({find_run_rubric_key(one): one for one in setup["frame"]["rubrics"]} for setup in (first, second))
     for tag in ours.keys() | theirs.keys():
         own = tag.removeprefix(SAMPLE_RUBRIC_PREFIX)
         of = f"rubric {own} of samples" if own != tag else f"rubric for {tag}" if tag else "rubric"
@@ -66,7 +64,7 @@ def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
 
 def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
     ours, theirs = ({one["id"]: one for one in rubric["criteria"]} for rubric in (shown, new_shown))
-    key = find_rubric_snapshot_key(shown)
+    key = find_run_rubric_key(shown)
     asked, new_asked = (
         {name_sample_rubric_column(key, one["id"]): one for one in _compared_setup_criteria(rubric)}
         for rubric in (whole, new_whole)
@@ -154,22 +152,22 @@ def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Ite
         # What a run kept before there was such a field is a run without it.
         unset = all(value is None or value is False for value in (before, after))
         if before != after and not unset:
-            short = _shorten_differing_values(before, after)
+            short = _shorten_compared_setup_values(before, after)
             yield f"{part}: {name} {short[0]} → {short[1]}" if all(short) else f"{part}: {name} changed"
 
 
-def _shorten_differing_values(before: object, after: object) -> tuple[str, str]:
+def _shorten_compared_setup_values(before: object, after: object) -> tuple[str, str]:
     """Two values as they fit into a sentence, from where they differ; empty where one is more than a text."""
-    one, other = _setup_value_text(before), _setup_value_text(after)
+    one, other = _compared_setup_value_text(before), _compared_setup_value_text(after)
     if not one or not other:
         return "", ""
     pairs = enumerate(zip(one, other, strict=False))
     same = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
     start = max(0, same - SHARED_TEXT_SHOWN) if max(len(one), len(other)) > LONGEST_SHOWN_TEXT else 0
-    return _cut_setup_text(one, start), _cut_setup_text(other, start)
+    return _cut_compared_setup_text(one, start), _cut_compared_setup_text(other, start)
 
 
-def _setup_value_text(value: object) -> str:
+def _compared_setup_value_text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -181,7 +179,7 @@ def _setup_value_text(value: object) -> str:
     return "none" if value is None else str(value) if isinstance(value, int) else ""
 
 
-def _cut_setup_text(text: str, start: int) -> str:
+def _cut_compared_setup_text(text: str, start: int) -> str:
     end = start + LONGEST_SHOWN_TEXT
     cut = ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
     return f'"{cut}"' if " " in text else cut

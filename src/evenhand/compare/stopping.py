@@ -92,7 +92,7 @@ class VerdictStoppingRule:
         return Looks(taken=self._planned[: self._looks_taken], planned=len(self._order))
 
     def _look_for_verdict(self, looks: Looks) -> EarlyVerdict | None:
-        lost_p = holm([self._test_lost_outputs(name, looks) for name in self._treatments]).p
+        lost_p = holm([self._test_treatment_loss_difference(name, looks) for name in self._treatments]).p
         lost = [p < LOST_OUTPUTS_LEVEL for p in lost_p]
         differences = [self._subtract_control_scores(name) for name in self._treatments]
         for gone, found in zip(lost, differences, strict=True):
@@ -122,7 +122,7 @@ class VerdictStoppingRule:
                 clusters.append(units.setdefault(cluster, len(units)))
         return unit_differences(own, other, clusters)
 
-    def _test_lost_outputs(self, treatment: str, looks: Looks) -> float:
+    def _test_treatment_loss_difference(self, treatment: str, looks: Looks) -> float:
         """The p-value that the treatment lost more outputs, counted by sample as the decision counts them."""
         balance: dict[int | str, int] = {}
         for scores, cluster in self._rows:

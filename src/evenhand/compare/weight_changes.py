@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.weighted_scores import Floats, WeightedScores
+from evenhand.compare.weighted_scores import ComparedWeightedScores, Floats
 
 _SCORES_PER_BLOCK = 1 << 16  # Scores that are held at once: half a megabyte, which stays in the cache.
 # Beyond, the product is spread over threads, which on a busy machine wait for each other fifty times as long.
@@ -19,7 +19,7 @@ _LARGEST_PRODUCT = 1 << 18
 _LEVEL_TOLERANCE = 1e-9
 
 
-def draw_weights_near(weights: Floats, spread: float, draws: int, rng: np.random.Generator) -> Floats:
+def draw_compare_weights_near(weights: Floats, spread: float, draws: int, rng: np.random.Generator) -> Floats:
     """Weightings near these: Dirichlet, each weight w with a standard deviation of spread · √(w(1 − w))."""
     return rng.dirichlet(np.maximum(weights, 1e-9) * (1 / spread**2 - 1), size=draws)
 
@@ -29,55 +29,55 @@ def draw_weights_anywhere(parts: int, draws: int, rng: np.random.Generator) -> F
     return rng.dirichlet(np.ones(parts), size=draws)
 
 
-def variant_means_under_weights(weighed: WeightedScores, weights: Floats) -> Floats:
+def variant_means_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """The mean score of every variant under each weighting: weightings × variants."""
     if weighed.linear:
         every = weighed.shares
         return weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
-    shares = _compared_row_shares(weighed)
-    columns = [_VariantScores(weighed, variant) for variant in range(len(weighed.variants))]
+    shares = _row_shares_in_variant_means(weighed)
+    columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means = np.empty((len(weights), len(columns)))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         for variant, column in enumerate(columns):
-            means[block, variant] = _mean_under_varied_weights(column.scores_under_weights(weights[block]), shares)
+            means[block, variant] = _variant_mean_under_weights(column.scores_under_weights(weights[block]), shares)
     return means
 
 
-def means_and_wins_under_weights(weighed: WeightedScores, weights: Floats) -> tuple[Floats, Floats]:
+def means_and_wins_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> tuple[Floats, Floats]:
     """The means, and the share of samples that every variant wins under each weighting; a tie is shared out."""
     if len(weighed.variants) == 2 and weighed.linear:
         return variant_means_under_weights(weighed, weights), _wins_from_differences(weighed, weights)
-    shares, near = _compared_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
-    columns = [_VariantScores(weighed, variant) for variant in range(len(weighed.variants))]
+    shares, near = _row_shares_in_variant_means(weighed), _LEVEL_TOLERANCE * weighed.span
+    columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means, won = np.empty((len(weights), len(columns))), np.empty((len(weights), len(columns)))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         scores = [column.scores_under_weights(weights[block]) for column in columns]
         for variant, one in enumerate(scores):
-            means[block, variant] = _mean_under_varied_weights(one, shares)
-        won[block] = _share_sample_wins(scores, shares, near)
+            means[block, variant] = _variant_mean_under_weights(one, shares)
+        won[block] = _variant_shares_of_sample_wins(scores, shares, near)
     return means, won
 
 
-def _wins_from_differences(weighed: WeightedScores, weights: Floats) -> Floats:
+def _wins_from_differences(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """Of two variants that nothing bends: one product of their differences is enough."""
-    shares, near = _compared_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
+    shares, near = _row_shares_in_variant_means(weighed), _LEVEL_TOLERANCE * weighed.span
     parts = np.ascontiguousarray((weighed.values[:, 0] - weighed.values[:, 1]).T)
     rest = weighed.rest[:, 0] - weighed.rest[:, 1]
     won = np.empty((len(weights), 2))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
-        ahead = _multiply_weights_in_blocks(weights[block], parts)
+        ahead = _multiply_compared_weights(weights[block], parts)
         ahead += rest
         won[block] = _wins_of_two_variants(ahead, shares, near)
     return won
 
 
-def _share_sample_wins(scores: list[Floats], shares: Floats | None, near: float) -> Floats:
+def _variant_shares_of_sample_wins(scores: list[Floats], shares: Floats | None, near: float) -> Floats:
     if len(scores) == 2:
         return _wins_of_two_variants(scores[0] - scores[1], shares, near)
     best = np.maximum.reduce(scores) - near
     first = [one >= best for one in scores]
     count = np.sum(first, axis=0)
-    return np.stack([_mean_under_varied_weights(one / count, shares) for one in first], axis=1)
+    return np.stack([_variant_mean_under_weights(one / count, shares) for one in first], axis=1)
 
 
 def _wins_of_two_variants(ahead: Floats, shares: Floats | None, near: float) -> Floats:
@@ -85,7 +85,7 @@ def _wins_of_two_variants(ahead: Floats, shares: Floats | None, near: float) -> 
     return np.stack([(1 + lead) / 2, (1 - lead) / 2], axis=1)
 
 
-def lead_errors_under_weights(weighed: WeightedScores, weights: Floats, lead: tuple[int, int]) -> Floats:
+def lead_errors_under_weights(weighed: ComparedWeightedScores, weights: Floats, lead: tuple[int, int]) -> Floats:
     """The standard error over clusters of the mean lead of one variant over another; 0 where there is one cluster."""
     _, unit, size = np.unique(weighed.cluster, return_inverse=True, return_counts=True)
     n = len(size)
@@ -99,7 +99,7 @@ def lead_errors_under_weights(weighed: WeightedScores, weights: Floats, lead: tu
         squares = np.einsum("ij,jk,ik->i", whole, spread, whole)
         straight: Floats = np.sqrt(np.maximum(squares, 0.0) / n)
         return straight
-    first, second = (_VariantScores(weighed, variant) for variant in lead)
+    first, second = (_ComparedVariantScores(weighed, variant) for variant in lead)
     errors = np.empty(len(weights))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         ahead = first.scores_under_weights(weights[block]) - second.scores_under_weights(weights[block])
@@ -108,24 +108,24 @@ def lead_errors_under_weights(weighed: WeightedScores, weights: Floats, lead: tu
     return errors
 
 
-def order_signs_by_weights(means: Floats, span: float) -> Floats:
+def variant_order_signs_under_weights(means: Floats, span: float) -> Floats:
     """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
     pairs = list(combinations(range(means.shape[1]), 2))
     gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
     return np.where(np.abs(gaps) <= _LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
 
 
-def share_first_places_by_weights(means: Floats, span: float) -> Floats:
+def variant_first_places_under_weights(means: Floats, span: float) -> Floats:
     """Each variant's share of the first place under each weighting: 1, or less where it is shared."""
     first = means >= means.max(axis=1, keepdims=True) - _LEVEL_TOLERANCE * span
     shared: Floats = first / first.sum(axis=1, keepdims=True)
     return shared
 
 
-class _VariantScores:
+class _ComparedVariantScores:
     """The rows of one variant, laid out for products; what changes nothing is not done."""
 
-    def __init__(self, weighed: WeightedScores, variant: int) -> None:
+    def __init__(self, weighed: ComparedWeightedScores, variant: int) -> None:
         self._parts = np.ascontiguousarray(weighed.values[:, variant].T)
         ceiling, factor, rest = (one[:, variant] for one in (weighed.ceiling, weighed.factor, weighed.rest))
         self._ceiling = None if np.isinf(ceiling).all() else ceiling
@@ -134,7 +134,7 @@ class _VariantScores:
 
     def scores_under_weights(self, weights: Floats) -> Floats:
         """Weightings × rows."""
-        scores = _multiply_weights_in_blocks(weights, self._parts)
+        scores = _multiply_compared_weights(weights, self._parts)
         if self._ceiling is not None:
             np.minimum(scores, self._ceiling, out=scores)
         if self._factor is not None:
@@ -149,7 +149,7 @@ def _split_weight_draws(draws: int, rows: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, draws, step))
 
 
-def _multiply_weights_in_blocks(weights: Floats, parts: Floats) -> Floats:
+def _multiply_compared_weights(weights: Floats, parts: Floats) -> Floats:
     made = np.empty((len(weights), parts.shape[1]))
     step = max(1, _LARGEST_PRODUCT // (len(weights) * len(parts)))
     for start in range(0, parts.shape[1], step):
@@ -157,13 +157,13 @@ def _multiply_weights_in_blocks(weights: Floats, parts: Floats) -> Floats:
     return made
 
 
-def _compared_row_shares(weighed: WeightedScores) -> Floats | None:
+def _row_shares_in_variant_means(weighed: ComparedWeightedScores) -> Floats | None:
     """What each row counts; None where all count the same, as where each sample is scored once."""
     shares = weighed.shares
     return None if shares.min() == shares.max() else shares
 
 
-def _mean_under_varied_weights(scores: Floats, shares: Floats | None) -> Floats:
+def _variant_mean_under_weights(scores: Floats, shares: Floats | None) -> Floats:
     mean: Floats = scores.mean(axis=1) if shares is None else np.einsum("ij,j->i", scores, shares)
     return mean
 
@@ -172,7 +172,7 @@ def _share_of_compared_rows(held: NDArray[np.bool_], shares: Floats | None) -> F
     if shares is None:  # Counting is ten times as fast as adding up.
         counted: Floats = np.count_nonzero(held, axis=1) / held.shape[1]
         return counted
-    return _mean_under_varied_weights(held.astype(np.float64), shares)
+    return _variant_mean_under_weights(held.astype(np.float64), shares)
 
 
 _TIE_TOLERANCE = 1e-12
@@ -190,7 +190,7 @@ class WeightFlip:
     exact: bool
 
 
-def find_smallest_weight_flip(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
+def find_smallest_variant_lead_flip(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
     """The nearest weights at which `weights · gaps + rest` is 0; None where no weights bring it there.
 
     Weight that is moved from one part to another costs twice itself, and gains the difference of their gaps. So all of
@@ -213,7 +213,7 @@ def find_smallest_weight_flip(weights: Floats, gaps: Floats, rest: float = 0.0) 
     return WeightFlip(distance=distance, weights=tuple(map(float, moved)), exact=True)
 
 
-def find_flip_weight(weights: Floats, gaps: Floats, part: int, rest: float = 0.0) -> float | None:
+def find_weight_levelling_variants(weights: Floats, gaps: Floats, part: int, rest: float = 0.0) -> float | None:
     """The weight of one part at which the first two are level, the others keeping their proportions."""
     others = 1 - float(weights[part])
     if others <= 0:

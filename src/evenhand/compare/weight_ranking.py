@@ -9,36 +9,36 @@ import numpy as np
 from evenhand.compare.sensitivity_result import RankingSurvival, WeightedPart, WeightRanking
 from evenhand.compare.weight_changes import (
     WeightFlip,
+    draw_compare_weights_near,
     draw_weights_anywhere,
-    draw_weights_near,
-    find_flip_weight,
-    find_smallest_weight_flip,
+    find_smallest_variant_lead_flip,
+    find_weight_levelling_variants,
     lead_errors_under_weights,
     means_and_wins_under_weights,
-    order_signs_by_weights,
-    share_first_places_by_weights,
+    variant_first_places_under_weights,
     variant_means_under_weights,
+    variant_order_signs_under_weights,
 )
-from evenhand.compare.weighted_scores import Floats, WeightedScores
+from evenhand.compare.weighted_scores import ComparedWeightedScores, Floats
 from evenhand.runs.columns import RunTable
 from evenhand.stats.differences import difference_of, unit_differences
 
 MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
 
 
-def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: float) -> WeightRanking:
+def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, seed: int, spread: float) -> WeightRanking:
     """What becomes of one ranking under drawn weights."""
     own = variant_means_under_weights(weighed, weighed.weights[None])
     order = _order_variants_by_mean(own[0], weighed.variants)
     lead = (weighed.variants.index(order[0]), weighed.variants.index(order[1]))
     rng = np.random.default_rng(seed)
-    drawn = draw_weights_near(weighed.weights, spread, draws, rng)
+    drawn = draw_compare_weights_near(weighed.weights, spread, draws, rng)
     near, won = means_and_wins_under_weights(weighed, drawn)
     far = variant_means_under_weights(weighed, draw_weights_anywhere(len(weighed.parts), draws, rng))
     # How far the first is ahead of the second in every part, and in what is no matter of weights.
     gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
     rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
-    parts = tuple(_measure_weighted_part(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
+    parts = tuple(_measure_part_of_variant_lead(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
     stays, turned = _measure_variant_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
     own_wins = means_and_wins_under_weights(weighed, weighed.weights[None])[1]
     low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
@@ -52,9 +52,9 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
         near=_measure_ranking_survival(near, own, weighed),
         anywhere=_measure_ranking_survival(far, own, weighed),
         won=(float(own_wins[0, lead[0]]), float(low), float(high)),
-        flip=find_smallest_weight_flip(weighed.weights, gaps, rest)
+        flip=find_smallest_variant_lead_flip(weighed.weights, gaps, rest)
         if weighed.linear
-        else _find_nearest_drawn_flip(weighed, drawn, near, lead),
+        else _find_nearest_drawn_lead_flip(weighed, drawn, near, lead),
         gap=difference_of(ahead, rng=np.random.default_rng(seed)) if len(ahead) > 1 else None,
         with_noise=stays,
         turned=turned,
@@ -65,7 +65,7 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
     )
 
 
-def rank_variants_without_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
+def compare_variants_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
     """The order of the variants by the mean of the other judges' scores, without each judge."""
     judges = [name for name, column in table.reviews.items() if not np.isnan(column).all()]
     if len(judges) < 2:
@@ -84,12 +84,14 @@ def _order_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[s
     return tuple(sorted(variants, key=lambda name: (-round(float(means[variants.index(name)]), 9), name)))
 
 
-def _measure_ranking_survival(means: Floats, own: Floats, weighed: WeightedScores) -> RankingSurvival:
+def _measure_ranking_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
     places, before = (
-        share_first_places_by_weights(means, weighed.span),
-        share_first_places_by_weights(own, weighed.span),
+        variant_first_places_under_weights(means, weighed.span),
+        variant_first_places_under_weights(own, weighed.span),
     )
-    order = (order_signs_by_weights(means, weighed.span) == order_signs_by_weights(own, weighed.span)).all(axis=1)
+    order = (
+        variant_order_signs_under_weights(means, weighed.span) == variant_order_signs_under_weights(own, weighed.span)
+    ).all(axis=1)
     return RankingSurvival(
         draws=len(means),
         same_winner=float((places == before).all(axis=1).mean()),
@@ -98,7 +100,9 @@ def _measure_ranking_survival(means: Floats, own: Floats, weighed: WeightedScore
     )
 
 
-def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, rest: float) -> WeightedPart:
+def _measure_part_of_variant_lead(
+    weighed: ComparedWeightedScores, place: int, gaps: Floats, rest: float
+) -> WeightedPart:
     weights = weighed.weights
     without = weights * (np.arange(len(weights)) != place)
     left = variant_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
@@ -107,13 +111,13 @@ def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, re
         weight=float(weights[place]),
         gap=float(gaps[place]),
         contribution=float(weights[place] * gaps[place]),
-        flip_at=find_flip_weight(weights, gaps, place, rest) if weighed.linear else None,
+        flip_at=find_weight_levelling_variants(weights, gaps, place, rest) if weighed.linear else None,
         without=() if left is None else _order_variants_by_mean(left, weighed.variants),
     )
 
 
 def _measure_variant_lead_sureness(
-    weighed: WeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
+    weighed: ComparedWeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
 ) -> tuple[float, float]:
     """By the normal approximation of the mean: with the noise of samples, and turned beyond it."""
     ahead, error = means[:, lead[0]] - means[:, lead[1]], lead_errors_under_weights(weighed, drawn, lead)
@@ -122,8 +126,8 @@ def _measure_variant_lead_sureness(
     return stays, float((z < -1.96).mean())
 
 
-def _find_nearest_drawn_flip(
-    weighed: WeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
+def _find_nearest_drawn_lead_flip(
+    weighed: ComparedWeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
 ) -> WeightFlip | None:
     """The nearest of the drawn weights under which the second is not behind."""
     flipped = near[:, lead[0]] <= near[:, lead[1]]

@@ -20,7 +20,7 @@ _REST_TOLERANCE = 1e-9  # Sums of binary fractions end beside each other.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedScores:
+class ComparedWeightedScores:
     """Parts of a score under weights that sum to 1.
 
     `values` holds rows × variants × parts, each part on the common span. A row is a sample and repeat that every
@@ -58,9 +58,9 @@ class WeightedScores:
         return 1 / (size[unit] * len(size))
 
 
-def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:
+def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> ComparedWeightedScores | None:
     """The criteria of the rubric that most outputs were scored by; None where it has fewer than two."""
-    judged = {tag: _collect_criterion_weight_shares(rubric) for tag, rubric in rubrics.items()}
+    judged = {tag: _collect_compared_criterion_weights(rubric) for tag, rubric in rubrics.items()}
     columns = {
         tag: {
             name: table.criteria[column]
@@ -80,9 +80,9 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
     raw = np.stack([columns[tag][name][rows] for name in leaves], axis=-1)
     weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
     values = np.stack([leaf.scale_scores(raw[..., place]) for place, leaf in enumerate(leaves.values())], axis=-1)
-    factor, ceiling = _weighted_score_limits(rubric, list(leaves), raw)
+    factor, ceiling = _limits_of_compared_scores(rubric, list(leaves), raw)
     scale = rubric["method"]["scale"]
-    made = WeightedScores(
+    made = ComparedWeightedScores(
         of="criteria",
         parts=tuple(leaves),
         weights=weights / weights.sum(),
@@ -101,7 +101,7 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
     return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))
 
 
-def vary_layer_weights(table: RunTable) -> WeightedScores | None:
+def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
     """The layers of the composite, with what they weigh in it; None where there are fewer than two."""
     names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
     if len(names) < 2:
@@ -111,7 +111,7 @@ def vary_layer_weights(table: RunTable) -> WeightedScores | None:
     flat = values.shape[:2]
     chosen = table.frame.find_layer_weights()
     weights = np.array([float(chosen.get(name, 1)) for name in names])
-    return WeightedScores(
+    return ComparedWeightedScores(
         of="layers",
         parts=tuple(names),
         weights=weights / weights.sum(),
@@ -127,7 +127,7 @@ def vary_layer_weights(table: RunTable) -> WeightedScores | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _WeightedCriterion:
+class _ComparedWeightedCriterion:
     """A criterion as its score takes part: its weight among all, below 0 for points that are taken off."""
 
     weight: float
@@ -143,14 +143,14 @@ class _WeightedCriterion:
         return put * self.stretch if self.weight > 0 else -put * self.stretch
 
 
-def _collect_criterion_weight_shares(rubric: RubricData) -> dict[str, _WeightedCriterion]:
+def _collect_compared_criterion_weights(rubric: RubricData) -> dict[str, _ComparedWeightedCriterion]:
     """The leaves by id with what each weighs in the whole; a run keeps rubrics as plain data."""
     onto = rubric["method"]["steps"][0].get("onto")
     span = (float(Fraction(onto["min"])), float(Fraction(onto["max"]))) if onto else None
     points = [float(Fraction(one["points"])) for one in rubric["criteria"] if one["points"] is not None]
     stretch = sum(map(abs, points)) / sum(one for one in points if one > 0) if points else 1.0
     return {
-        leaf["id"]: _WeightedCriterion(
+        leaf["id"]: _ComparedWeightedCriterion(
             weight,
             float(Fraction(leaf["scale"]["min"])),
             float(Fraction(leaf["scale"]["max"])),
@@ -183,7 +183,7 @@ def _find_common_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integ
     return lines[kept], int((~kept).sum())
 
 
-def _weighted_score_limits(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
+def _limits_of_compared_scores(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
     """What ceilings and shortfalls do to each row: they ask about criteria, never about weights."""
     factor, ceiling = np.ones(raw.shape[:2]), np.full(raw.shape[:2], np.inf)
     fixed = [one["id"] for one in rubric["criteria"] if one.get("fixed")]

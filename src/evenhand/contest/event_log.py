@@ -21,11 +21,11 @@ from evenhand.files.json_shape import (
     JsonShape,
     SplitField,
     StandIn,
-    json_exact_fraction,
-    json_seconds_up_to,
+    json_fraction_scalar,
+    json_seconds_scalar,
     number_between,
     whole_number_between,
-    write_exact_fraction,
+    write_json_fraction,
 )
 from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck
@@ -43,10 +43,10 @@ def _write_logged_score(one: Judgment) -> Json:
     if not isinstance(score, Scored):
         return {"score": None, "band": None, "why": None, "why_not": score.text}
     why = score.why if score.why != one.reason else None  # Mostly the reason.
-    return {"score": write_exact_fraction(score.value), "band": score.band, "why": why, "why_not": None}
+    return {"score": write_json_fraction(score.value), "band": score.band, "why": why, "why_not": None}
 
 
-def _read_logged_score(data: JsonParts) -> CriterionScore:
+def _read_logged_contest_score(data: JsonParts) -> CriterionScore:
     """A number, or why there is none; the reason of a number is that of the judgment, unless another is kept."""
     why_not = data.read("why_not", str | None)
     if why_not is not None:
@@ -67,7 +67,7 @@ def _check_time_received(event: SubmissionReceived, data: JsonParts) -> None:
         raise JsonFormatError(Fault("is not the time of the submission", path=("at",)))
 
 
-def _read_logged_dimensions(criteria: tuple[Criterion, ...]) -> Rubric:
+def _read_logged_contest_dimensions(criteria: tuple[Criterion, ...]) -> Rubric:
     """The locked dimensions; a task gives them its own name."""
     method = load_method(CONTEST_METHOD)
     locked = tuple(replace(one, scale=method.criterion_scale) for one in criteria)
@@ -85,8 +85,8 @@ CONTEST_LOG = Codec(
     scalars={
         int: whole_number_between(0, LARGEST_LOGGED_NUMBER),
         float: _NUMBER,
-        timedelta: json_seconds_up_to(LONGEST_PERIOD, _NUMBER),
-        Fraction: json_exact_fraction(LARGEST_LOGGED_NUMBER),
+        timedelta: json_seconds_scalar(LONGEST_PERIOD, _NUMBER),
+        Fraction: json_fraction_scalar(LARGEST_LOGGED_NUMBER),
     },
     shapes={
         SubmissionReceived: JsonShape(
@@ -100,12 +100,14 @@ CONTEST_LOG = Codec(
         AcceptanceCheck: JsonShape(fields={"judgment": JsonField(flat=True)}),
         Judgment: JsonShape(
             fields={
-                "score": SplitField(("score", "band", "why", "why_not"), _write_logged_score, _read_logged_score),
+                "score": SplitField(
+                    ("score", "band", "why", "why_not"), _write_logged_score, _read_logged_contest_score
+                ),
                 "absent": JsonField(later=True),
                 "from_trace": JsonField(later=True),
             }
         ),
-        Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_dimensions),
+        Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_contest_dimensions),
         Criterion: JsonShape(only=("id", "asks", "weight", "fixed")),
     },
 )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_moment
 from evenhand.files.codec import Codec
-from evenhand.guards.output_guards import guard_text
+from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scorecard import Judgment
@@ -127,7 +127,7 @@ ContestEvent = (
 
 def receive_submission(submission: Submission) -> SubmissionReceived:
     """The event that a submission came, looked at by the guard before any judge is."""
-    return SubmissionReceived(submission=submission, findings=guard_text(submission.text, ("injection",)))
+    return SubmissionReceived(submission=submission, findings=list_guard_findings(submission.text, ("injection",)))
 
 
 PanelKind = Literal["judges", "challenge_judges"]

@@ -21,7 +21,7 @@ from evenhand.model.method import Shortfall
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import Judgment, Scorecard
-from evenhand.wording import format_fraction, number_for_json, score_for_json
+from evenhand.wording import format_fraction, format_number_for_json, score_for_json
 
 Json = dict[str, Any]
 
@@ -74,9 +74,9 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     checks = []
     for one in check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ():
         said = [check.judgment for check in one.checks]
-        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_quotes(said)}
-        reason, hint = _join_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
-        checks.append({**about, **_stated_absences_json(said), "reason": reason, "revision_hint": hint})
+        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_contest_submission_quotes(said)}
+        reason, hint = _join_contest_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
+        checks.append({**about, **_contest_absences_json(said), "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
         "criteria_checks": checks,
@@ -87,25 +87,25 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
 def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """How a submission does on its own, and what to mend."""
     card = score_submission_alone(state, entry)
-    worth = _break_down_submission_score(state.dimensions, card, "penalized_total")
+    worth = _submission_score_feedback_json(state.dimensions, card, "penalized_total")
     return {
         "type": "individual_scoring",
         "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth["risk_flags"]),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
         **worth,
-        "notes": [*card.notes, *_note_few_suggestions(entry)],
+        "notes": [*card.notes, *_note_few_contest_suggestions(entry)],
     }
 
 
 def build_hidden_feedback(entry: ContestEntry) -> Json:
     """What of that may be seen while scores are hidden: the advice."""
     advice = [suggestion_to_json(one) for one in entry.suggestions]
-    notes = _note_few_suggestions(entry)
+    notes = _note_few_contest_suggestions(entry)
     return {"type": "individual_scoring", "revision_suggestions": advice, **({"notes": notes} if notes else {})}
 
 
-def _note_few_suggestions(entry: ContestEntry) -> list[str]:
+def _note_few_contest_suggestions(entry: ContestEntry) -> list[str]:
     """What the author is told where the judges did not give two suggestions."""
     few = {0: "the judges gave no suggestions", 1: "the judges gave one suggestion, two were asked for"}
     return [few[len(entry.suggestions)]] if len(entry.suggestions) in few else []
@@ -116,7 +116,7 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     compared = score_finalists(state) if entry.id in state.finalists else None
     card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
     said = entry.judgments if compared is None else [one for one in compared.judgments if one.output == entry.id]
-    worth = _break_down_submission_score(state.dimensions, card, "final_score")
+    worth = _submission_score_feedback_json(state.dimensions, card, "final_score")
     place = next((one for one in rank_submissions(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
@@ -129,7 +129,7 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def _break_down_submission_score(rubric: Rubric, card: Scorecard, total: str) -> Json:
+def _submission_score_feedback_json(rubric: Rubric, card: Scorecard, total: str) -> Json:
     """A scorecard's total, under a name, with what it is made of.
 
     Of several judges the penalty is what their totals together lost, its reasons say also where one alone puts a
@@ -138,7 +138,7 @@ def _break_down_submission_score(rubric: Rubric, card: Scorecard, total: str) ->
     if card.exact is None:
         made_of: Json = {"weighted_base": None, "penalty": None, "penalty_reasons": [], total: None}
         return {**made_of, "risk_flags": [], "by_judge": None}
-    values = _dimension_scores(card.criteria)
+    values = _contest_dimension_scores(card.criteria)
     base = sum((one.weight * values[one.id] for one in rubric.criteria), Fraction(0))
     expected = next(step.below for step in rubric.method.steps if isinstance(step, Shortfall))
     penalty = Fraction(1)
@@ -147,28 +147,32 @@ def _break_down_submission_score(rubric: Rubric, card: Scorecard, total: str) ->
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
     totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
-    by_judge = {judge: number_for_json(own, FEEDBACK_DECIMALS) for judge, own in totals.items()}
+    by_judge = {judge: format_number_for_json(own, FEEDBACK_DECIMALS) for judge, own in totals.items()}
     return {
-        "weighted_base": number_for_json(base, FEEDBACK_DECIMALS),
-        "penalty": number_for_json(penalty, 4),
-        "penalty_reasons": list(_explain_dimension_penalties(rubric, card, expected)),
-        total: number_for_json(card.exact, FEEDBACK_DECIMALS),
+        "weighted_base": format_number_for_json(base, FEEDBACK_DECIMALS),
+        "penalty": format_number_for_json(penalty, 4),
+        "penalty_reasons": list(_explain_contest_penalties(rubric, card, expected)),
+        total: format_number_for_json(card.exact, FEEDBACK_DECIMALS),
         "risk_flags": [one.id for one in rubric.criteria if one.fixed and values[one.id] < expected],
         "by_judge": None if card.reviews is None else by_judge,
     }
 
 
-def _explain_dimension_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
+def _explain_contest_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
     """The fixed dimensions that cost something, each with the scores that did."""
-    panel = [(f"{one.judge}: ", _dimension_scores(one.criteria)) for one in card.reviews or () if one.exact is not None]
+    panel = [
+        (f"{one.judge}: ", _contest_dimension_scores(one.criteria))
+        for one in card.reviews or ()
+        if one.exact is not None
+    ]
     for one in rubric.criteria:
-        each = [(who, values[one.id]) for who, values in panel or [("", _dimension_scores(card.criteria))]]
+        each = [(who, values[one.id]) for who, values in panel or [("", _contest_dimension_scores(card.criteria))]]
         low = [f"{who}{format_fraction(value)}" for who, value in each if one.fixed and value < expected]
         if low:
             yield f"{one.id} is under {format_fraction(expected)} ({', '.join(low)})"
 
 
-def _dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[str, Fraction]:
+def _contest_dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[str, Fraction]:
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
 
@@ -180,25 +184,25 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
         found[one.id] = {
             "band": None if value is None else find_dimension_band(one.scale, value),
             "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS),
-            "evidence": _join_submission_quotes(own),
-            **_stated_absences_json(own),
-            "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
+            "evidence": _join_contest_submission_quotes(own),
+            **_contest_absences_json(own),
+            "feedback": _join_contest_judge_comments(own, "feedback") or _join_contest_judge_comments(own, "reason"),
             **({"flag": "below_expected"} if value is not None and one.id in low else {}),
         }
     return found
 
 
-def _join_submission_quotes(judgments: Iterable[Judgment]) -> str:
+def _join_contest_submission_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
 
 
-def _stated_absences_json(judgments: Iterable[Judgment]) -> Json:
+def _contest_absences_json(judgments: Iterable[Judgment]) -> Json:
     """What judges state is not there: beside the quotations, and only where there is something to say."""
     absent = "\n".join(dict.fromkeys(absent for one in judgments for absent in one.absent))
     return {"absent": absent} if absent else {}
 
 
-def _join_judge_comments(judgments: Sequence[Judgment], field: str) -> str:
+def _join_contest_judge_comments(judgments: Sequence[Judgment], field: str) -> str:
     """What the judges wrote; of several, who wrote it."""
     texts = [(one.judge, str(getattr(one, field))) for one in judgments if getattr(one, field)]
     if len({one.judge for one in judgments}) < 2:

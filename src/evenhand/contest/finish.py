@@ -16,7 +16,7 @@ from evenhand.contest.events import (
 from evenhand.contest.feedback import notify_submitter
 from evenhand.contest.ranking import (
     MOST_FINALISTS,
-    find_dimensions_below_threshold,
+    find_low_contest_dimensions,
     list_entries_above_threshold,
     list_ranked_entries,
     rank_submissions,
@@ -45,7 +45,9 @@ def close_without_pass(state: ContestState) -> ContestTransition:
     unjudged = sum(one.status == "unjudged" for one in state.entries.values())
     if unjudged and unjudged == len(state.entries):
         return _close_contest(state, NO_SUBMISSION_JUDGED)
-    return _close_contest(state, _mention_unjudged_submissions("no submission passed before the deadline", unjudged))
+    return _close_contest(
+        state, _mention_unjudged_contest_entries("no submission passed before the deadline", unjudged)
+    )
 
 
 def start_final(state: ContestState) -> ContestTransition:
@@ -57,7 +59,7 @@ def start_final(state: ContestState) -> ContestTransition:
         return state, (ask_finalist_panel(state, "judges"),)
     if best:
         return reveal_ranking(state)
-    state, effects = _close_contest(_assign_contest_places(state), _explain_no_winner(state))
+    state, effects = _close_contest(_assign_contest_places(state), _explain_contest_without_winner(state))
     return state, (*_notify_submitters(state, [one.id for one in list_ranked_entries(state)]), *effects)
 
 
@@ -85,7 +87,7 @@ def apply_challenge_review(state: ContestState) -> ContestTransition:
     if len(state.finalists) == 1:
         only, review = state.entries[state.finalists[0]], state.review or FinalJudgments()
         card = score_submission_alone(state, replace(only, judgments=review.judgments))
-        if card.exact is not None and find_dimensions_below_threshold(state.dimensions, card):
+        if card.exact is not None and find_low_contest_dimensions(state.dimensions, card):
             why = "by the panel that looked at the challenge"
             only = replace(only, status="below_threshold", rank=None, why=why)
             state = replace(state, winner=None).with_entries(only)
@@ -110,28 +112,30 @@ def _assign_contest_places(state: ContestState) -> ContestState:
         if one.id in places:
             entries.append(replace(one, status="won" if one.id == winner else "scored", rank=places[one.id]))
         else:
-            low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, one))
+            low = find_low_contest_dimensions(state.dimensions, score_submission_alone(state, one))
             entries.append(replace(one, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}"))
     return replace(state, winner=winner).with_entries(*entries)
 
 
-def _explain_no_winner(state: ContestState) -> str:
+def _explain_contest_without_winner(state: ContestState) -> str:
     if not state.entries:
         return "nothing was handed in before the deadline"
     unjudged = [one for one in state.entries.values() if one.status == "unjudged"]
     unscored = [one for one in unjudged if one.scored]
     if list_ranked_entries(state):
         which = "that could be scored" if unscored else "that passed the gate"
-        return _mention_unjudged_submissions(f"every submission {which} has a dimension below band C", len(unjudged))
+        return _mention_unjudged_contest_entries(
+            f"every submission {which} has a dimension below band C", len(unjudged)
+        )
     if len(unjudged) == len(state.entries) and not unscored:
         return NO_SUBMISSION_JUDGED
     if unscored:
         why = "no submission that passed the gate could be scored"
-        return _mention_unjudged_submissions(why, len(unjudged) - len(unscored))
-    return _mention_unjudged_submissions("no submission passed the gate before the deadline", len(unjudged))
+        return _mention_unjudged_contest_entries(why, len(unjudged) - len(unscored))
+    return _mention_unjudged_contest_entries("no submission passed the gate before the deadline", len(unjudged))
 
 
-def _mention_unjudged_submissions(why: str, unjudged: int) -> str:
+def _mention_unjudged_contest_entries(why: str, unjudged: int) -> str:
     """What judges failed at is no fault of a submission: it is told apart."""
     return f"{why}, and {unjudged} could not be judged" if unjudged else why
 

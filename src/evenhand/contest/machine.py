@@ -128,7 +128,7 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
 def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_individual")
     judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
+    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions)
     card = score_submission_alone(state, entry)
     if card.exact is None:
@@ -245,11 +245,11 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
         raise ContestError(Fault(what, f"as in {', '.join(state.required_task.challenge_judges)}"))
     judges = state.required_task.judges if event.kind == "ranked" else state.required_task.challenge_judges
     _refuse_faulty_contest_judgments(
-        event.judgments, judges=judges, scales=_dimension_scales(state), ids=state.finalists
+        event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=state.finalists
     )
 
 
-def _dimension_scales(state: ContestState) -> dict[str, Scale]:
+def _contest_dimension_scales(state: ContestState) -> dict[str, Scale]:
     return {one.id: one.scale for one in state.dimensions.criteria}
 
 

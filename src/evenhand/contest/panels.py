@@ -26,9 +26,9 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_gate_check,
     shuffle_labels_for_judge,
 )
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.results import JudgeCall
-from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, await_judges_in_order, make_judge_prompt_setup
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, await_judges_in_order, make_judge_dialogue_setup
 from evenhand.model.sample import Sample
 from evenhand.models.requests import CallNext, ChainedModel, Middleware, Model, Reply, Request
 
@@ -61,11 +61,11 @@ class ContestJudgePanels:
         failures: dict[str, str] = {}
         judges = [ChainedModel(model, [_note_contest_judge_failure(failures, model.name)]) for model in chosen]
         if isinstance(ask, AskGate):
-            answered = await self._judge_submission_at_gate(state, ask, judges, at)
+            answered = await self._ask_panel_at_gate(state, ask, judges, at)
         elif isinstance(ask, AskIndividual):
-            answered = await self._judge_submission_alone(state, ask, judges, at)
+            answered = await self._ask_panel_about_submission(state, ask, judges, at)
         else:
-            answered = await self._judge_finalists_together(state, ask, judges, at)
+            answered = await self._ask_panel_about_finalists(state, ask, judges, at)
         # One judge of a panel out of reach is enough: another panel would have scored this one than the others.
         gone = next((judge.name for judge in judges if judge.name in failures), None)
         if gone is not None:
@@ -73,38 +73,40 @@ class ContestJudgePanels:
             raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
         return answered
 
-    async def _judge_submission_at_gate(
+    async def _ask_panel_at_gate(
         self, state: ContestState, ask: AskGate, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         task, submission = state.required_task, state.entries[ask.submission].submission
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         text = (submission.id, submission.text)
         dialogues = [
-            ask_judge_gate_check(task.description, task.acceptance, text, make_judge_prompt_setup(judge, self.how))
+            ask_judge_gate_check(task.description, task.acceptance, text, make_judge_dialogue_setup(judge, self.how))
             for judge in judges
         ]
         told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         checks = tuple(check for one in told for check in one.checks)
-        return PanelAnswer(GateChecked(at=at, submission=submission.id, checks=checks), _collect_panel_calls(drivers))
+        return PanelAnswer(
+            GateChecked(at=at, submission=submission.id, checks=checks), _collect_contest_panel_calls(drivers)
+        )
 
-    async def _judge_submission_alone(
+    async def _ask_panel_about_submission(
         self, state: ContestState, ask: AskIndividual, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         submission = state.entries[ask.submission].submission
         sample = Sample(input=state.required_task.description, outputs={submission.id: submission.text})
-        judged = await judge_sample(state.dimensions, sample, judges, self.how)
+        judged = await ask_judges_for_reviews(state.dimensions, sample, judges, self.how)
         if ask.panel == "challenge_judges":
             return PanelAnswer(ChallengeResolved(at=at, judgments=judged.judgments), judged.calls)
         advice = judged.suggestions.get(submission.id, ())
         event = SubmissionScored(at=at, submission=submission.id, judgments=judged.judgments, suggestions=advice)
         return PanelAnswer(event, judged.calls)
 
-    async def _judge_finalists_together(
+    async def _ask_panel_about_finalists(
         self, state: ContestState, ask: AskHorizontal, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         """Judges see where each stood alone in their own eyes; those who look at a challenge see no earlier word."""
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
-        setups = {judge.name: make_judge_prompt_setup(judge, self.how) for judge in judges}
+        setups = {judge.name: make_judge_dialogue_setup(judge, self.how) for judge in judges}
         task, rubric = state.required_task.description, state.dimensions
         dialogues = []
         for name, setup in setups.items():
@@ -117,7 +119,7 @@ class ContestJudgePanels:
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
-        return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
+        return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_contest_panel_calls(drivers))
 
 
 def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middleware:
@@ -134,5 +136,5 @@ def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middlewa
     return ask_and_note
 
 
-def _collect_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:
+def _collect_contest_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:
     return tuple(call for driver in drivers for call in driver.calls)

@@ -72,7 +72,7 @@ class ContestLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrivals:
+class ContestArrivals:
     """What has come: submissions and challenges, each with its time; what lies behind `until` does not happen yet."""
 
     submissions: Sequence[Submission]
@@ -85,7 +85,7 @@ class Arrivals:
 
 
 async def advance_contest_phases(
-    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress = lambda _: None
+    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress = lambda _: None
 ) -> None:
     """Play a contest that was created as far as it goes, from wherever its log stands."""
     here = [one for one in come.submissions if come.has(one.at)]
@@ -175,7 +175,7 @@ async def _ask_about_submission(
 
 
 async def _play_contest_end(
-    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress, total: int
+    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress, total: int
 ) -> None:
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
@@ -189,7 +189,7 @@ async def _play_contest_end(
             why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
             raise UnansweredError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
-    await _ask_pending_panels(log, panels, come, tell, total)
+    await _ask_pending_contest_panels(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
         if challenge == log.state.challenge or not come.has(challenge.at):
             continue
@@ -198,14 +198,14 @@ async def _play_contest_end(
         except ContestError:
             log.left_out.append(RankingChallenged(challenge=challenge))
             continue
-        await _ask_pending_panels(log, panels, come, tell, total)
+        await _ask_pending_contest_panels(log, panels, come, tell, total)
     ends = log.state.period_ends
     if log.state.phase == "challenge_period" and ends is not None and come.has(ends):
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
 
 
-async def _ask_pending_panels(
-    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress, total: int
+async def _ask_pending_contest_panels(
+    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress, total: int
 ) -> None:
     """Answer what the final or a challenge asks, if it asks."""
     for ask in list_pending_effects(log.state):
@@ -215,7 +215,7 @@ async def _ask_pending_panels(
             log.write(answered.event, answered.calls)
 
 
-def _contest_event_time(state: ContestState, come: Arrivals, due: datetime | None = None) -> datetime:
+def _contest_event_time(state: ContestState, come: ContestArrivals, due: datetime | None = None) -> datetime:
     """When something happens: when it is due, or later where more has happened.
 
     Played up to a moment, it happens at that moment: whoever learns of a ranking then has the whole period to doubt it.
@@ -238,7 +238,7 @@ class RefusedEntry:
     why: str
 
 
-def explain_refused_entries(
+def explain_refused_contest_entries(
     events: Sequence[ContestEvent], left_out: Iterable[SubmissionReceived | RankingChallenged]
 ) -> list[RefusedEntry]:
     """Each of those that were left out, held against the state that the log had led to when it came."""

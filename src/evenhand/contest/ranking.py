@@ -12,7 +12,7 @@ from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
-from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
+from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 
 MOST_FINALISTS = 3
 RANKED_STATUSES = ("gate_passed", "scored", "below_threshold", "won")
@@ -36,7 +36,7 @@ def list_ranked_entries(state: ContestState) -> list[ContestEntry]:
 def list_entries_above_threshold(state: ContestState) -> list[ContestEntry]:
     """Those of the counted ones in whom no dimension lies too low, the best alone first."""
     cards = {entry.id: score_submission_alone(state, entry) for entry in list_ranked_entries(state)}
-    kept = [id for id, card in cards.items() if not find_dimensions_below_threshold(state.dimensions, card)]
+    kept = [id for id, card in cards.items() if not find_low_contest_dimensions(state.dimensions, card)]
     kept.sort(key=lambda id: _submission_sort_key(state, id, cards, cards))
     return [state.entries[id] for id in kept]
 
@@ -133,7 +133,7 @@ def score_finalists_together(state: ContestState, judgments: Sequence[Judgment])
     return FinalistScores(cards=cards, judgments=said, notes=tuple(notes))
 
 
-def find_dimensions_below_threshold(rubric: Rubric, card: Scorecard) -> list[str]:
+def find_low_contest_dimensions(rubric: Rubric, card: Scorecard) -> list[str]:
     """The dimensions whose band is below the least that is ranked."""
     low = []
     for one in rubric.criteria:
@@ -189,7 +189,9 @@ def _build_submission_scorecards(
             given[one.output][one.criterion] = one.score
         answers[judge] = tuple(Answers(id=id, scores=scores) for id, scores in given.items() if scores)
     if len(answers) == 1:
-        return {card.id: card for own in answers.values() for card in score_outputs_by_rubric(rubric, own).scorecards}
+        return {
+            card.id: card for own in answers.values() for card in compute_scorecards_and_ranks(rubric, own).scorecards
+        }
     weights = {judge: task.weights.get(judge, Fraction(1)) for judge in answers}
     reviews = [Review(judge=judge, outputs=own, weight=weights[judge]) for judge, own in answers.items()]
     scores = score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
@@ -214,7 +216,9 @@ class AcceptanceCriterion:
     @property
     def hints(self) -> list[str]:
         """What to mend, from those who found it not met."""
-        hints = [one.revision_hint for one in self.checks if _read_gate_vote(one) is False and one.revision_hint]
+        hints = [
+            one.revision_hint for one in self.checks if _read_contest_gate_vote(one) is False and one.revision_hint
+        ]
         return list(dict.fromkeys(hints))
 
     @property
@@ -232,7 +236,7 @@ def check_acceptance_criteria(
     found = []
     for id, asks in zip(acceptance_criterion_ids(acceptance), acceptance, strict=True):
         own = tuple(one for one in checks if one.judgment.criterion == id)
-        votes = [vote for one in own if (vote := _read_gate_vote(one)) is not None]
+        votes = [vote for one in own if (vote := _read_contest_gate_vote(one)) is not None]
         met = None if 2 * len(votes) <= len(judges) else 2 * sum(votes) > len(votes)
         found.append(AcceptanceCriterion(asks=asks, met=met, checks=own))
     return tuple(found)
@@ -250,6 +254,6 @@ def is_submission_gate_passed(criteria: Sequence[AcceptanceCriterion]) -> bool |
     return None if any(one.met is None for one in criteria) else True
 
 
-def _read_gate_vote(check: AcceptanceCheck) -> bool | None:
+def _read_contest_gate_vote(check: AcceptanceCheck) -> bool | None:
     score = check.judgment.score
     return bool(score.value) if isinstance(score, Scored) else None

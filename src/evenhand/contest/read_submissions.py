@@ -16,9 +16,9 @@ from evenhand.contest.task import (
     normalize_author_name,
     parse_contest_moment,
 )
-from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_fault
-from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
-from evenhand.evals.output_data import refuse_unknown_fields
+from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_error
+from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
+from evenhand.evals.output_data import refuse_unknown_sample_fields
 from evenhand.files.parsing import parse_json_tree, parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
 from evenhand.wording import word_json_type
@@ -29,9 +29,9 @@ def load_submissions(path: Path) -> tuple[Submission, ...]:
     faults: list[Fault] = []
     found: list[LocatedSubmission] = []
     try:
-        for file in _list_submission_files(path, faults):
+        for file in _list_contest_submission_files(path, faults):
             try:
-                found += read_submission_file(file, faults)
+                found += read_contest_submission_file(file, faults)
             except ContestError as error:
                 faults += error.faults
     except OSError as problem:
@@ -57,13 +57,13 @@ def load_submission(path: Path) -> Submission:
         hint = f"in a file that ends in {' or '.join(SUBMISSION_TEXT_ENDINGS)}"
         raise ContestError(Fault("one submission is a text", hint, where=str(path)))
     faults: list[Fault] = []
-    found = read_submission_file(path, faults)
+    found = read_contest_submission_file(path, faults)
     if faults:
         raise ContestError(*faults)
     return found[0][1]
 
 
-def _list_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
+def _list_contest_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
     """The files to read, in the order of their names; nothing is left out without a word but what is hidden."""
     if not path.is_dir():
         yield path
@@ -98,7 +98,7 @@ LocatedSubmission = tuple[str, Submission]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
+def read_contest_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
     """Every submission of a file that is right, with its place; what is wrong with the others is noted."""
     ending = file.suffix.lower()
     if ending in SUBMISSION_TEXT_ENDINGS:
@@ -126,7 +126,9 @@ def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmiss
 
 
 def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
-    parts = split_front_matter(read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS)
+    parts = split_submission_front_matter(
+        read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS
+    )
     faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
     said: dict[str, object] = {}
     for key, node in parts.tree.items if parts.tree else ():
@@ -135,7 +137,7 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
             said[key.text] = node.text if isinstance(node, ScalarNode) else {} if isinstance(node, MappingNode) else []
     id = said.get("id", file.stem)
     given = {"author": id, **said, "id": id, "text": parts.text}
-    if why := explain_unstorable_value(given):
+    if why := explain_unstorable_sample_value(given):
         raise ContestError(Fault(f"it holds {why}", where=str(file)))
     if "at" not in given:
         try:
@@ -153,7 +155,7 @@ def _locate_submission(
 ) -> list[LocatedSubmission]:
     """The submission in an object; faults get their place, and the line where that alone does not tell it."""
     told = len(faults)
-    values = SubmissionFields(given, SUBMISSION_FIELDS, faults)
+    values = ContestSubmissionFields(given, SUBMISSION_FIELDS, faults)
     id, author, at = values.name("id"), values.name("author"), values.moment("at")
     text, revises = values.text("text"), None if given.get("revises") is None else values.name("revises")
     faults[told:] = [replace(one, where=f"{where}:{line(one.path)}" if line else where) for one in faults[told:]]
@@ -172,7 +174,7 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     found = []
     for where, given in read_submission_objects(path, CHALLENGE_EXAMPLE, faults):
         told = len(faults)
-        values = SubmissionFields(given, CHALLENGE_FIELDS, faults)
+        values = ContestSubmissionFields(given, CHALLENGE_FIELDS, faults)
         by, at, reason = values.name("by"), values.moment("at"), values.text("reason")
         if reason is not None and is_blank_submission(reason):
             faults.append(Fault("reason cannot be empty", "say what is doubted", ("reason",)))
@@ -184,13 +186,13 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     return tuple(sorted(found, key=lambda challenge: challenge.at))
 
 
-class SubmissionFields:
+class ContestSubmissionFields:
     """One object of a file, read field by field. What is absent or wrong comes back as None."""
 
     def __init__(self, given: Mapping[str, object], known: frozenset[str], faults: list[Fault]) -> None:
         self.faults = faults
         self._given = given
-        refuse_unknown_fields(given, known, (), faults)
+        refuse_unknown_sample_fields(given, known, (), faults)
 
     def text(self, name: str) -> str | None:
         """A text that must be there; it may be empty."""
@@ -264,7 +266,7 @@ class FrontMatterText:
     faults: tuple[Fault, ...] = ()  # Their places are the lines, as in ":3".
 
 
-def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
+def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
     """The text and its front matter: a block with at least one key that is, or is meant to be, a known one."""
     found = _FRONT_MATTER_BLOCK.match(text)
     if found is None:
@@ -281,12 +283,12 @@ def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
         faults += [replace(fault, hint=fault.hint or FRONT_MATTER_AS_TEXT) for fault in error.faults]
         lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
         keys = [(key["key"].strip(), number) for key, number in lines if key]
-    if not any(suggest_close_word_in_fault(key[:40], known) for key, _ in keys):
+    if not any(suggest_close_word_in_error(key[:40], known) for key, _ in keys):
         return FrontMatterText(text=text)
     sure = any(key.lower() in known for key, _ in keys)  # Else it may be text that only looks like front matter.
     for key, line in keys:
         if key not in known:
-            near = suggest_close_word_in_fault(key[:40], known)
+            near = suggest_close_word_in_error(key[:40], known)
             hint = near if near and sure else f"{near or 'known: ' + ', '.join(known)}; {FRONT_MATTER_AS_TEXT}"
             faults.append(Fault(f"unknown field {key[:60]!r}", hint, where=f":{line}"))
     faults.sort(key=lambda fault: int(fault.where[1:]))

@@ -19,8 +19,8 @@ from evenhand.contest.task import (
     parse_contest_moment,
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
-from evenhand.evals.json_lines import explain_unstorable_text
-from evenhand.files.methods import apply_rubric_file_environment, load_method
+from evenhand.evals.json_lines import explain_unstorable_sample_text
+from evenhand.files.methods import load_method, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import read_rubric
 from evenhand.files.tree import (
@@ -76,7 +76,7 @@ def _find_unstorable_task_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
             waiting += reversed(node.items)
         elif isinstance(node, MappingNode):
             waiting += [part for pair in reversed(node.items) for part in reversed(pair)]
-        elif why := explain_unstorable_text(node.text):
+        elif why := explain_unstorable_sample_text(node.text):
             yield node.line, why
 
 
@@ -196,18 +196,18 @@ def read_contest_dimensions(
         method, criteria = ScalarNode("method", node.line), ScalarNode("criteria", node.line)
         tree = MappingNode(node.line, [(method, ScalarNode(CONTEST_METHOD, node.line)), (criteria, entries)])
         try:
-            rubric = apply_rubric_file_environment(read_rubric(tree, name, folder), environ)
+            rubric = override_rubric_file_fields(read_rubric(tree, name, folder), environ)
         except RubricError as error:
             # What is said of the list as a whole is found below, as far as it is true although an entry is wrong.
             faults += [_move_fault_to_dimensions(one) for one in error.faults if one.where or one.path != ("criteria",)]
         else:
             if not wrong:
                 return rubric
-    faults += _find_dimension_list_faults(node.items, unweighted=None if wrong else Fraction(1))
+    faults += _find_contest_dimension_list_faults(node.items, unweighted=None if wrong else Fraction(1))
     return None
 
 
-def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | None) -> Iterator[Fault]:
+def _find_contest_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | None) -> Iterator[Fault]:
     """What is wrong with how many there are and with what they sum to, each where it can be told."""
     known = []
     for entry in entries:
@@ -254,21 +254,21 @@ JUDGE_NAME_EXAMPLE = "as in openai/NAME"
 
 def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tuple[tuple[str, ...], dict[str, Fraction]]:
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
-    if not _is_contest_judge_named(fields, "judges"):
+    if not _is_task_judge_named(fields, "judges"):
         return (), {}
-    from evenhand.evals.judge_list import read_judges  # slow to load, and few tasks name judges.
+    from evenhand.evals.judge_list import read_eval_judges  # slow to load, and few tasks name judges.
 
-    found = read_judges(fields, tree, path)
+    found = read_eval_judges(fields, tree, path)
     for name, weight in found.weights.items():
         if weight <= 0:
             fields.fault(f"the weight of {name} must be above 0, got {format_fraction(weight)}", "", "judges", name)
-    fields.faults.extend(_find_repeated_judges(found.names, "judges"))
+    fields.faults.extend(_find_repeated_contest_judges(found.names, "judges"))
     return (found.names if found.places else ()), found.weights
 
 
 def read_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     """The name, or the names, under `challenge_judges`."""
-    if not _is_contest_judge_named(fields, "challenge_judges"):
+    if not _is_task_judge_named(fields, "challenge_judges"):
         return ()
     node = fields.node("challenge_judges")
     if isinstance(node, ScalarNode):
@@ -279,11 +279,11 @@ def read_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
             names.append(entry.text)
         else:
             fields.faults.append(Fault(f"a judge is a name, got {describe_node(entry)}", JUDGE_NAME_EXAMPLE, path))
-    fields.faults.extend(_find_repeated_judges(names, "challenge_judges"))
+    fields.faults.extend(_find_repeated_contest_judges(names, "challenge_judges"))
     return tuple(names)
 
 
-def _is_contest_judge_named(fields: FieldReader, name: str) -> bool:
+def _is_task_judge_named(fields: FieldReader, name: str) -> bool:
     """Whether somebody is named; a name that is empty is a fault."""
     node = fields.node(name)
     if isinstance(node, ScalarNode) and (is_null_node(node) or not node.text.strip()):
@@ -293,7 +293,7 @@ def _is_contest_judge_named(fields: FieldReader, name: str) -> bool:
     return node is not None
 
 
-def _find_repeated_judges(names: Sequence[str], field: str) -> Iterator[Fault]:
+def _find_repeated_contest_judges(names: Sequence[str], field: str) -> Iterator[Fault]:
     for at, name in enumerate(names):
         if name in names[:at]:
             yield Fault(f"{name!r} is named twice", "each judge once", (field, at))

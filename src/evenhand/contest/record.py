@@ -24,7 +24,7 @@ from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.wording import format_fraction, number_for_json
+from evenhand.wording import format_fraction, format_number_for_json
 
 Json = dict[str, Any]
 HIDDEN_EVENT_FIELDS = ("judgments", "suggestions")  # What of an event would tell scores, or advice to others.
@@ -56,17 +56,17 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "dimensions": [
-            {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
+            {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
             for one in state.dimensions.criteria
         ],
         "submissions": submissions,
         "events": [
-            {"number": number, **_contest_data_without(contest_event_json(event), hidden)}
+            {"number": number, **_omit_contest_fields(contest_event_json(event), hidden)}
             for number, event in enumerate(events)
         ],
         "effects": [
             {"after": number, "at": event.at.isoformat()}
-            | _contest_data_without(
+            | _omit_contest_fields(
                 # Who is in the final is hidden as long as the scores that put them there.
                 contest_effect_json(one),
                 ("submissions",) if isinstance(one, AskHorizontal) and hidden else (),
@@ -76,7 +76,7 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
     }
 
 
-def _contest_data_without(data: Json, names: Sequence[str]) -> Json:
+def _omit_contest_fields(data: Json, names: Sequence[str]) -> Json:
     return {name: value for name, value in data.items() if name not in names}
 
 
@@ -103,11 +103,11 @@ def explain_contest_decision(state: ContestState) -> ContestDecision | None:
         return _explain_first_to_pass(state, state.winner)
     if len(state.finalists) == 1:
         card = score_submission_alone(state, state.entries[state.winner])
-        score = f"{_contest_submission_score(card)}, not compared"
+        score = f"{_finalist_score_text(card)}, not compared"
         why = f"{state.winner} is the only one with every dimension at band C or above: {score}."
         told = (why, *_contest_challenge_outcome(state))
         return ContestDecision(winner=state.winner, why=told, how_sure=("nobody was compared with it",))
-    return _explain_compared_finalists(state, state.winner)
+    return _explain_winning_finalist(state, state.winner)
 
 
 def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
@@ -117,13 +117,13 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     unjudged = sum(entry.status == "unjudged" for entry in earlier)
     before = f" Of {judged} judged before it none did." if judged else ""
     before += f" {unjudged} before it could not be judged." if unjudged else ""
-    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_contest_submission_score(card)}.{before}"
+    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_finalist_score_text(card)}.{before}"
     passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
     sure = _describe_panel_majority(passing, "put it at 60 or more")
     return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
 
 
-def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDecision:
+def _explain_winning_finalist(state: ContestState, winner: str) -> ContestDecision:
     places = rank_submissions(state)
     second = places[1].id
     compared = score_finalists(state)
@@ -134,7 +134,7 @@ def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDeci
     assert first is not None
     assert next_ is not None
     ahead = "less than 0.01" if 0 < first - next_ < Fraction(1, 200) else format_fraction(first - next_, 2)
-    lead = f"{_contest_submission_score(cards[winner])}, {ahead} ahead of {second}"
+    lead = f"{_finalist_score_text(cards[winner])}, {ahead} ahead of {second}"
     why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
@@ -192,12 +192,12 @@ def _compare_finalists_alone(alone: Mapping[str, Scorecard], winner: str) -> str
     scores = {id: card.exact for id, card in alone.items() if card.exact is not None}
     others = {id: score for id, score in scores.items() if id != winner}
     best = max(others, key=lambda id: others[id])
-    own = _contest_submission_score(alone[winner])
+    own = _finalist_score_text(alone[winner])
     if others[best] < scores[winner]:
         return f"alone it was the best of the finalists too: {own}"
     if others[best] == scores[winner]:
         return f"alone it was equal to {best}: {own}"
-    return f"alone {best} was better: {_contest_submission_score(alone[best])} to {own}"
+    return f"alone {best} was better: {_finalist_score_text(alone[best])} to {own}"
 
 
 def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
@@ -214,5 +214,5 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
     return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)} % of contests"
 
 
-def _contest_submission_score(card: Scorecard) -> str:
+def _finalist_score_text(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals)

@@ -153,7 +153,7 @@ def list_allowed_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[
     return tuple(moves.get(phase, {}))
 
 
-def contest_phase_diagram(mode: ContestMode) -> str:
+def contest_machine_to_mermaid(mode: ContestMode) -> str:
     """The machine of a mode as a Mermaid state diagram, an arrow for each pair of phases."""
     lines = ["stateDiagram-v2"]
     for phase in CONTEST_PHASES:

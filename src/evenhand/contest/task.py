@@ -41,7 +41,10 @@ class Task:
     challenge_judges: tuple[str, ...] = ()  # Who looks at a challenge: none of those who judged before.
 
     def __post_init__(self) -> None:
-        faults = [*self._find_task_faults(), *(_find_dimension_faults(self.dimensions) if self.dimensions else ())]
+        faults = [
+            *self._find_contest_faults(),
+            *(_find_contest_dimension_faults(self.dimensions) if self.dimensions else ()),
+        ]
         if faults:
             raise ContestError(*faults)
         if self.deadline is not None:
@@ -49,7 +52,7 @@ class Task:
         if self.dimensions is not None:  # The same dimensions are the same, whoever made and named them.
             object.__setattr__(self, "dimensions", replace(self.dimensions, name=self.name))
 
-    def _find_task_faults(self) -> Iterator[Fault]:
+    def _find_contest_faults(self) -> Iterator[Fault]:
         if not self.description.strip():
             yield Fault("a task needs a description", "what the submissions are to do", ("description",))
         if not self.acceptance:
@@ -92,7 +95,7 @@ class Task:
             yield Fault(f"the challenge period would end after {LAST_YEAR}", "shorten it", ("challenge_period",))
 
 
-def _find_dimension_faults(rubric: Rubric) -> Iterator[Fault]:
+def _find_contest_dimension_faults(rubric: Rubric) -> Iterator[Fault]:
     """4 to 6 in all: three that every task has, marked as fixed, and one to three of its own."""
     method = rubric.method
     if method.name != CONTEST_METHOD:
@@ -218,7 +221,7 @@ def parse_contest_moment(text: str, name: str, faults: list[Fault]) -> datetime 
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        what = f"{name} must be a time in ISO 8601, got {_quote_task_text(text)}"
+        what = f"{name} must be a time in ISO 8601, got {_quote_contest_task_text(text)}"
         faults.append(Fault(what, MOMENT_EXAMPLE, (name,)))
         return None
     wrong = list(find_moment_faults(moment, name))
@@ -255,13 +258,13 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     """The length of time written in a field: a number and its unit."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None:
-        what = f"{name} must be a length of time, got {_quote_task_text(text)}"
+        what = f"{name} must be a length of time, got {_quote_contest_task_text(text)}"
         faults.append(Fault(what, DURATION_EXAMPLE, (name,)))
         return None
     unit = found["unit"]
     seconds = _DURATION_UNITS.get(unit) or _DURATION_UNITS.get(unit.removesuffix("s"))
     if seconds is None:
-        what = f"has an unknown unit, {_quote_task_text(unit)}" if unit else f"{found['number']} has no unit"
+        what = f"has an unknown unit, {_quote_contest_task_text(unit)}" if unit else f"{found['number']} has no unit"
         faults.append(Fault(f"{name} {what}", DURATION_EXAMPLE, (name,)))
         return None
     length = Fraction(found["number"]) * seconds
@@ -271,5 +274,5 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     return timedelta(microseconds=round(length * 1_000_000))
 
 
-def _quote_task_text(text: str) -> str:
+def _quote_contest_task_text(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")

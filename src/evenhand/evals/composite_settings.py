@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.errors import EvalError, Fault, suggest_known_word_in_fault
+from evenhand.errors import EvalError, Fault, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, DEBIAS_WORDS, LAYERS, STANDARDISE_WORDS
 from evenhand.files.tree import FieldReader, MappingNode, ScalarNode, read_node_number
 from evenhand.model.method import LayerMean
@@ -19,7 +19,7 @@ WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fac
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompositeSettings:
+class EvalCompositeSettings:
     """What differs from the plain mean of the layers. All of it is asked for, and enters the fingerprint.
 
     `weights` go by layer, 1 where none is given, and `why` is the reason for them. `standardise` puts layers on a
@@ -35,7 +35,7 @@ class CompositeSettings:
 
     def __post_init__(self) -> None:
         faults = [
-            Fault(f"there is no layer {name!r}", suggest_known_word_in_fault(name, LAYERS), ("weights", name))
+            Fault(f"there is no layer {name!r}", suggest_known_word_in_error(name, LAYERS), ("weights", name))
             for name in self.weights
             if name not in LAYERS
         ]
@@ -47,7 +47,7 @@ class CompositeSettings:
         if self.weights and not self.why.strip():
             faults.append(Fault("weights of layers need a reason", WEIGHTS_HINT, ("weights",)))
         faults += [
-            Fault(f"{name} {word!r} is not known", suggest_known_word_in_fault(word, known), (name,))
+            Fault(f"{name} {word!r} is not known", suggest_known_word_in_error(word, known), (name,))
             for name, word, known in (
                 ("standardise", self.standardise, STANDARDISE_WORDS),
                 ("debias", self.debias, DEBIAS_WORDS),
@@ -70,7 +70,7 @@ class CompositeSettings:
         return changes | ({"multivariate": "yes"} if self.multivariate else {})
 
 
-def read_composite_settings(fields: FieldReader) -> CompositeSettings | None:
+def read_eval_composite_settings(fields: FieldReader) -> EvalCompositeSettings | None:
     """Those of an eval file; None where they cannot be right, which is a fault."""
     weights: dict[str, Fraction] = {}
     why = ""
@@ -88,7 +88,7 @@ def read_composite_settings(fields: FieldReader) -> CompositeSettings | None:
     chosen = {name: fields.choice(name, words) for name, words in COMPOSITE_FIELDS.items()}
     given = {name: word for name, word in chosen.items() if word is not None}
     try:
-        return CompositeSettings(
+        return EvalCompositeSettings(
             weights=weights,
             why=why,
             multivariate=fields.boolean("multivariate") or False,
@@ -99,7 +99,7 @@ def read_composite_settings(fields: FieldReader) -> CompositeSettings | None:
         return None
 
 
-def read_rubric_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
+def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
     """The weights that a rubric over layers gives them; empty where they weigh alike, or it has no layers."""
     if rubric is None or not isinstance(rubric.method.steps[0], LayerMean):
         return {}

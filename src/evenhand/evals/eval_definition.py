@@ -15,7 +15,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
-from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
+from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.python_eval import (
     GivenAssertions,
@@ -30,7 +30,7 @@ from evenhand.evals.python_eval import (
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
 from evenhand.evals.sample_rubrics import PAIRWISE, SampleRubrics
-from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
+from evenhand.evals.samples import SampleCounts, SampleSource, count_eval_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.single_judge import JudgeOptions
@@ -71,7 +71,7 @@ class Eval:
     repeats: int = 1
     gates: ReadFrom[Mapping[str, GivenNumber], Mapping[str, Fraction]] = NOT_GIVEN
     count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
-    composite: CompositeSettings = field(default_factory=CompositeSettings)
+    composite: EvalCompositeSettings = field(default_factory=EvalCompositeSettings)
     smallest_effect: ReadFrom[GivenNumber, Fraction] = HALF_A_POINT
     budget: ReadFrom[Budget | GivenNumber | None, Budget | None] = NOT_GIVEN
     limits: Limits = field(default_factory=Limits)
@@ -116,7 +116,7 @@ class Eval:
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         for tag, own in self.rubrics.items():
-            if read_rubric_layer_weights(own) and not (self.composite.weights or own.why.strip()):
+            if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
                 what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
                 hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
                 faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
@@ -179,7 +179,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     )
     eval = replace(eval, own_rubrics=own_rubrics)
     seen = _SampleFindings()
-    counted = count_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
+    counted = count_eval_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
     # A recorded variant that no sample has an output of is a misspelling.
     hint = f"outputs in the samples: {', '.join(counted.variants) or 'none'}"
     missing = [

@@ -17,10 +17,10 @@ from evenhand.errors import (
     FaultPath,
     InputError,
     RubricError,
-    suggest_close_word_in_fault,
-    suggest_known_word_in_fault,
+    suggest_close_word_in_error,
+    suggest_known_word_in_error,
 )
-from evenhand.evals.composite_settings import CompositeSettings, read_composite_settings
+from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_composite_settings
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
@@ -34,13 +34,13 @@ from evenhand.evals.eval_schema import (
     PASS_RATE,
     PASS_RATE_FIELDS,
 )
-from evenhand.evals.judge_list import JUDGE_FILE_ENDINGS, read_judges
+from evenhand.evals.judge_list import JUDGE_FILE_ENDINGS, read_eval_judges
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.sample_rubrics import set_pairwise_rubric
+from evenhand.evals.sample_rubrics import set_pairwise_eval_rubric
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric, read_rubric
 from evenhand.files.tree import (
@@ -140,7 +140,7 @@ class _EvalReader:
             variants = read_variants(named, folder, self.faults, ("variants",))
         rubrics, dialogue = self._read_rubrics(), fields.choice("dialogue", EVAL_DIALOGUES)
         if dialogue is not None:
-            rubrics = {tag: set_pairwise_rubric(rubric) for tag, rubric in rubrics.items()}
+            rubrics = {tag: set_pairwise_eval_rubric(rubric) for tag, rubric in rubrics.items()}
         assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
         settings = self.read_settings(variants, rubrics)
         if self.faults or samples is None:
@@ -187,7 +187,7 @@ class _EvalReader:
                     self.faults.append(Fault(what, hint, path))
                     continue
                 rubric = replace(rubric, holistic=True) if self.fields.boolean("holistic") else rubric
-                rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
+                rubrics[tag] = override_rubric_file_fields(rubric, self.environ)
             except RubricError as error:
                 self.faults += error.within(*path).faults
         return rubrics
@@ -205,7 +205,7 @@ class _EvalReader:
             there = beside.parent.iterdir() if beside.parent.is_dir() else ()
             files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]
             hint = (
-                suggest_close_word_in_fault(beside.name, files)
+                suggest_close_word_in_error(beside.name, files)
                 or "a file beside the eval, or the name of a shipped rubric"
             )
             raise RubricError(Fault(f"no rubric {name!r}: there is no such file", hint)) from None
@@ -234,7 +234,7 @@ class _EvalReader:
         if timeout is not None:
             bounds |= {"attempt_seconds": timeout, "total_seconds": max(timeout, Limits().total_seconds)}
         guards, refuse = self._read_guards() if "guards" in self.fields else (tuple(GUARDS), False)
-        judges = read_judges(self.fields, self.tree, self.path)
+        judges = read_eval_judges(self.fields, self.tree, self.path)
         settings: dict[str, Any] = {"judges": judges.names, "judge_places": judges.places, "guards": guards}
         options |= {"settings": ModelSettings(**given["settings"]), "weights": judges.weights, "refuse": refuse}
         try:
@@ -253,7 +253,7 @@ class _EvalReader:
         name = fields.text("name") or self.path.stem
         control = fields.text("control") or next(iter(variants), "")
         if variants and control not in variants:
-            hint = suggest_known_word_in_fault(control, variants)
+            hint = suggest_known_word_in_error(control, variants)
             fields.fault(f"control {control!r} is not a variant", hint, "control")
         repeats = fields.integer("repeats")
         if repeats is not None and repeats < 1:
@@ -263,7 +263,7 @@ class _EvalReader:
         if effect is not None and effect <= 0:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
         budget = self._read_budget() if "budget" in fields else None
-        composite = read_composite_settings(fields)
+        composite = read_eval_composite_settings(fields)
         prices = fields.text("prices")
         if prices is not None and not (self.folder / prices).is_file():
             fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
@@ -273,7 +273,7 @@ class _EvalReader:
             "repeats": 1 if repeats is None else repeats,
             "gates": gates,
             "count_borderline": count_borderline,
-            "composite": composite or CompositeSettings(),
+            "composite": composite or EvalCompositeSettings(),
             "smallest_effect": Fraction(1, 2) if effect is None else effect,
             "budget": budget,
             "prices": None if prices is None else self.folder / prices,
@@ -291,10 +291,10 @@ class _EvalReader:
             word = node.text if isinstance(node, ScalarNode) else ""
             name = word if key is None else key
             if name not in GUARDS:
-                hint = suggest_known_word_in_fault(name, GUARDS)
+                hint = suggest_known_word_in_error(name, GUARDS)
                 self.faults.append(Fault(f"no guard is called {name!r}", hint, path))
             elif key is not None and word not in GUARD_WORDS[name]:
-                hint = suggest_known_word_in_fault(word, GUARD_WORDS[name])
+                hint = suggest_known_word_in_error(word, GUARD_WORDS[name])
                 self.faults.append(Fault(f"{name} cannot be {word!r}", hint, path))
             chosen[name] = word
         on = tuple(name for name in GUARDS if (name in chosen if listed else chosen.get(name) != "off"))
@@ -315,11 +315,11 @@ class _EvalReader:
                 continue
             value = read_node_number(least)
             if name not in known:
-                hint = suggest_known_word_in_fault(name, known)
+                hint = suggest_known_word_in_error(name, known)
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
             elif isinstance(value, str):
                 self.faults.append(Fault(f"the gate on {name} {value}", "", path))
-            elif (why := _explain_ungateable_eval(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
+            elif (why := _explain_ungateable_eval_file(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
                 self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
@@ -352,7 +352,7 @@ class _EvalReader:
             return None
 
 
-def _explain_ungateable_eval(name: str, rubrics: Mapping[str, Rubric]) -> str:
+def _explain_ungateable_eval_file(name: str, rubrics: Mapping[str, Rubric]) -> str:
     """Why there can be no mean to hold a gate against; empty where there can."""
     if name in ("judge", "score") and not rubrics:
         return "there is no rubric"

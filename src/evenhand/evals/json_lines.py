@@ -22,13 +22,13 @@ LARGEST_LOCATED_JSON = 5_000_000
 
 
 @dataclass(frozen=True)
-class JsonLines:
+class EvalSampleJsonLines:
     """The objects of a JSONL file with their lines; empty lines are skipped."""
 
     path: Path
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
-        for number, line in read_file_lines(self.path):
+        for number, line in read_eval_sample_lines(self.path):
             if line is None:
                 yield number, Fault(LINE_TOO_LONG)
             elif not line.isspace():
@@ -40,13 +40,13 @@ class JsonLines:
 
 
 @dataclass(frozen=True)
-class JsonList:
+class EvalSampleJsonList:
     """The entries of a small JSON file with a list in it."""
 
     path: Path
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
-        open_sample_file(self.path).close()
+        open_eval_sample_file(self.path).close()
         text = read_text_file(self.path, LARGEST_JSON_LIST, EvalError)
         value = parse_sample_json(text)
         if isinstance(value, Fault):
@@ -78,19 +78,19 @@ def parse_sample_json(source: str | bytes) -> object:
     except UnicodeDecodeError:
         return NOT_UTF8_FAULT
     except json.JSONDecodeError as error:
-        return _explain_json_error(text, error)
+        return _explain_sample_json_error(text, error)
     except RecursionError:
         return Fault(f"nested more than {DEEPEST_SAMPLE_NESTING} deep")
     except ValueError as error:
         return Fault(str(error).split(";")[0])
     # Looking at every value takes longer than reading it, and few lines can hold anything odd.
     if ("\\" in text and "\\u" in text) or text.count("{") + text.count("[") > DEEPEST_SAMPLE_NESTING:
-        why = explain_unstorable_value(value)
+        why = explain_unstorable_sample_value(value)
         return Fault(why) if why else value
     return value
 
 
-def _explain_json_error(text: str, error: json.JSONDecodeError) -> Fault:
+def _explain_sample_json_error(text: str, error: json.JSONDecodeError) -> Fault:
     """What is wrong and at which column; of a text that breaks off, where it does and what was left open."""
     line = f"line {error.lineno}, " if "\n" in text else ""
     place = f"{line}column {error.colno}"
@@ -135,9 +135,9 @@ NOT_UTF8_FAULT = Fault("not UTF-8 text", "save the file as UTF-8")
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_file_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+def read_eval_sample_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     """Each line with its number and its line break; None in place of one that is too long."""
-    with open_sample_file(path) as file:
+    with open_eval_sample_file(path) as file:
         if file.read(len(_BOM)) != _BOM:
             file.seek(0)
         number = 0
@@ -149,9 +149,9 @@ def read_file_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
             yield number, None if too_long else line
 
 
-def open_sample_file(path: Path) -> BufferedReader:
+def open_eval_sample_file(path: Path) -> BufferedReader:
     """The file, open for reading from its start, or an error that says why it is none."""
-    why = explain_unreadable_file(path)
+    why = explain_unreadable_eval_data(path)
     if why is not None:
         raise EvalError(Fault(why.what, why.hint, where=str(path)))
     try:
@@ -161,7 +161,7 @@ def open_sample_file(path: Path) -> BufferedReader:
         raise EvalError(Fault(f"cannot be read: {why_not}", where=str(path))) from None
 
 
-def explain_unreadable_file(path: Path) -> Fault | None:
+def explain_unreadable_eval_data(path: Path) -> Fault | None:
     """Why a path cannot be read over and over, where that is so."""
     try:
         mode = path.stat().st_mode
@@ -180,13 +180,13 @@ LONE_SURROGATE = "half a character (a lone surrogate), which no file can hold"
 NUL_CHARACTER = "a NUL character, which no database can hold"
 
 
-def explain_unstorable_value(value: object) -> str:
+def explain_unstorable_sample_value(value: object) -> str:
     """Why plain data cannot be kept; empty where it can."""
     waiting: list[tuple[object, int]] = [(value, 0)]
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, str):
-            if why := explain_unstorable_text(value):
+            if why := explain_unstorable_sample_text(value):
                 return why
         elif isinstance(value, float) and not math.isfinite(value):
             return f"the number {value}, which JSON does not know"
@@ -203,7 +203,7 @@ def explain_unstorable_value(value: object) -> str:
     return ""
 
 
-def explain_unstorable_text(text: str) -> str:
+def explain_unstorable_sample_text(text: str) -> str:
     """Why a text cannot be kept; empty where it can."""
     if "\0" in text:
         return NUL_CHARACTER

@@ -31,7 +31,7 @@ class EvalJudges:
     weights: dict[str, Fraction] = field(default_factory=dict)
 
 
-def read_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
+def read_eval_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
     """Those under `judges` in the file at `path`: names, names with weights, or a file that holds either."""
     node = fields.node("judges")
     if node is None:
@@ -75,6 +75,6 @@ def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     fields = FieldReader(tree, ("judges",), [])
     if "judges" not in fields and not fields.faults:
         fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
-    found = read_judges(fields, tree, path, may_name_file=False)
+    found = read_eval_judges(fields, tree, path, may_name_file=False)
     faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
     return found

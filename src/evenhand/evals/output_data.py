@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 
-from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import OUTPUT_FACTS, TOOL_CALL_FIELDS
-from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
+from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
 from evenhand.model.sample import ToolCall, VariantOutput
 from evenhand.wording import word_json_type
 
@@ -33,7 +33,7 @@ def read_output_value(
         what = f"{_sample_field_name(path)} must be a text or an object with a text, got {word_json_type(value)}"
         faults.append(Fault(what, hint, path))
         return None
-    refuse_unknown_fields(value, _OUTPUT_FIELDS, path, faults)
+    refuse_unknown_sample_fields(value, _OUTPUT_FIELDS, path, faults)
     if all(entry is None for entry in value.values()):
         return None  # A row of a table has every column, whether there was an output or not.
     return read_output_facts(value, path, faults, author)
@@ -52,9 +52,9 @@ def read_output_facts(
         what = "has no text" if text is None else f"has a text that is {word_json_type(text)}"
         faults.append(Fault(f"{_sample_field_name(path)} {what}", "leave the output out where there is none", path))
         return None
-    trace = read_tool_trace(facts.get("trace"), (*path, "trace"), faults)
-    cost, latency = (_read_output_number(facts, name, path, faults) for name in ("cost", "latency_ms"))
-    whole = {name: _read_output_number(facts, name, path, faults) for name in _WHOLE_FACTS}
+    trace = read_sample_tool_trace(facts.get("trace"), (*path, "trace"), faults)
+    cost, latency = (_read_sample_output_number(facts, name, path, faults) for name in ("cost", "latency_ms"))
+    whole = {name: _read_sample_output_number(facts, name, path, faults) for name in _WHOLE_FACTS}
     made = VariantOutput(
         text=text,
         trace=trace,
@@ -75,7 +75,7 @@ def read_sample_output_author(value: object, path: FaultPath, faults: list[Fault
     return None
 
 
-def read_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tuple[ToolCall, ...] | None:
+def read_sample_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tuple[ToolCall, ...] | None:
     """The calls of tools in a list of {name, input, output}."""
     if value is None:
         return None
@@ -91,7 +91,7 @@ def read_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tupl
             what = f"must be an object with the name of a tool, got {word_json_type(one)}"
             faults.append(Fault(f"{_sample_field_name(place)} {what}", path=place))
             continue
-        refuse_unknown_fields(one, TOOL_CALL_FIELDS, place, faults)
+        refuse_unknown_sample_fields(one, TOOL_CALL_FIELDS, place, faults)
         name = one.get("name")
         if not isinstance(name, str) or not name:
             faults.append(Fault(f"{_sample_field_name(place)} needs the name of a tool", path=place))
@@ -99,7 +99,9 @@ def read_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tupl
     return tuple(calls)
 
 
-def _read_output_number(facts: Mapping[str, object], name: str, path: FaultPath, faults: list[Fault]) -> Decimal | None:
+def _read_sample_output_number(
+    facts: Mapping[str, object], name: str, path: FaultPath, faults: list[Fault]
+) -> Decimal | None:
     value, where = facts.get(name), (*path, name)
     number = None if value is None else _parse_sample_decimal(value)
     if value is not None and (number is None or not 0 <= number <= _LARGEST_NUMBER):
@@ -124,13 +126,13 @@ def _parse_sample_decimal(value: object) -> Decimal | None:
     return Decimal(text) if len(text) <= 50 and _WRITTEN_NUMBER.fullmatch(text) else None
 
 
-def refuse_unknown_fields(
+def refuse_unknown_sample_fields(
     value: Mapping[str, object], known: Collection[str], path: FaultPath, faults: list[Fault]
 ) -> None:
     """A fault for every field that is none, with the nearest known one."""
     for field in [field for field in value if field not in known][:10]:
         place = f" in {_sample_field_name(path)}" if path else ""
-        hint = suggest_known_word_in_fault(str(field)[:40], known)
+        hint = suggest_known_word_in_error(str(field)[:40], known)
         faults.append(Fault(f"unknown field {str(field)[:60]!r}{place}", hint, (*path, str(field))))
 
 
@@ -155,7 +157,7 @@ def read_variant_facts(facts: dict[str, object], latency_ms: float) -> VariantOu
     """The output in an object; the time it took is measured where it does not say it."""
     cleaned = {name: clean_variant_text(value) if isinstance(value, str) else value for name, value in facts.items()}
     faults: list[Fault] = []
-    why = explain_unstorable_value({name: cleaned[name] for name in ("trace", "author") if name in cleaned})
+    why = explain_unstorable_sample_value({name: cleaned[name] for name in ("trace", "author") if name in cleaned})
     given = {name: value for name, value in cleaned.items() if value is not None}
     made = read_output_facts({"latency_ms": latency_ms, **given}, (), faults)
     if why or made is None:

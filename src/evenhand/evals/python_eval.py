@@ -11,8 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from evenhand.assertions.assertion import AnyAssertion
 from evenhand.assertions.reading import read_plain_assertions
-from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
-from evenhand.evals.json_lines import explain_unstorable_value
+from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_known_word_in_error
+from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import read_output_value
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample, read_sample_entry
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
@@ -26,7 +26,7 @@ from evenhand.guards.output_guards import GUARDS
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import DEFAULT_SAMPLE_ID, Sample
 from evenhand.models.budget import Budget
-from evenhand.models.function_model import name_judge_object
+from evenhand.models.function_model import name_function_model
 from evenhand.models.requests import Request
 
 GivenSample = EvalSample | Sample | Mapping[str, Any] | str  # A text is an input.
@@ -42,14 +42,14 @@ GivenAssertions = Sequence[AnyAssertion | Mapping[str, Any]]
 SAMPLES_HINT = 'as in samples=[{"input": "…", "reference": "…"}]'
 
 
-class JudgeObject(Protocol):
+class EvalJudgeObject(Protocol):
     """A judge of one's own: its `ask`, plain or async, returns the text of the reply or a Reply."""
 
     def ask(self, request: Request, /) -> Any:
         """The reply to a request."""
 
 
-GivenJudge = str | JudgeObject | Callable[[Request], object]
+GivenJudge = str | EvalJudgeObject | Callable[[Request], object]
 GivenJudges = GivenJudge | Sequence[GivenJudge]
 GivenT_contra = TypeVar("GivenT_contra", contravariant=True)
 ReadT_co = TypeVar("ReadT_co", covariant=True)
@@ -83,7 +83,9 @@ class PythonEvalReader:
             return cast(SampleSource, given)
         if not isinstance(given, Iterable) or isinstance(given, Mapping) or hasattr(given, "to_dict"):
             hint = f'{SAMPLES_HINT}; of a data frame: df.to_dict("records")'
-            self.faults.append(Fault(f"samples are a list or a file, got {_describe_given(given)}", hint, ("samples",)))
+            self.faults.append(
+                Fault(f"samples are a list or a file, got {_describe_python_eval_value(given)}", hint, ("samples",))
+            )
             return InlineSamples((), "samples")
         read = [self._read_sample(entry, place) for place, entry in enumerate(given)]
         return InlineSamples(tuple(sample for sample in read if sample is not None), "samples")
@@ -106,7 +108,7 @@ class PythonEvalReader:
         elif isinstance(given, Mapping):
             entry = {str(name): value for name, value in given.items()}
         found: list[Fault] = []
-        why = explain_unstorable_value(entry)
+        why = explain_unstorable_sample_value(entry)
         sample = None if why else read_sample_entry(entry, place + 1, found)
         self.faults += [Fault(why, path=("samples", place))] if why else [one.within("samples", place) for one in found]
         return sample
@@ -121,7 +123,7 @@ class PythonEvalReader:
         if callable(given):
             given = {_name_variant(given): given}
         if not isinstance(given, Mapping):
-            what = f"variants map names to what makes the outputs, got {_describe_given(given)}"
+            what = f"variants map names to what makes the outputs, got {_describe_python_eval_value(given)}"
             self.faults.append(Fault(what, 'as in variants={"old": old_function, "new": new_function}', ("variants",)))
             return {}, samples
         variants: dict[str, Variant] = {}
@@ -143,7 +145,7 @@ class PythonEvalReader:
         if callable(given) and not isinstance(given, type):
             return FunctionVariant.from_function(given), samples
         if given is not None and not isinstance(given, Mapping):
-            what = f"a variant is a function, a list of outputs or a mapping, got {_describe_given(given)}"
+            what = f"a variant is a function, a list of outputs or a mapping, got {_describe_python_eval_value(given)}"
             self.faults.append(Fault(what, 'a model is {"model": "openai/NAME", "prompt": "… {input}"}', place))
             return None, samples
         call = given.get("python") if given else None
@@ -198,9 +200,9 @@ class PythonEvalReader:
         names: list[str] = []
         objects: dict[str, object] = {}
         for at, one in enumerate(several):
-            name = one if isinstance(one, str) else name_judge_object(one)
+            name = one if isinstance(one, str) else name_function_model(one)
             if name is None:
-                what = f"a judge is a name, a function or an object with an ask, got {_describe_given(one)}"
+                what = f"a judge is a name, a function or an object with an ask, got {_describe_python_eval_value(one)}"
                 self.faults.append(Fault(what, 'as in judges=["openai/NAME"]', ("judges", at)))
             elif name in objects or (name in names and not isinstance(one, str)):
                 self.faults.append(Fault(f"two judges are called {name!r}", "give one another `name`", ("judges", at)))
@@ -229,7 +231,9 @@ class PythonEvalReader:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             article = "an" if kind.__name__[0] in "aeiou" else "a"
             self.faults.append(
-                Fault(f"{name} must be {article} {kind.__name__}, got {_describe_given(value)}", "", (name,))
+                Fault(
+                    f"{name} must be {article} {kind.__name__}, got {_describe_python_eval_value(value)}", "", (name,)
+                )
             )
 
     def read_guards(self, given: Sequence[str]) -> tuple[str, ...]:
@@ -237,7 +241,7 @@ class PythonEvalReader:
         named = (given,) if isinstance(given, str) else tuple(given)
         for name in named:
             if name not in GUARDS:
-                hint = suggest_known_word_in_fault(str(name), GUARDS)
+                hint = suggest_known_word_in_error(str(name), GUARDS)
                 self.faults.append(Fault(f"no guard is called {name!r}", hint, ("guards",)))
         return named
 
@@ -268,5 +272,5 @@ def _name_variant(call: object) -> str:
     return "lambda" if name == "<lambda>" else str(name)
 
 
-def _describe_given(value: object) -> str:
+def _describe_python_eval_value(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__

@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_fault
+from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_error
 from evenhand.evals.eval_schema import MESSAGE_FIELDS, MESSAGE_ROLES, OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.output_data import (
     read_output_facts,
     read_output_value,
     read_sample_output_author,
-    refuse_unknown_fields,
+    refuse_unknown_sample_fields,
 )
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import written_as
@@ -91,7 +91,7 @@ OUTPUT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another 
 write_output_json = OUTPUT_JSON.writer(VariantOutput)
 
 
-def read_output_json(data: object) -> VariantOutput:
+def read_sample_output_json(data: object) -> VariantOutput:
     """An output out of plain data."""
     return OUTPUT_JSON.from_json(VariantOutput, data)
 
@@ -187,16 +187,16 @@ def _read_sample_messages(
 ) -> tuple[object, tuple[Mapping[str, str], ...]]:
     """The input as text, and the messages it was given as, under `input` or `messages`."""
     if given is None:
-        messages = _read_messages(value, "input", faults)
+        messages = _read_sample_message_list(value, "input", faults)
         return join_sample_messages(messages), messages
-    messages = _read_messages(given, "messages", faults)
+    messages = _read_sample_message_list(given, "messages", faults)
     text = join_sample_messages(messages)
     if value not in (None, text) and messages:
         faults.append(Fault("input and messages are the same field", "keep one of them", ("messages",)))
     return text, messages
 
 
-def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapping[str, str], ...]:
+def _read_sample_message_list(value: object, field: str, faults: list[Fault]) -> tuple[Mapping[str, str], ...]:
     if not isinstance(value, (list, tuple)) or not value:
         faults.append(Fault(f"{field} must be a list with messages, got {word_json_type(value)}", path=(field,)))
         return ()
@@ -205,7 +205,7 @@ def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapp
         if not isinstance(one, dict):
             faults.append(Fault(f"{field}[{at}] must be an object with role and text", path=(field, at)))
             continue
-        refuse_unknown_fields(one, MESSAGE_FIELDS, (field, at), faults)
+        refuse_unknown_sample_fields(one, MESSAGE_FIELDS, (field, at), faults)
         role, text = one.get("role"), one.get("text", one.get("content"))
         if role not in MESSAGE_ROLES:
             hint = f"known: {', '.join(MESSAGE_ROLES)}; calls of tools belong into the trace of an output"
@@ -232,7 +232,7 @@ def suggest_sample_field(name: str, own: str, *, in_file: bool) -> str:
     """What to do about a field that samples do not have; `own` says where fields go that are nobody's business."""
     word = name.strip().lower().replace(" ", "_").replace("-", "_")
     ours = next((field for field, others in OTHER_FIELD_NAMES.items() if word in others), None)
-    near = "" if ours else suggest_close_word_in_fault(name[:40], SAMPLE_FIELDS)
+    near = "" if ours else suggest_close_word_in_error(name[:40], SAMPLE_FIELDS)
     if near:
         return f"{near}; {own}"
     if not in_file:

@@ -35,13 +35,13 @@ JUDGE_QUESTIONS = {
 
 
 @cache
-def sample_assertion_rubric(kind: str) -> Rubric:
+def eval_question_rubric(kind: str) -> Rubric:
     """The rubric that asks one such question."""
     levels = {str(start): text for start, text in JUDGE_QUESTIONS[kind].items()}
     return load_rubric({"name": kind, "criteria": [{"id": kind, "score_ranges": levels}]})
 
 
-def sample_assertion_material(assertion: Assertion, facts: AssertionFacts) -> Sample | str:
+def eval_question_material(assertion: Assertion, facts: AssertionFacts) -> Sample | str:
     """What the judges are shown, or why they cannot be asked. Recall asks for the reference, found in the context."""
     needs = {"faithfulness": "context", "answer_relevancy": "input", "context_recall": "context"}[assertion.kind]
     shown = facts.reference if assertion.kind == "context_recall" else facts.made.text
@@ -53,7 +53,7 @@ def sample_assertion_material(assertion: Assertion, facts: AssertionFacts) -> Sa
     return Sample(outputs={"output": shown}, input=facts.input, context=context)
 
 
-def measure_judged_sample_assertion(judged: JudgedSample) -> AssertionMeasurement:
+def measure_judged_eval_question(judged: JudgedSample) -> AssertionMeasurement:
     """What the judges' answer comes to, as a share."""
     card = judged.scores.scorecards[0]
     reasons = [one.reason for one in judged.judgments if one.reason]
@@ -62,7 +62,7 @@ def measure_judged_sample_assertion(judged: JudgedSample) -> AssertionMeasuremen
     return AssertionMeasurement(value=card.exact, found=reasons[0] if reasons else "")
 
 
-def measure_sample_similarity(assertion: Assertion, facts: AssertionFacts) -> AssertionMeasurement:
+def measure_eval_sample_similarity(assertion: Assertion, facts: AssertionFacts) -> AssertionMeasurement:
     """How near the output is in meaning to the reference, or to the text that the assertion names."""
     from evenhand.judging.embedded.texts import measure_similarity  # word vectors take half a second to load.
 

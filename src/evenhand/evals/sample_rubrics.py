@@ -11,11 +11,11 @@ from typing import Literal
 
 from evenhand.errors import EvalError, Fault, RubricError
 from evenhand.evals.sample import EvalSample
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric, read_rubric
 from evenhand.files.tree import MappingNode, build_tree
 from evenhand.model.rubric import Rubric
-from evenhand.scoring.scores import to_fingerprint_data
+from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
 SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
@@ -39,7 +39,9 @@ class SampleRubrics:
         cls, shared: Mapping[str, Rubric], folder: Path, environ: Mapping[str, str], *, pairwise: bool = False
     ) -> SampleRubrics:
         """No rubric of a sample yet, beside those that the eval has by tag."""
-        return cls(folder, environ, pairwise, _equal={_digest_rubric_content(one): tag for tag, one in shared.items()})
+        return cls(
+            folder, environ, pairwise, _equal={_digest_sample_rubric_content(one): tag for tag, one in shared.items()}
+        )
 
     def add_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> bool:
         """Take the rubric of a sample, if it has one; False where it is wrong. Each fault is told once."""
@@ -72,16 +74,16 @@ class SampleRubrics:
                 assert isinstance(tree, MappingNode)
                 rubric = read_rubric(tree, sample.id, self.folder)
             else:
-                rubric = _load_named_rubric(str(given), self.folder)
-            rubric = apply_rubric_file_environment(rubric, self.environ)
-            return set_pairwise_rubric(rubric) if self.pairwise else rubric
+                rubric = _load_eval_sample_rubric(str(given), self.folder)
+            rubric = override_rubric_file_fields(rubric, self.environ)
+            return set_pairwise_eval_rubric(rubric) if self.pairwise else rubric
         except RubricError as error:
             faults += error.within(*place).faults
             return None
 
     def _name_sample_rubric(self, rubric: Rubric) -> str:
         """The key of a rubric, new or known: its name, or that of the first sample that has it."""
-        content = _digest_rubric_content(rubric)
+        content = _digest_sample_rubric_content(rubric)
         if content not in self._equal:
             name, number = rubric.name, 1
             while f"{SAMPLE_RUBRIC_PREFIX}{name}" in self.rubrics:
@@ -92,7 +94,7 @@ class SampleRubrics:
         return self._equal[content]
 
 
-def set_pairwise_rubric(rubric: Rubric) -> Rubric:
+def set_pairwise_eval_rubric(rubric: Rubric) -> Rubric:
     """The same rubric, by which judges compare two outputs at a time."""
     return replace(rubric, method=replace(rubric.method, dialogue=PAIRWISE))
 
@@ -104,7 +106,7 @@ def name_sample_rubric_column(key: str, criterion: str) -> str:
     return f"{key.removeprefix(SAMPLE_RUBRIC_PREFIX)}.{criterion}"
 
 
-def _load_named_rubric(name: str, folder: Path) -> Rubric:
+def _load_eval_sample_rubric(name: str, folder: Path) -> Rubric:
     """A shipped rubric, or one in a file beside the eval file."""
     beside = folder / name
     if Path(name).suffix and not beside.is_file() and not Path(name).is_file():
@@ -117,7 +119,7 @@ def _digest_sample_rubric(sample: EvalSample) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def _digest_rubric_content(rubric: Rubric) -> str:
+def _digest_sample_rubric_content(rubric: Rubric) -> str:
     """Equal for rubrics that differ in nothing but what they are called."""
-    content = to_fingerprint_data(replace(rubric, name="", about="", tags=()))
+    content = to_scoring_fingerprint_data(replace(rubric, name="", about="", tags=()))
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-from evenhand.errors import EvalError, Fault, suggest_close_word_in_fault
+from evenhand.errors import EvalError, Fault, suggest_close_word_in_error
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import SampleSource, iter_numbered_samples, locate_sample
 
@@ -14,7 +14,7 @@ MOST_NAMES_HINTED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleSelection:
+class EvalSampleSelection:
     """Which samples a run is about: those of the ids and with one of the tags, of these the first so many."""
 
     limit: int | None = None
@@ -44,7 +44,7 @@ class SelectedSamples:
     """The samples of a source that are selected, in its order; what stands after the last of them is not read."""
 
     source: SampleSource
-    selection: SampleSelection
+    selection: EvalSampleSelection
 
     @property
     def where(self) -> str:
@@ -65,7 +65,7 @@ class SelectedSamples:
         return locate_sample(self.source, number)
 
 
-def select_samples(source: SampleSource, selection: SampleSelection) -> SampleSource:
+def select_samples(source: SampleSource, selection: EvalSampleSelection) -> SampleSource:
     """The selected samples of a source; an EvalError names an id or a tag that none of them has."""
     if not selection:
         return source
@@ -94,4 +94,4 @@ def _find_unknown_names(what: str, names: Collection[str], known: Collection[str
         if name not in known:
             more = ", …" if len(known) > MOST_NAMES_HINTED else ""
             some = f"known: {', '.join(islice(known, MOST_NAMES_HINTED))}{more}" if known else "the samples have none"
-            yield Fault(f"{what} {name[:60]!r}", suggest_close_word_in_fault(name, known) or some, where=where)
+            yield Fault(f"{what} {name[:60]!r}", suggest_close_word_in_error(name, known) or some, where=where)

@@ -13,17 +13,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import EvalError, Fault, suggest_known_word_in_fault
+from evenhand.errors import EvalError, Fault, suggest_known_word_in_error
 from evenhand.evals.eval_schema import OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.json_lines import (
     LINE_TOO_LONG,
     LONGEST_LINE,
     NOT_UTF8_FAULT,
     NUL_CHARACTER,
-    explain_unstorable_value,
-    open_sample_file,
+    explain_unstorable_sample_value,
+    open_eval_sample_file,
     parse_sample_json,
-    read_file_lines,
+    read_eval_sample_lines,
 )
 from evenhand.evals.sample import suggest_sample_field
 
@@ -35,7 +35,7 @@ _CSV_SEPARATORS = ",;\t"
 
 
 @dataclass(frozen=True)
-class CsvRows:
+class EvalSampleCsvRows:
     """The rows of a CSV file as entries, each with its first line; empty rows are skipped."""
 
     path: Path
@@ -44,17 +44,17 @@ class CsvRows:
     def __iter__(self) -> Iterator[tuple[int, object]]:
         csv.field_size_limit(LONGEST_LINE)  # There is one limit for all readers; the lines are bounded already.
         odd: list[tuple[int, Fault]] = []
-        texts = _decode_csv_lines(self.path, odd)
+        texts = _decode_sample_csv_lines(self.path, odd)
         first = next(texts, "")
         bare = "".join(first.split('"')[::2])  # What stands outside of quotation marks tells the separator.
         reader = csv.reader(chain([first], texts), delimiter=max(_CSV_SEPARATORS, key=bare.count), strict=True)
-        columns: SampleColumns | None = None
+        columns: EvalSampleColumns | None = None
         width, begins = 0, 1
         while True:
             try:
                 row = next(reader, None)
             except csv.Error as problem:
-                yield begins, _explain_csv_error(problem)
+                yield begins, _explain_sample_csv_error(problem)
                 return
             if odd:
                 yield from odd
@@ -69,23 +69,23 @@ class CsvRows:
                 hint = "a cell with the separator in it stands in quotation marks"
                 yield begins, Fault(f"{len(row)} cells where the header has {width}", hint)
             elif any(row):
-                yield begins, columns.read_row(row)
+                yield begins, columns.read_sample_row(row)
             begins = reader.line_num + 1
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
         return f"{self.path}:{number}"
 
-    def _read_csv_header(self, header: list[str]) -> SampleColumns:
-        columns = SampleColumns([name.strip() for name in header], self.fields)
+    def _read_csv_header(self, header: list[str]) -> EvalSampleColumns:
+        columns = EvalSampleColumns([name.strip() for name in header], self.fields)
         if columns.faults:
             raise EvalError(*(Fault(one.what, one.hint, where=f"{self.path}:1") for one in columns.faults))
         return columns
 
 
-def _decode_csv_lines(path: Path, odd: list[tuple[int, Fault]]) -> Iterator[str]:
+def _decode_sample_csv_lines(path: Path, odd: list[tuple[int, Fault]]) -> Iterator[str]:
     """The lines as text; what cannot be one is noted, and the reading goes on."""
-    for number, line in read_file_lines(path):
+    for number, line in read_eval_sample_lines(path):
         text = (line or b"").decode("utf-8", "replace")
         if line is None:
             odd.append((number, Fault(LINE_TOO_LONG)))
@@ -96,7 +96,7 @@ def _decode_csv_lines(path: Path, odd: list[tuple[int, Fault]]) -> Iterator[str]
         yield text
 
 
-def _explain_csv_error(problem: csv.Error) -> Fault:
+def _explain_sample_csv_error(problem: csv.Error) -> Fault:
     said = str(problem)
     if "field larger" in said or "unexpected end" in said:
         return Fault("a cell that does not end", "is a quotation mark not closed?")
@@ -109,7 +109,7 @@ _PARQUET_BATCH = 200
 
 
 @dataclass(frozen=True)
-class ParquetRows:
+class EvalSampleParquetRows:
     """The rows of a Parquet file as entries, counted from 1."""
 
     path: Path
@@ -118,15 +118,15 @@ class ParquetRows:
     def __iter__(self) -> Iterator[tuple[int, object]]:
         number = 0
         with self._open_parquet() as file:
-            columns = SampleColumns(file.schema_arrow.names, self.fields)
+            columns = EvalSampleColumns(file.schema_arrow.names, self.fields)
             if columns.faults:
                 raise EvalError(*(Fault(one.what, one.hint, where=str(self.path)) for one in columns.faults))
             for rows in self._read_parquet_batches(file):
                 for row in rows:
                     number += 1
-                    values = [_parquet_value_data(value) for value in row]
-                    why = explain_unstorable_value(values)
-                    yield number, Fault(why) if why else columns.read_row(values)
+                    values = [_sample_parquet_value_data(value) for value in row]
+                    why = explain_unstorable_sample_value(values)
+                    yield number, Fault(why) if why else columns.read_sample_row(values)
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
@@ -137,7 +137,7 @@ class ParquetRows:
         import pyarrow  # type: ignore[import-untyped]  # most evals have no Parquet in them.
         import pyarrow.parquet
 
-        open_sample_file(self.path).close()
+        open_eval_sample_file(self.path).close()
         try:
             return pyarrow.parquet.ParquetFile(self.path)
         except (pyarrow.ArrowException, OSError, ValueError) as problem:
@@ -164,17 +164,17 @@ def require_parquet_for_samples(where: str) -> None:
         raise EvalError(Fault("Parquet cannot be read here", "pip install 'evenhand[parquet]'", where=where)) from None
 
 
-def _parquet_value_data(value: object) -> object:
+def _sample_parquet_value_data(value: object) -> object:
     """A value as JSON has it."""
     if isinstance(value, Mapping):
-        return {str(name): _parquet_value_data(part) for name, part in value.items()}
+        return {str(name): _sample_parquet_value_data(part) for name, part in value.items()}
     if isinstance(value, list):
-        parts = [_parquet_value_data(part) for part in value]
+        parts = [_sample_parquet_value_data(part) for part in value]
         if parts and all(isinstance(part, tuple) for part in value):
             return dict(map(tuple, parts))  # type: ignore[arg-type] # Arrow gives a map as pairs.
         return parts
     if isinstance(value, tuple):
-        return [_parquet_value_data(part) for part in value]
+        return [_sample_parquet_value_data(part) for part in value]
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, bytes):
@@ -200,7 +200,7 @@ def sample_field_path(name: str) -> FieldPath | None:
     return ("outputs", variant, fact) if variant and fact in (*OUTPUT_FACTS, "text") else ("outputs", rest, "text")
 
 
-class SampleColumns:
+class EvalSampleColumns:
     """What the columns of a table mean; `fields` maps names of ours to names of theirs."""
 
     def __init__(self, names: Sequence[str], fields: Mapping[str, str]) -> None:
@@ -220,11 +220,11 @@ class SampleColumns:
                 taken[place] = name
                 self._plan.append((at, place))
         for name in (one for one in ours if one not in names):
-            hint = suggest_known_word_in_fault(name[:40], names)
+            hint = suggest_known_word_in_error(name[:40], names)
             self.faults.append(Fault(f"there is no column {name[:60]!r}", hint))
         self._plan.sort(key=lambda one: len(one[1]))  # A whole object first, what belongs into it after.
 
-    def read_row(self, values: Sequence[object]) -> object:
+    def read_sample_row(self, values: Sequence[object]) -> object:
         """The entry that a row is, or the Fault why it is none. Empty cells are absent."""
         entry: dict[str, Any] = {}
         for at, place in self._plan:

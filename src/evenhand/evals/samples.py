@@ -17,21 +17,26 @@ from evenhand.errors import (
     Fault,
     FaultPath,
     InputError,
-    format_fault_path,
-    suggest_known_word_in_fault,
+    format_error_path,
+    suggest_known_word_in_error,
 )
 from evenhand.evals.eval_schema import SAMPLE_FIELDS, SAMPLE_FORMATS, SAMPLES_FILE_FIELDS
-from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file, explain_unstorable_value
+from evenhand.evals.json_lines import (
+    EvalSampleJsonLines,
+    EvalSampleJsonList,
+    explain_unreadable_eval_data,
+    explain_unstorable_sample_value,
+)
 from evenhand.evals.sample import EvalSample, read_sample_entry
 from evenhand.evals.sample_rubrics import SampleRubrics
 from evenhand.evals.sample_tables import (
-    CsvRows,
-    ParquetRows,
+    EvalSampleCsvRows,
+    EvalSampleParquetRows,
     rename_sample_fields,
     require_parquet_for_samples,
     sample_field_path,
 )
-from evenhand.evals.shared_faults import SharedFaults, join_shared_faults
+from evenhand.evals.shared_faults import SharedSampleFaults, join_shared_sample_faults
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -102,7 +107,7 @@ class SampleCounts:
 
 def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
     """Samples from a list, a file, or {file, format, fields}; a file is opened at the first iteration."""
-    nothing = InlineSamples((), format_fault_path(path))
+    nothing = InlineSamples((), format_error_path(path))
     if isinstance(node, SequenceNode):
         return replace(nothing, samples=read_inline_samples(node, faults, path))
     fields: dict[str, str] = {}
@@ -116,13 +121,13 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
                 given.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
             return nothing
         file, format = folder / name, given.choice("format", SAMPLE_FORMATS)
-        fields, path = _read_field_names(given), (*path, "file")
+        fields, path = _read_sample_field_names(given), (*path, "file")
     else:
         hint = "as in samples: samples.jsonl"
         faults.append(Fault(f"samples are a list or a file, got {describe_node(node)}", hint, path))
         return nothing
     format = format or _FORMAT_ENDINGS.get(file.suffix.lower())
-    why = explain_unreadable_file(file)
+    why = explain_unreadable_eval_data(file)
     if why is None and format is None:
         why = Fault("the format cannot be told from the name", "write {file: …, format: jsonl}, or json, csv, parquet")
     if why is not None:
@@ -134,11 +139,13 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
         except EvalError as error:
             faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
     if format in ("csv", "parquet"):
-        return FileSamples(str(file), CsvRows(file, fields) if format == "csv" else ParquetRows(file, fields))
-    return FileSamples(str(file), JsonList(file) if format == "json" else JsonLines(file), fields)
+        return FileSamples(
+            str(file), EvalSampleCsvRows(file, fields) if format == "csv" else EvalSampleParquetRows(file, fields)
+        )
+    return FileSamples(str(file), EvalSampleJsonList(file) if format == "json" else EvalSampleJsonLines(file), fields)
 
 
-def count_samples(source: SampleSource, also: SampleCheck | None = None) -> SampleCounts:
+def count_eval_samples(source: SampleSource, also: SampleCheck | None = None) -> SampleCounts:
     """One pass over all samples: an InputError with every fault, or what there is. `also` looks for further faults."""
     faults: list[Fault] = []
     tags: Counter[str] = Counter()
@@ -146,7 +153,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
-    shared = SharedFaults(faults)
+    shared = SharedSampleFaults(faults)
     for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
@@ -222,7 +229,7 @@ class FileSamples:
     def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
         """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
         ordinal = 0
-        shared = SharedFaults(faults)
+        shared = SharedSampleFaults(faults)
         try:
             for number, entry in self.rows:
                 ordinal += 1
@@ -233,7 +240,7 @@ class FileSamples:
                 elif (sample := read_sample_entry(entry, ordinal, faults, in_file=True)) is not None:
                     yield number, sample
                 if len(faults) > told:
-                    shared.locate_since(told, partial(_locate_fault_in_row, self.rows.locate(number)))
+                    shared.locate_since(told, partial(_locate_sample_row_fault, self.rows.locate(number)))
                     if len(faults) >= MOST_FAULTS_SHOWN:
                         return
         except InputError as error:
@@ -263,7 +270,7 @@ def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator
     return source.iter_numbered(faults) if isinstance(source, NumberedSamples) else enumerate(source)
 
 
-def _locate_fault_in_row(where: str, fault: Fault) -> Fault:
+def _locate_sample_row_fault(where: str, fault: Fault) -> Fault:
     return replace(fault, where=fault.where or where)
 
 
@@ -295,12 +302,12 @@ def sample_fault_line(fault: Fault) -> int:
     return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
 
 
-def _read_field_names(fields: FieldReader) -> dict[str, str]:
+def _read_sample_field_names(fields: FieldReader) -> dict[str, str]:
     """Names of ours to names of theirs."""
     renaming: dict[str, str] = {}
     for ours, node, path in fields.pairs("fields"):
         if sample_field_path(ours) is None:
-            hint = suggest_known_word_in_fault(ours[:40], [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"])
+            hint = suggest_known_word_in_error(ours[:40], [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"])
             fields.faults.append(Fault(f"a sample has no field {ours[:60]!r}", hint, path))
         elif not isinstance(node, ScalarNode) or not node.text:
             fields.faults.append(Fault(f"expected the name of a column, got {describe_node(node)}", "", path))
@@ -319,7 +326,7 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
     for at, item in enumerate(node.items):
         found: list[Fault] = []
         entry = _inline_sample_data(item)
-        why = explain_unstorable_value(entry)
+        why = explain_unstorable_sample_value(entry)
         sample = None if why else read_sample_entry(entry, at + 1, found)
         faults += [Fault(why, path=(*path, at))] if why else [fault.within(*path, at) for fault in found]
         if sample is None:
@@ -330,7 +337,7 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
             faults.append(Fault(what, "each id is unique", (*path, at, "id")))
         samples.append(sample)
     counts = Counter((fault.what, fault.hint) for fault in faults[told:])
-    faults[told:] = list(join_shared_faults(faults[told:], counts, len(node.items)))
+    faults[told:] = list(join_shared_sample_faults(faults[told:], counts, len(node.items)))
     return tuple(samples)
 
 
@@ -338,16 +345,16 @@ def _inline_sample_data(node: TreeNode) -> object:
     """A sample as plain data. What is a text stays as it is written: a reference of 1.50 is no number."""
     if not isinstance(node, MappingNode):
         return sample_node_data(node)
-    return {key.text: _inline_field_data(key.text, value) for key, value in node.items}
+    return {key.text: _inline_sample_field_data(key.text, value) for key, value in node.items}
 
 
-def _inline_field_data(name: str, node: TreeNode) -> object:
+def _inline_sample_field_data(name: str, node: TreeNode) -> object:
     if isinstance(node, ScalarNode):
         return node.text if name in _TEXT_FIELDS and not is_null_node(node) else sample_node_data(node)
     if name == "outputs" and isinstance(node, MappingNode):
-        return {key.text: _inline_field_data("output", value) for key, value in node.items}
+        return {key.text: _inline_sample_field_data("output", value) for key, value in node.items}
     if name in ("tags", "context") and isinstance(node, SequenceNode):
-        return [_inline_field_data("text", item) for item in node.items]
+        return [_inline_sample_field_data("text", item) for item in node.items]
     if name in ("input", "messages") and isinstance(node, SequenceNode):
         return [_inline_sample_data(item) for item in node.items]
     return _inline_sample_data(node) if name == "output" else sample_node_data(node)

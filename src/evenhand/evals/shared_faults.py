@@ -11,7 +11,7 @@ from evenhand.errors import Fault
 FEW_FAULTS = 3  # Faults of one kind that are each told with their place.
 
 
-class SharedFaults:
+class SharedSampleFaults:
     """Faults of which all samples, or many, have the same: kept once, where they were met first, and counted."""
 
     def __init__(self, faults: list[Fault]) -> None:
@@ -29,11 +29,13 @@ class SharedFaults:
 
     def join_repeats(self, samples: int) -> None:
         """Tell those once that are many, or that each of so many samples has."""
-        self._faults[:] = list(join_shared_faults(self._faults, self._counts, samples))
+        self._faults[:] = list(join_shared_sample_faults(self._faults, self._counts, samples))
         self._counts = Counter()
 
 
-def join_shared_faults(faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int) -> Iterator[Fault]:
+def join_shared_sample_faults(
+    faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int
+) -> Iterator[Fault]:
     """The faults in their order; of those of one kind, where they are many or each sample has one, only the first."""
     told = set()
     for fault in faults:

@@ -13,8 +13,8 @@ from evenhand.errors import (
     AnswersError,
     Fault,
     FaultPath,
-    ignored_id_fault_text,
-    suggest_known_word_in_fault,
+    make_ignored_id_warning,
+    suggest_known_word_in_error,
 )
 from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_file_text, read_text_file
 from evenhand.model.rubric import Rubric
@@ -37,12 +37,12 @@ OutputAnswers = tuple[Answers, ...]
 ReviewAnswers = tuple[Review, ...]
 
 
-def load_answers(path: Path, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+def load_answers_json_file(path: Path, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     """The answers in a JSON or JSONL file."""
-    return parse_answers_text(read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError), rubric, str(path))
+    return parse_answers_json_text(read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError), rubric, str(path))
 
 
-def read_answers_file_stream(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+def read_answers_json_stream(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     """The answers that come in on a stream, up to the size a file may have."""
     where = "standard input"
     if stream is None:
@@ -50,10 +50,10 @@ def read_answers_file_stream(stream: BinaryIO | None, rubric: Rubric) -> OutputA
     content = stream.read(LARGEST_ANSWERS_FILE + 1)
     if len(content) > LARGEST_ANSWERS_FILE:
         raise AnswersError(Fault(f"larger than the {LARGEST_ANSWERS_FILE:,} bytes allowed", where=where))
-    return parse_answers_text(decode_text_file(content, where, AnswersError), rubric, where)
+    return parse_answers_json_text(decode_text_file(content, where, AnswersError), rubric, where)
 
 
-def parse_answers_text(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
+def parse_answers_json_text(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
     """The answers in a JSON or JSONL text."""
     if not text.strip():
         raise AnswersError(Fault("there is nothing in it", f"try {ANSWERS_EXAMPLE}", where=where))
@@ -62,32 +62,32 @@ def parse_answers_text(text: str, rubric: Rubric, where: str) -> OutputAnswers |
     except AnswersError as error:
         raise error.with_locations(lambda _: where) from None
     try:
-        return read_answers(data, rubric)
+        return decode_answers_json(data, rubric)
     except AnswersError as error:
         located = error.with_locations(locate).faults
         raise AnswersError(*sorted(located, key=lambda fault: int("0" + fault.where.rpartition(":")[2]))) from None
 
 
-def read_answers(data: object, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+def decode_answers_json(data: object, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     """Answers from plain data: {"outputs": […]}, {"reviews": […]}, one entry of either, or a list of them."""
-    reader = _AnswersReader(rubric)
-    kind, entries, path = reader.find_entries(data)
-    answers = reader.reviews(entries, path) if kind == "reviews" else reader.outputs(entries, path)
+    reader = _AnswersJsonFileReader(rubric)
+    kind, entries, path = reader.find_json_entries(data)
+    answers = reader.read_json_reviews(entries, path) if kind == "reviews" else reader.read_json_outputs(entries, path)
     if reader.faults:
         raise AnswersError(*reader.faults)
     return answers
 
 
 @dataclass(slots=True)
-class _AnswersReader:
+class _AnswersJsonFileReader:
     """Reads answers against one rubric and collects every fault."""
 
     rubric: Rubric
     faults: list[Fault] = field(default_factory=list)
 
-    def find_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
+    def find_json_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
         """Which of the two forms this is, and its entries."""
-        if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_scores_by_output(data)):
+        if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_json_scores_by_output(data)):
             return "reviews", [data], ()
         if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
             return "outputs", [data], ()
@@ -104,12 +104,12 @@ class _AnswersReader:
         elif data == []:
             wrong = "the list is empty"
         else:
-            wrong = f"expected an object with outputs or reviews, got {_describe_json_type(data)}"
+            wrong = f"expected an object with outputs or reviews, got {_describe_json_file_type(data)}"
         raise AnswersError(*self.faults, Fault(wrong, f"try {ANSWERS_EXAMPLE}", tuple(kinds[:1])))
 
-    def reviews(self, entries: list[object], path: FaultPath) -> ReviewAnswers:
+    def read_json_reviews(self, entries: list[object], path: FaultPath) -> ReviewAnswers:
         """Each reviewer's answers, which must agree on who wrote an output: that decides whose vote counts."""
-        reviews = tuple(self.review(entry, (*path, at)) for at, entry in enumerate(entries))
+        reviews = tuple(self.read_json_review(entry, (*path, at)) for at, entry in enumerate(entries))
         self.refuse_duplicates([review.judge for review in reviews], "judge", path)
         authors: dict[str, str] = {}
         for at, review in enumerate(reviews):
@@ -121,18 +121,20 @@ class _AnswersReader:
                 authors[answers.id] = known or answers.author or ""
         return reviews
 
-    def outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
+    def read_json_outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
         """Each output with its answers."""
-        answers = tuple(self.output(entry, (*path, at)) for at, entry in enumerate(entries))
+        answers = tuple(self.read_json_output(entry, (*path, at)) for at, entry in enumerate(entries))
         self.refuse_duplicates([one.id for one in answers], "id", path)
         return answers
 
-    def review(self, entry: object, path: FaultPath) -> Review:
+    def read_json_review(self, entry: object, path: FaultPath) -> Review:
         """One reviewer's outputs, or that it abstained."""
         if not isinstance(entry, Mapping):
-            self._add_fault(f"a review is an object with judge and outputs, got {_describe_json_type(entry)}", path)
+            self._add_fault(
+                f"a review is an object with judge and outputs, got {_describe_json_file_type(entry)}", path
+            )
             return Review(judge="")
-        if _has_scores_by_output(entry):  # A reviewer's scores for the whole, by output.
+        if _has_json_scores_by_output(entry):  # A reviewer's scores for the whole, by output.
             given = {name: {"holistic": score} for name, score in entry["scores"].items()}
             entry = {**{key: value for key, value in entry.items() if key != "scores"}, "evaluations": given}
         self._refuse_unknown_fields(entry, REVIEW_FIELDS, path)
@@ -149,10 +151,12 @@ class _AnswersReader:
             self._add_fault("a reviewer that abstained has no outputs", (*path, "abstained"), "keep one of them")
         ranking = entry.get("ranking")
         if not isinstance(ranking, (list, NoneType)):
-            self._add_fault(f"ranking must be a list of ids, got {_describe_json_type(ranking)}", (*path, "ranking"))
+            self._add_fault(
+                f"ranking must be a list of ids, got {_describe_json_file_type(ranking)}", (*path, "ranking")
+            )
         return Review(
             judge=judge,
-            outputs=self.outputs(outputs, (*path, "outputs")),
+            outputs=self.read_json_outputs(outputs, (*path, "outputs")),
             abstained=None if abstained is None else str(abstained),
             ranking=tuple(map(str, ranking)) if isinstance(ranking, list) else None,
         )
@@ -170,23 +174,25 @@ class _AnswersReader:
                 beside = {name: value for name, value in said.items() if name in OUTPUT_FIELDS}
                 flat = {name: value for name, value in said.items() if name not in OUTPUT_FIELDS}
                 scores = {} if "scores" in said or ("holistic" in said and not flat) else {"scores": flat}
-                outputs.append(self.output({"id": id, **beside, **scores}, (*below, id)))
+                outputs.append(self.read_json_output({"id": id, **beside, **scores}, (*below, id)))
             else:
-                self._add_fault(f"an evaluation is an object, got {_describe_json_type(said)}", (*below, id))
+                self._add_fault(f"an evaluation is an object, got {_describe_json_file_type(said)}", (*below, id))
         ranking = entry.get("ranking")
         if not isinstance(ranking, (list, NoneType)):
-            self._add_fault(f"ranking must be a list of ids, got {_describe_json_type(ranking)}", (*path, "ranking"))
+            self._add_fault(
+                f"ranking must be a list of ids, got {_describe_json_file_type(ranking)}", (*path, "ranking")
+            )
         claimed = tuple(map(str, ranking)) if isinstance(ranking, list) else None
         return Review(judge=judge, outputs=tuple(outputs), ranking=claimed)
 
-    def output(self, entry: object, path: FaultPath) -> Answers:
+    def read_json_output(self, entry: object, path: FaultPath) -> Answers:
         """Everything said about one output."""
         if not isinstance(entry, Mapping):
-            self._add_fault(f"an output is an object with id and scores, got {_describe_json_type(entry)}", path)
+            self._add_fault(f"an output is an object with id and scores, got {_describe_json_file_type(entry)}", path)
             return Answers(id="")
         self._refuse_unknown_fields(entry, OUTPUT_FIELDS, path)
         id = self._read_required_text(entry, "id", path)
-        scores, notes = self._scores(entry, path)
+        scores, notes = self._read_scores_field(entry, path)
         return Answers(
             id=id,
             scores=scores,
@@ -194,10 +200,10 @@ class _AnswersReader:
             bonuses=self._read_found_statements(entry, "bonuses", path, notes),
             unsafe=self._read_optional_text(entry, "unsafe", path),
             author=self._read_optional_text(entry, "author", path),
-            holistic=self._read_holistic_score(entry, notes),
+            holistic=self._read_holistic_field(entry, notes),
             claims={name: entry[name] for name in CLAIM_FIELDS if name in entry},
             notes=tuple(notes),
-            remark=self._read_remark(entry, path),
+            remark=self._read_notes_field(entry, path),
         )
 
     def refuse_duplicates(self, ids: list[str], what: str, path: FaultPath) -> None:
@@ -208,18 +214,20 @@ class _AnswersReader:
                 self._add_fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
             seen.add(id)
 
-    def _scores(self, entry: Mapping[str, object], path: FaultPath) -> tuple[dict[str, CriterionScore], list[str]]:
+    def _read_scores_field(
+        self, entry: Mapping[str, object], path: FaultPath
+    ) -> tuple[dict[str, CriterionScore], list[str]]:
         scores = entry.get("scores", {})
         if scores is None or ("scores" not in entry and "holistic" not in entry):
             self._add_fault("an output needs scores", path, 'as in "scores": {"accuracy": 9}')
             return {}, []
         if not isinstance(scores, Mapping):
-            self._add_fault(f"scores must be an object, got {_describe_json_type(scores)}", (*path, "scores"))
+            self._add_fault(f"scores must be an object, got {_describe_json_file_type(scores)}", (*path, "scores"))
             return {}, []
         read, notes = self.rubric.read(scores)
         for id in read:
             given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
-            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_answer_fields, given)):
+            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_json_fields, given)):
                 read[id] = CONFLICTING_ANSWERS
         return read, notes
 
@@ -231,7 +239,7 @@ class _AnswersReader:
         if isinstance(given, list) and all(isinstance(id, str) for id in given):
             given = dict.fromkeys(given, True)
         if not isinstance(given, Mapping):
-            got = _describe_json_type(given)
+            got = _describe_json_file_type(given)
             self._add_fault(f"{name} must be an object of id and reason, got {got}", (*path, name))
             return {}
         twice = given.twice if isinstance(given, DuplicateKeyObject) else {}
@@ -242,11 +250,11 @@ class _AnswersReader:
                 self._add_fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
         ids = [statement.id for statement in getattr(self.rubric, name)]
         one = "red flag" if name == "red_flags" else "bonus"
-        notes += [ignored_id_fault_text(id, one, ids) for id in given if id not in ids]
+        notes += [make_ignored_id_warning(id, one, ids) for id in given if id not in ids]
         found = {id: given[id] for id in ids if given.get(id, False) is not False}
         return {id: "" if why is True else str(why) for id, why in found.items()}
 
-    def _read_holistic_score(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:
+    def _read_holistic_field(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:
         if "holistic" not in entry:
             return None
         scale = self.rubric.method.holistic
@@ -254,23 +262,23 @@ class _AnswersReader:
             notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
             return None
         given = entry["holistic"]
-        score = CONFLICTING_ANSWERS if _has_conflicting_answer_fields(given) else scale.read(given)
+        score = CONFLICTING_ANSWERS if _has_conflicting_json_fields(given) else scale.read(given)
         if isinstance(score, Missing):
             notes.append(f"holistic score {score.text}")
         return score
 
-    def _read_remark(self, entry: Mapping[str, object], path: FaultPath) -> str:
+    def _read_notes_field(self, entry: Mapping[str, object], path: FaultPath) -> str:
         notes = entry.get("notes")
         if isinstance(notes, list) and all(isinstance(one, str) for one in notes):
             return " ".join(notes).strip()
         if notes is not None and not isinstance(notes, str):
-            self._add_fault(f"notes must be a text, got {_describe_json_type(notes)}", (*path, "notes"))
+            self._add_fault(f"notes must be a text, got {_describe_json_file_type(notes)}", (*path, "notes"))
         return notes.strip() if isinstance(notes, str) else ""
 
     def _refuse_unknown_fields(self, entry: Mapping[str, object], known: tuple[str, ...], path: FaultPath) -> None:
         unknown = [str(key) for key in entry if key not in known]
         for key in unknown[:MOST_FAULTS_SHOWN]:
-            self._add_fault(f"unknown field {key!r}", (*path, key), suggest_known_word_in_fault(key[:40], known))
+            self._add_fault(f"unknown field {key!r}", (*path, key), suggest_known_word_in_error(key[:40], known))
         if len(unknown) > MOST_FAULTS_SHOWN:
             self._add_fault(f"and {len(unknown) - MOST_FAULTS_SHOWN:,} more unknown fields", path)
         for key in getattr(entry, "twice", {}):
@@ -299,15 +307,15 @@ class _AnswersReader:
         self.faults.append(Fault(what, hint, path))
 
 
-def _has_conflicting_answer_fields(answer: object) -> bool:
+def _has_conflicting_json_fields(answer: object) -> bool:
     return isinstance(answer, DuplicateKeyObject) and bool(answer.differing())
 
 
-def _has_scores_by_output(data: Mapping[str, object]) -> bool:
+def _has_json_scores_by_output(data: Mapping[str, object]) -> bool:
     """Whether scores stand under outputs and not under criteria: beside a ranking, and none of them has an id."""
     return "ranking" in data and isinstance(data.get("scores"), Mapping) and "id" not in data
 
 
-def _describe_json_type(value: object) -> str:
+def _describe_json_file_type(value: object) -> str:
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")

@@ -41,15 +41,19 @@ class CriterionDefaults:
     own: Mapping[str, Criterion]
 
 
-def read_criteria(fields: FieldReader, defaults: CriterionDefaults, *, children_of: str = "") -> tuple[Criterion, ...]:
+def read_rubric_criteria_nodes(
+    fields: FieldReader, defaults: CriterionDefaults, *, children_of: str = ""
+) -> tuple[Criterion, ...]:
     """The criteria listed, or the children of one; those without an id are called by their place."""
     names = ("children",) if children_of else ("criteria", "rubrics")
     id, entries = children_of or "rubric", enumerate(fields.items(*names), start=1)
-    read = (read_criterion(node, defaults, fields.faults, path, f"{id}-{at}") for at, (node, path) in entries)
+    read = (
+        read_rubric_criterion_node(node, defaults, fields.faults, path, f"{id}-{at}") for at, (node, path) in entries
+    )
     return tuple(criterion for criterion in read if criterion)
 
 
-def read_criterion(
+def read_rubric_criterion_node(
     node: TreeNode, defaults: CriterionDefaults, faults: list[Fault], path: FaultPath, generated_id: str
 ) -> Criterion | None:
     """One criterion: a text, or a mapping; None where not even a stand-in can be made."""
@@ -61,12 +65,12 @@ def read_criterion(
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
-    ranges = read_score_ranges_field(fields) if "score_ranges" in fields else None
-    children = read_criteria(fields, defaults, children_of=id) if "children" in fields else ()
+    ranges = read_rubric_ranges_field(fields) if "score_ranges" in fields else None
+    children = read_rubric_criteria_nodes(fields, defaults, children_of=id) if "children" in fields else ()
     asks = fields.text(*QUESTION_FIELDS) or (own.asks if own else "")
     if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
         fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
-    scale = _choose_scale_from_fields(fields, defaults, own, children)
+    scale = _choose_scale_from_rubric_fields(fields, defaults, own, children)
     anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
     parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
     parts |= {"required": defaults.required}
@@ -119,7 +123,7 @@ def read_typed_fields(fields: FieldReader, cls: type, names: Iterable[str] = ())
     return read
 
 
-def read_statement(node: TreeNode, faults: list[Fault], path: FaultPath) -> Statement | None:
+def read_rubric_statement_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Statement | None:
     """A red flag or bonus: a text, which is its own id, or {id, asks, amount}."""
     if isinstance(node, ScalarNode):
         if not node.text.strip():
@@ -134,7 +138,9 @@ def read_statement(node: TreeNode, faults: list[Fault], path: FaultPath) -> Stat
     return build_checked(Statement, faults, path, id=id or asks, asks=asks or id, amount=amount)
 
 
-def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], path: FaultPath) -> Gate | None:
+def read_rubric_gate_node(
+    node: TreeNode, on_numbers: Collection[str], faults: list[Fault], path: FaultPath
+) -> Gate | None:
     """A gate: {criterion, min}; for a yes/no criterion min may be left out."""
     fields = FieldReader(node, GATE_FIELDS, faults, path)
     criterion, least = fields.text("criterion"), fields.number("min")
@@ -147,7 +153,7 @@ def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], 
     return Gate(criterion=criterion, min=Fraction(1) if least is None else least)
 
 
-def _choose_scale_from_fields(
+def _choose_scale_from_rubric_fields(
     fields: FieldReader, defaults: CriterionDefaults, own: Criterion | None, children: tuple[Criterion, ...]
 ) -> Scale:
     if "score_ranges" in fields:
@@ -164,7 +170,7 @@ def _choose_scale_from_fields(
     return ZERO_TO_TEN if defaults.scale.yes_no and "required_min_score" in fields else defaults.scale
 
 
-def make_wrong_file_fault(node: TreeNode, what: str) -> Fault:
+def make_wrong_file_node_fault(node: TreeNode, what: str) -> Fault:
     """A fault for a whole file that is not what it should be."""
     return Fault(f"a {what} file is a mapping, got {describe_node(node)}", "see: evenhand rubric init")
 
@@ -189,7 +195,7 @@ def read_scale(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> S
     fields = FieldReader(node, SCALE_FIELDS, faults, path)
     bands = []
     for key, value, below in fields.pairs("bands"):
-        ends = _read_two_whole_numbers(value.items if isinstance(value, SequenceNode) else ())
+        ends = _read_whole_number_nodes(value.items if isinstance(value, SequenceNode) else ())
         if ends is None:
             faults.append(Fault(f"band {key!r} needs two whole numbers, as in [90, 100]", "", below))
         else:
@@ -211,7 +217,7 @@ def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
     return (Fraction(found[1]), Fraction(found[2])) if found and len(text) < 40 else None
 
 
-def _read_two_whole_numbers(nodes: Sequence[TreeNode]) -> tuple[Fraction, Fraction] | None:
+def _read_whole_number_nodes(nodes: Sequence[TreeNode]) -> tuple[Fraction, Fraction] | None:
     ends = [end for node in nodes if isinstance(end := read_node_number(node), Fraction) and end.denominator == 1]
     return (ends[0], ends[1]) if len(ends) == len(nodes) == 2 else None
 
@@ -234,13 +240,13 @@ def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
     return tuple(anchors)
 
 
-def read_score_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
+def read_rubric_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
     """Score ranges over 0 to 10: a map of lower bounds, or a list of {score_range, expected_outcome}."""
     node = fields.node("score_ranges")
     if isinstance(node, MappingNode) and node.items:
-        ranges = _read_score_ranges_node(fields)
+        ranges = _parse_rubric_ranges_node(fields)
     elif isinstance(node, SequenceNode) and node.items:
-        read = [_read_score_range_node(entry, fields.faults, path) for entry, path in fields.items("score_ranges")]
+        read = [_parse_rubric_range_node(entry, fields.faults, path) for entry, path in fields.items("score_ranges")]
         ranges = [found for found in read if found]
         if len(ranges) < len(node.items):
             return None
@@ -253,7 +259,7 @@ def read_score_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
     return tuple(ranges)
 
 
-def _read_score_ranges_node(fields: FieldReader) -> list[Anchor]:
+def _parse_rubric_ranges_node(fields: FieldReader) -> list[Anchor]:
     starts: list[tuple[Fraction, str]] = []
     for key, value, path in fields.pairs("score_ranges"):
         number = read_node_number(ScalarNode(key))
@@ -268,9 +274,9 @@ def _read_score_ranges_node(fields: FieldReader) -> list[Anchor]:
     return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=False)]
 
 
-def _read_score_range_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
+def _parse_rubric_range_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
     fields = FieldReader(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
-    ends = _read_two_whole_numbers([entry for entry, _ in fields.items("score_range")])
+    ends = _read_whole_number_nodes([entry for entry, _ in fields.items("score_range")])
     text = fields.text("expected_outcome", "description", "asks")
     if ends is None or not (0 <= ends[0] <= 10 and 0 <= ends[1] <= 10):
         fields.fault("score_range needs two whole numbers from 0 to 10, as in [0, 2]", "", "score_range")

@@ -43,13 +43,13 @@ def hash_function(call: object) -> str:
     """
     if stated := read_stated_version(call):
         return f"stated {stated}"
-    digest, seen = hashlib.sha256(), _SeenObjects()
-    for part in _describe_dependency(call, 0, seen):
+    digest, seen = hashlib.sha256(), _SerialisedObjects()
+    for part in _serialise_code_dependency(call, 0, seen):
         digest.update(part.encode("utf-8", "backslashreplace") + b"\0")
     return digest.hexdigest()[:16]
 
 
-def hash_module_file(name: str, folder: Path) -> str:
+def hash_python_source_file(name: str, folder: Path) -> str:
     """A hash of the file of a module, looked for from a folder first and not imported; empty where there is none."""
     top, *rest = name.split(".")
     found = PathFinder.find_spec(top, [str(folder.absolute())]) or PathFinder.find_spec(top)
@@ -69,7 +69,7 @@ def _unwrap_callable(call: object) -> object:
     return call
 
 
-class _SeenObjects:
+class _SerialisedObjects:
     """What was described already; it is held, so that no id is given to another object meanwhile."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class _SeenObjects:
         return len(self._held) > MOST_DEPENDENCIES
 
 
-def _describe_dependency(value: object, depth: int, seen: _SeenObjects) -> Iterator[str]:
+def _serialise_code_dependency(value: object, depth: int, seen: _SerialisedObjects) -> Iterator[str]:
     """A value as texts that are the same in every process for the same code and data."""
     if isinstance(value, _PLAIN_TYPES):
         yield f"{type(value).__name__} {value!r}"
@@ -111,12 +111,12 @@ def _describe_dependency(value: object, depth: int, seen: _SeenObjects) -> Itera
     elif isinstance(value, (list, tuple)):
         parts = list(value)
     elif isinstance(value, (set, frozenset)):  # In an order of its own in every process.
-        parts = [*sorted(" ".join(_describe_dependency(one, depth + 1, seen)) for one in value)]
+        parts = [*sorted(" ".join(_serialise_code_dependency(one, depth + 1, seen)) for one in value)]
     else:
         parts = _list_object_parts(value)
     yield f"{type(value).__qualname__} {len(parts)}"
     for part in parts:
-        yield from _describe_dependency(part, depth + 1, seen)
+        yield from _serialise_code_dependency(part, depth + 1, seen)
 
 
 def _list_function_parts(function: FunctionType) -> Iterator[object]:

@@ -216,7 +216,7 @@ def number_between(least: int, most: int) -> JsonScalar:
     return JsonScalar(_make_checked_reader(f"a number from {least:,} to {most:,}", accepts))
 
 
-def json_seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
+def json_seconds_scalar(longest: timedelta, number: JsonScalar) -> JsonScalar:
     """A length of time as its seconds."""
 
     def read(value: object) -> timedelta:
@@ -228,7 +228,7 @@ def json_seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
     return JsonScalar(read, timedelta.total_seconds)
 
 
-def json_exact_fraction(largest: int) -> JsonScalar:
+def json_fraction_scalar(largest: int) -> JsonScalar:
     """An exact number: a whole one up to a largest as such, any other as text."""
 
     def read(value: object) -> Fraction:
@@ -238,10 +238,10 @@ def json_exact_fraction(largest: int) -> JsonScalar:
             return Fraction(value)
         raise unexpected_json("a whole number or a fraction as in 2/3", value)
 
-    return JsonScalar(read, write_exact_fraction)
+    return JsonScalar(read, write_json_fraction)
 
 
-def write_exact_fraction(value: Fraction) -> int | str:
+def write_json_fraction(value: Fraction) -> int | str:
     """A whole number as such, any other as an exact fraction."""
     return value.numerator if value.denominator == 1 else str(value)
 
@@ -254,7 +254,7 @@ _read_number = _make_checked_reader(
 )
 
 
-def _make_parsing_reader(expected: str, parse: Callable[[str], Any]) -> Callable[[object], Any]:
+def _make_json_text_reader(expected: str, parse: Callable[[str], Any]) -> Callable[[object], Any]:
     def read(value: object) -> Any:
         try:
             return parse(read_json_string(value))
@@ -281,9 +281,9 @@ JSON_SCALARS: dict[Any, JsonScalar] = {
     bool: JsonScalar(_read_flag),
     int: JsonScalar(_read_whole_number),
     float: JsonScalar(_read_number),
-    Decimal: JsonScalar(_make_parsing_reader("a number as text", Decimal), str),
+    Decimal: JsonScalar(_make_json_text_reader("a number as text", Decimal), str),
     Fraction: FRACTION_TEXT,
-    datetime: JsonScalar(_make_parsing_reader("a time in ISO 8601", datetime.fromisoformat), datetime.isoformat),
+    datetime: JsonScalar(_make_json_text_reader("a time in ISO 8601", datetime.fromisoformat), datetime.isoformat),
 }
 
 # What these readers give back as it stands.

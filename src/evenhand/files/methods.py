@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word_in_error
 from evenhand.files.criteria import (
     CriterionDefaults,
     list_file_fields,
-    make_wrong_file_fault,
+    make_wrong_file_node_fault,
     parse_scale_field,
-    read_criteria,
+    read_rubric_criteria_nodes,
     read_scale,
     read_typed_fields,
 )
@@ -31,7 +31,7 @@ from evenhand.files.tree import (
     describe_node,
     find_node_line,
     is_null_node,
-    parse_number_text,
+    parse_number_field_text,
 )
 from evenhand.model.method import (
     STEPS,
@@ -59,7 +59,7 @@ SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap",
 def read_method(tree: TreeNode, name: str) -> Method:
     """A method from its file."""
     if not isinstance(tree, MappingNode):
-        raise RubricError(make_wrong_file_fault(tree, "method"))
+        raise RubricError(make_wrong_file_node_fault(tree, "method"))
     faults: list[Fault] = []
     fields = FieldReader(tree, METHOD_FIELDS, faults)
     criterion_scale = read_scale(fields.node("criterion_scale"), faults, ("criterion_scale",)) or YES_NO
@@ -70,11 +70,11 @@ def read_method(tree: TreeNode, name: str) -> Method:
         "about": fields.text("about") or "",
         "scale": read_score_scale(fields),
         "criterion_scale": criterion_scale,
-        "criteria": read_criteria(fields, defaults),
+        "criteria": read_rubric_criteria_nodes(fields, defaults),
         "required": required,
         **read_typed_fields(fields, Method, ("weights_sum_to", "holistic")),
-        "steps": read_steps(fields),
-        **_read_method_decisions(fields),
+        "steps": read_method_steps_field(fields),
+        **_read_method_file_decisions(fields),
         "dialogue": fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
     }
     method = None if faults else build_checked(Method, faults, (), **parts)
@@ -101,7 +101,7 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
     return None
 
 
-def read_steps(fields: FieldReader) -> tuple[Step, ...]:
+def read_method_steps_field(fields: FieldReader) -> tuple[Step, ...]:
     """The steps of a method, each a word or {word: {parameters}}."""
     faults, steps = fields.faults, []
     if "steps" not in fields:
@@ -118,7 +118,7 @@ def read_steps(fields: FieldReader) -> tuple[Step, ...]:
             continue
         cls = STEPS.get(kind)
         if cls is None:
-            faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
+            faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_error(kind, STEPS), path))
             continue
         known = list_file_fields(cls)
         parts = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
@@ -131,7 +131,7 @@ def read_steps(fields: FieldReader) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _read_method_decisions(fields: FieldReader) -> dict[str, object]:
+def _read_method_file_decisions(fields: FieldReader) -> dict[str, object]:
     """The grades, verdicts and tie-breaks that are read off the score, and the variables that change the method."""
     read = [_read_method_grade(node, fields.faults, path) for node, path in fields.items("grades")]
     decisions: dict[str, object] = {"grades": tuple(grade for grade in read if grade)}
@@ -172,18 +172,18 @@ LIBRARY = Path(__file__).parent.parent / "library"
 
 def list_rubric_names() -> list[str]:
     """The rubrics that ship: those with a file, and methods that have criteria of their own."""
-    methods = [name for name in list_method_names() if load_method(name).criteria]
-    return methods + list_rubric_files()
+    methods = [name for name in list_method_yaml_names() if load_method(name).criteria]
+    return methods + list_rubric_yaml_files()
 
 
 @cache
-def list_rubric_files() -> list[str]:
+def list_rubric_yaml_files() -> list[str]:
     """The rubrics that ship as files of their own."""
     return sorted(path.stem for path in (LIBRARY / "rubrics").glob("*.yaml"))
 
 
 @cache
-def list_method_names() -> list[str]:
+def list_method_yaml_names() -> list[str]:
     """The methods that ship."""
     return sorted(path.stem for path in (LIBRARY / "methods").glob("*.yaml"))
 
@@ -216,7 +216,7 @@ def load_library_data(name: str) -> Any:
 SWITCH_WORDS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
-def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
+def override_rubric_file_fields(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     """The rubric as the variables that its method listens to make it."""
     method, gate, settings = rubric.method, rubric.safety_gate, rubric.method.environment
     texts = {name: text for name in settings if (text := environ.get(name, "").strip())}
@@ -228,7 +228,7 @@ def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) ->
                 raise RubricError(Fault(f"{text[:40]!r} is neither true nor false", where=where))
             gate = SWITCH_WORDS[text.lower()]
             continue
-        number = parse_number_text(text)
+        number = parse_number_field_text(text)
         if isinstance(number, str):
             raise RubricError(Fault(number, where=where))
         given[name] = number

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from evenhand.files.criteria import list_file_fields
-from evenhand.files.methods import list_method_names
+from evenhand.files.methods import list_method_yaml_names
 from evenhand.model.method import STEPS, Panel, Step
 from evenhand.model.scale import Scale
 
@@ -31,12 +31,15 @@ def build_rubric_schema() -> RubricSchemaJson:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Evenhand rubric",
-        **_rubric_file_object_schema(
+        **_rubric_yaml_object_schema(
             {
                 "name": _TEXT,
                 "about": {**_TEXT, "description": "What it is for, for readers."},
                 "why": {**_TEXT, "description": "Why its criteria have the weights they have."},
-                "method": {**_TEXT, "description": f"{', '.join(list_method_names())}, or the path of a method file."},
+                "method": {
+                    **_TEXT,
+                    "description": f"{', '.join(list_method_yaml_names())}, or the path of a method file.",
+                },
                 "criteria": criteria,
                 "rubrics": {**criteria, "description": "Another name for criteria."},
                 "red_flags": {**statements, "description": "Faults that cost points when found."},
@@ -44,7 +47,7 @@ def build_rubric_schema() -> RubricSchemaJson:
                 "gates": {"type": "array", "items": {"$ref": "#/$defs/gate"}},
                 "scale": {"$ref": "#/$defs/scale"},
                 "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
-                "panel": _build_step_parameters_schema(Panel),
+                "panel": _rubric_file_step_schema(Panel),
                 "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
                 "holistic": {"type": "boolean", "description": "Ask for a score for the whole beside the criteria."},
                 "tags": {"type": "array", "items": _TEXT},
@@ -52,18 +55,18 @@ def build_rubric_schema() -> RubricSchemaJson:
             }
         ),
         "$defs": {
-            "criterion": _build_criterion_schema(criteria),
-            "statement": _rubric_file_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
-            "gate": _rubric_file_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
-            "scale": _build_scale_schema(),
+            "criterion": _rubric_file_criterion_schema(criteria),
+            "statement": _rubric_yaml_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
+            "gate": _rubric_yaml_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
+            "scale": _rubric_file_scale_schema(),
             "score_ranges": _rubric_file_ranges_schema(),
             "step": {"anyOf": [_build_step_schema(kind, step) for kind, step in STEPS.items()]},
         },
     }
 
 
-def _build_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
-    return _rubric_file_object_schema(
+def _rubric_file_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
+    return _rubric_yaml_object_schema(
         {
             "id": _TEXT,
             "asks": {**_TEXT, "description": "The question, or what is expected."},
@@ -83,7 +86,7 @@ def _build_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
     )
 
 
-def _build_scale_schema() -> RubricSchemaJson:
+def _rubric_file_scale_schema() -> RubricSchemaJson:
     fields = {
         "min": _NUMBER,
         "max": _NUMBER,
@@ -92,7 +95,7 @@ def _build_scale_schema() -> RubricSchemaJson:
         "bands": {"type": "object", "additionalProperties": _rubric_file_pair_schema({"type": "integer"})},
     }
     pattern = r"^(yes/no|yes-no|\s*[0-9.]+\s*(-|–|to)\s*[0-9.]+\s*)$"
-    return {"anyOf": [{"type": "string", "pattern": pattern}, _rubric_file_object_schema(fields)]}
+    return {"anyOf": [{"type": "string", "pattern": pattern}, _rubric_yaml_object_schema(fields)]}
 
 
 def _rubric_file_pair_schema(entry: RubricSchemaJson) -> RubricSchemaJson:
@@ -102,23 +105,23 @@ def _rubric_file_pair_schema(entry: RubricSchemaJson) -> RubricSchemaJson:
 def _rubric_file_ranges_schema() -> RubricSchemaJson:
     pair = _rubric_file_pair_schema({"type": "integer", "minimum": 0, "maximum": 10})
     entry = {"score_range": pair, "expected_outcome": _TEXT, "description": _TEXT, "asks": _TEXT}
-    entries = {"type": "array", "minItems": 1, "items": _rubric_file_object_schema(entry, ["score_range"])}
+    entries = {"type": "array", "minItems": 1, "items": _rubric_yaml_object_schema(entry, ["score_range"])}
     by_start = {"type": "object", "patternProperties": {"^([0-9]|10)$": _TEXT}, "additionalProperties": False}
     return {"anyOf": [{**by_start, "required": ["0"]}, entries]}
 
 
 def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
-    with_parameters = _rubric_file_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
+    with_parameters = _rubric_yaml_object_schema({kind: _rubric_file_step_schema(step)}, [kind])
     if any(one.required for one in list_file_fields(step).values()):
         return with_parameters
     return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
 
 
-def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
+def _rubric_file_step_schema(step: type[Step]) -> RubricSchemaJson:
     known = list_file_fields(step)
     must = [name for name, one in known.items() if one.required]
     schemas = {name: _rubric_file_parameter_schema(one.type) for name, one in known.items()}
-    return {**_rubric_file_object_schema(schemas, must), "description": step.__doc__}
+    return {**_rubric_yaml_object_schema(schemas, must), "description": step.__doc__}
 
 
 def _rubric_file_parameter_schema(type_: Any) -> RubricSchemaJson:
@@ -131,6 +134,6 @@ def _rubric_file_parameter_schema(type_: Any) -> RubricSchemaJson:
     return next((schema for kind, schema in schemas.items() if kind in options), _TEXT)
 
 
-def _rubric_file_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
+def _rubric_yaml_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": required} if required else schema

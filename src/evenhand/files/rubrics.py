@@ -10,27 +10,27 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import Fault, FaultPath, RubricError, format_fault_path, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, RubricError, format_error_path, suggest_known_word_in_error
 from evenhand.files.criteria import (
     CriterionDefaults,
     list_file_fields,
-    make_wrong_file_fault,
-    read_criteria,
-    read_gate,
+    make_wrong_file_node_fault,
+    read_rubric_criteria_nodes,
+    read_rubric_gate_node,
+    read_rubric_statement_node,
     read_scale,
-    read_statement,
     read_typed_fields,
 )
 from evenhand.files.methods import (
     LIBRARY,
     METHOD_FIELDS,
-    list_method_names,
-    list_rubric_files,
+    list_method_yaml_names,
     list_rubric_names,
+    list_rubric_yaml_files,
     load_method,
     load_method_file,
+    read_method_steps_field,
     read_score_scale,
-    read_steps,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
 from evenhand.files.tree import (
@@ -85,19 +85,19 @@ def _is_method_tree(tree: TreeNode) -> bool:
 def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
     """A rubric together with the lines it came from."""
     if isinstance(source, AnyMapping):
-        return _open_rubric_tree(build_tree(source), "", "rubric", Path())
-    if str(source) in list_method_names() or str(source) in list_rubric_files():
+        return _open_rubric_yaml_tree(build_tree(source), "", "rubric", Path())
+    if str(source) in list_method_yaml_names() or str(source) in list_rubric_yaml_files():
         return _open_shipped_rubric(str(source))
     if not isinstance(source, (str, Path)):
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
     if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
-        hint = suggest_known_word_in_fault(str(source)[:40], list_rubric_names())
+        hint = suggest_known_word_in_error(str(source)[:40], list_rubric_names())
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     tree = read_tree_file(path)
     if not _is_method_tree(tree):
-        return _open_rubric_tree(tree, str(path), path.stem, path.parent)
+        return _open_rubric_yaml_tree(tree, str(path), path.stem, path.parent)
     # A method file with criteria of its own can be used as it is, like those that ship.
     method = load_method_file(path)
     if not method.criteria:
@@ -106,11 +106,11 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
     return LocatedRubric(Rubric(name=method.name, method=method, criteria=method.criteria), tree, str(path))
 
 
-def read_rubric_source(source: str) -> str:
+def read_rubric_file_text(source: str) -> str:
     """The text of a rubric's file; for a method with criteria of its own, the rubric that lists them."""
-    if source in list_rubric_files():
+    if source in list_rubric_yaml_files():
         return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
-    if source in list_method_names():
+    if source in list_method_yaml_names():
         text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
         criteria = re.search(r"^criteria:\n(?:[ #].*\n)+", text, re.MULTILINE)
         return f"name: my-{source}\nmethod: {source}\n\n{criteria[0]}" if criteria else text
@@ -122,7 +122,7 @@ def read_rubric_source(source: str) -> str:
 def _open_shipped_rubric(name: str) -> LocatedRubric:
     path = LIBRARY / "rubrics" / f"{name}.yaml"
     if path.exists():
-        return _open_rubric_tree(read_tree_file(path), str(path), name, path.parent)
+        return _open_rubric_yaml_tree(read_tree_file(path), str(path), name, path.parent)
     try:
         method = load_method(name)
         return LocatedRubric(Rubric(name=name, method=method, criteria=method.criteria), MappingNode(), "")
@@ -130,10 +130,10 @@ def _open_shipped_rubric(name: str) -> LocatedRubric:
         raise error.with_locations(lambda _: name) from None
 
 
-def _open_rubric_tree(tree: TreeNode, file: str, name: str, folder: Path) -> LocatedRubric:
-    opened_at = (lambda at: f"{file}:{find_node_line(tree, at)}") if file else format_fault_path
+def _open_rubric_yaml_tree(tree: TreeNode, file: str, name: str, folder: Path) -> LocatedRubric:
+    opened_at = (lambda at: f"{file}:{find_node_line(tree, at)}") if file else format_error_path
     if not isinstance(tree, MappingNode):
-        raise RubricError(make_wrong_file_fault(tree, "rubric")).with_locations(opened_at)
+        raise RubricError(make_wrong_file_node_fault(tree, "rubric")).with_locations(opened_at)
     try:
         rubric = read_rubric(tree, name, folder)
     except RubricError as error:
@@ -148,7 +148,7 @@ def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
     said = "method" in fields or "steps" in fields
     method = _read_rubric_method(fields, folder) if said else load_method(_infer_method_name(tree))
     # Where the method is wrong, the criteria are read as the kind they look like, so that every fault is told at once.
-    parts = _read_rubric_parts(fields, method or load_method(_infer_method_name(tree)), name)
+    parts = _read_rubric_file_fields(fields, method or load_method(_infer_method_name(tree)), name)
     rubric = None
     try:
         rubric = Rubric(**parts) if method else None
@@ -166,7 +166,7 @@ def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
     return rubric
 
 
-def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:
+def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:
     """What a rubric is made of, as far as it could be read."""
     faults, criteria = fields.faults, method.criteria
     if "criteria" in fields or "rubrics" in fields:
@@ -175,7 +175,7 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
             node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
         scale = read_scale(node, faults, ("scale",)) or method.criterion_scale
         own = {criterion.id: criterion for criterion in method.criteria}
-        criteria = read_criteria(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
+        criteria = read_rubric_criteria_nodes(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
     elif "scale" in fields and method.criteria:
         fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
     parts: dict[str, Any] = {"name": fields.text("name") or name, "method": method, "criteria": criteria}
@@ -187,10 +187,10 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
     if fields.choice("dialogue", ("pairwise",)):  # Every other way of asking is the method's to choose.
         parts["method"] = replace(parts["method"], dialogue="pairwise")
     for kind in ("red_flags", "bonuses"):
-        statements = [read_statement(node, faults, path) for node, path in fields.items(kind)]
+        statements = [read_rubric_statement_node(node, faults, path) for node, path in fields.items(kind)]
         parts[kind] = tuple(statement for statement in statements if statement)
     on_numbers = {leaf.id for criterion in criteria for leaf in criterion.leaves() if not leaf.scale.yes_no}
-    gates = [read_gate(node, on_numbers, faults, path) for node, path in fields.items("gates")]
+    gates = [read_rubric_gate_node(node, on_numbers, faults, path) for node, path in fields.items("gates")]
     parts["gates"] = tuple(gate for gate in gates if gate)
     tags = list(fields.items("tags"))
     faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
@@ -203,7 +203,7 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
     if "steps" in fields:
         if word is not None:
             fields.fault("method and steps exclude each other", "keep the one that says how to score", "steps")
-        steps = read_steps(fields)
+        steps = read_method_steps_field(fields)
         scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
         if fields.faults or scale is None:
             return None
@@ -215,8 +215,8 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
             return None
         return load_method_file(folder / word)
-    if word not in list_method_names():
-        fields.fault(f"unknown method {word!r}", suggest_known_word_in_fault(word, list_method_names()), "method")
+    if word not in list_method_yaml_names():
+        fields.fault(f"unknown method {word!r}", suggest_known_word_in_error(word, list_method_yaml_names()), "method")
         return None
     return load_method(word)
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, RubricError, suggest_known_word_in_fault
+from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, RubricError, suggest_known_word_in_error
 from evenhand.model.scale import to_exact_fraction
 
 DEEPEST_NESTING = 60
@@ -177,7 +177,7 @@ class FieldReader:
                 continue
             unknown += 1
             if unknown <= MOST_FAULTS_SHOWN:
-                self.fault(f"unknown field {key.text!r}", suggest_known_word_in_fault(key.text[:40], known), key.text)
+                self.fault(f"unknown field {key.text!r}", suggest_known_word_in_error(key.text[:40], known), key.text)
         if unknown > MOST_FAULTS_SHOWN:
             self.fault(f"and {unknown - MOST_FAULTS_SHOWN:,} more unknown fields")
 
@@ -238,7 +238,7 @@ class FieldReader:
         """One of a few words."""
         word = self.text(name)
         if word is not None and word not in allowed:
-            self.fault(f"{name} {word!r} is not known", suggest_known_word_in_fault(word, allowed), name)
+            self.fault(f"{name} {word!r} is not known", suggest_known_word_in_error(word, allowed), name)
             return None
         return word
 
@@ -286,7 +286,7 @@ def read_node_number(node: TreeNode) -> Fraction | str:
         return f"cannot be used: {error}"
 
 
-def parse_number_text(text: str) -> Fraction | str:
+def parse_number_field_text(text: str) -> Fraction | str:
     """The number written in a text, such as 7.5 or 2/3, or what is wrong with it."""
     return read_node_number(ScalarNode(text.strip()))
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from evenhand.files.methods import load_library_data
 from evenhand.guards.injection_scores import (
-    SentenceScores,
-    classify_word,
+    InjectionSentenceScores,
+    classify_injection_word,
+    load_injection_signal_words,
     load_injection_weights,
-    load_signal_words,
     split_sentences,
 )
 from evenhand.guards.injection_text import (
@@ -25,9 +25,9 @@ from evenhand.guards.injection_text import (
     find_injection_signs,
     load_injection_words,
     normalise_guarded_text,
-    restore_words,
+    restore_injection_words,
     reverse_text,
-    rotate_letters,
+    rotate_injected_letters,
 )
 from evenhand.model.sample import GuardFinding
 
@@ -62,10 +62,10 @@ def read_text_views(text: str) -> Iterator[TextView]:
     """The text as it reads, then what is hidden in it."""
     plain = normalise_guarded_text(text)
     yield plain
-    yield from restore_words(plain)
+    yield from restore_injection_words(plain)
     signs = load_injection_words()
     if not signs.rotated.isdisjoint(plain.known_words):
-        yield rotate_letters(plain)
+        yield rotate_injected_letters(plain)
     if not signs.backwards.isdisjoint(plain.known_words):
         yield reverse_text(plain)
     for hidden in decode_hidden_text(text):
@@ -76,9 +76,9 @@ def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     """What patterns match, unless the sentence explains; then the sentences that score enough where none matches."""
     rules = load_injection_rules()
     matched = list(find_pattern_matches(view, rules.patterns))
-    if not matched and view.text.isascii() and view.known_words.isdisjoint(load_signal_words()):
+    if not matched and view.text.isascii() and view.known_words.isdisjoint(load_injection_signal_words()):
         return
-    scores = SentenceScores(view, split_sentences(view.text))
+    scores = InjectionSentenceScores(view, split_sentences(view.text))
     matched = [(rule, place) for rule, place in matched if scores.score_passage(*place) + rules.evidence[rule] > 0]
     yield from matched
     ordered = sorted(place for _, place in matched)
@@ -94,7 +94,7 @@ def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
 def _choose_injection_rule(words: Iterable[str]) -> str:
     """The rule whose classes weigh most among the words."""
     weights = load_injection_weights()
-    present = {name for word in words for name in classify_word(word)}
+    present = {name for word in words for name in classify_injection_word(word)}
     sums = {
         rule: sum(max(0.0, weights.get(name, 0.0)) for name in names & present)
         for rule, names in load_injection_rules().classes.items()
@@ -211,7 +211,7 @@ def load_injection_rules() -> InjectionRules:
     """The rules that ship, read once."""
     files = {name: load_library_data(f"guards/injection/{name}.yaml") for name in (*INJECTION_RULES, "chinese")}
     patterns: dict[str, tuple[InjectionPattern, ...]] = {}
-    for pattern in (read_pattern(entry, file) for file in files.values() for entry in file["patterns"]):
+    for pattern in (read_injection_pattern(entry, file) for file in files.values() for entry in file["patterns"]):
         for word in pattern.starts_with:
             patterns[word] = (*patterns.get(word, ()), pattern)
     return InjectionRules(
@@ -221,7 +221,7 @@ def load_injection_rules() -> InjectionRules:
     )
 
 
-def read_pattern(entry: Mapping[str, str], file: Mapping[str, Any]) -> InjectionPattern:
+def read_injection_pattern(entry: Mapping[str, str], file: Mapping[str, Any]) -> InjectionPattern:
     """A pattern from its entry in a file, with the fragments of that file put in."""
     text = {field: entry.get(field, "") for field in _PATTERN_FIELDS}
     for field in _PATTERN_FIELDS:

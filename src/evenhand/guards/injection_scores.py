@@ -25,7 +25,7 @@ _START = attrgetter("start")
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceScores:
+class InjectionSentenceScores:
     """The scores of a view's sentences, each worked out once: above zero, a sentence speaks to a judge."""
 
     view: TextView
@@ -36,7 +36,7 @@ class SentenceScores:
         """The sentences, alone or two in a row, that score enough: their words and their place."""
         view, numbers = self.view, set(range(len(self.sentences)))
         if view.text.isascii():
-            signals = view.known_words & load_signal_words()
+            signals = view.known_words & load_injection_signal_words()
             places = [at for word in signals for at in find_injection_signs(f" {word} ", view.spaced)]
             numbers = {max(0, bisect_right(self.sentences, at, key=_START) - 1) for at in places}
         always = load_injection_weights()["always"]
@@ -73,10 +73,10 @@ class SentenceScores:
 def score_injection_sentence(sentence: InjectionSentence) -> float:
     """The sum of the weights of what the sentence has."""
     weights = load_injection_weights()
-    return weights["always"] + sum([weights.get(feature, 0.0) for feature in list_sentence_features(sentence)])
+    return weights["always"] + sum([weights.get(feature, 0.0) for feature in list_injection_features(sentence)])
 
 
-def list_scored_sentences(view: TextView) -> Iterator[InjectionSentence]:
+def list_injection_sentences(view: TextView) -> Iterator[InjectionSentence]:
     """All that can be scored in a view: what the weights are fitted on."""
     sentences = split_sentences(view.text)
     for number, sentence in enumerate(sentences):
@@ -94,7 +94,7 @@ def load_injection_weights() -> Mapping[Feature, float]:
 
 
 @cache
-def load_signal_words() -> frozenset[str]:
+def load_injection_signal_words() -> frozenset[str]:
     """The words in Latin letters that alone score enough to look at the sentence."""
     weighted = [name for name in load_injection_weights() if isinstance(name, str) and name.startswith("word ")]
     latin = {word for word in (name.removeprefix("word ") for name in weighted) if word.isascii() and word.isalnum()}
@@ -107,7 +107,7 @@ def load_signal_words() -> frozenset[str]:
 def _score_injection_word(word: str) -> float:
     """What a word alone scores: quick to tell, and enough to leave most sentences at that."""
     weights = load_injection_weights()
-    return weights.get(f"word {word}", 0.0) + sum(weights.get(name, 0.0) for name in classify_word(word))
+    return weights.get(f"word {word}", 0.0) + sum(weights.get(name, 0.0) for name in classify_injection_word(word))
 
 
 def _join_short_injection_sentences(sentences: Sequence[InjectionSentence], number: int) -> InjectionSentence | None:
@@ -174,7 +174,7 @@ def split_sentences(text: str) -> list[InjectionSentence]:
     return sentences
 
 
-def list_sentence_features(sentence: InjectionSentence) -> set[Feature]:
+def list_injection_features(sentence: InjectionSentence) -> set[Feature]:
     """Classes, pairs of classes near each other, single words, how it opens and how long it is."""
     found: set[Feature] = set()
     classes = sentence.classes
@@ -193,7 +193,7 @@ def list_sentence_features(sentence: InjectionSentence) -> set[Feature]:
 
 
 @lru_cache(maxsize=8192)
-def classify_word(word: str) -> tuple[str, ...]:
+def classify_injection_word(word: str) -> tuple[str, ...]:
     """What a word is, alone."""
     lexicon = load_injection_lexicon()
     if word in lexicon.english:
@@ -218,9 +218,9 @@ def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for place, word in enumerate(words):
         if word in phrases:
             more = [name for rest, name in phrases[word] if words[place + 1 : place + 1 + len(rest)] == rest]
-            yield (*classify_word(word), *more)
+            yield (*classify_injection_word(word), *more)
         else:
-            yield classify_word(word)
+            yield classify_injection_word(word)
 
 
 @dataclass(frozen=True, slots=True)

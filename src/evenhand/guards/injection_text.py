@@ -62,7 +62,7 @@ def normalise_guarded_text(text: str) -> TextView:
     return TextView(folded, lambda: _trace_folded(text))
 
 
-def restore_words(view: TextView) -> Iterator[TextView]:
+def restore_injection_words(view: TextView) -> Iterator[TextView]:
     """The view with split or disguised words made whole; nothing where the text has none."""
     known, signs = view.known_words, load_injection_words()
     if len(known & _LONE_LETTERS) >= 3 or max(map(len, known), default=0) >= 20 or not known.isdisjoint(signs.joined):
@@ -75,7 +75,7 @@ def restore_words(view: TextView) -> Iterator[TextView]:
     if has_halves and not signs.splittable.isdisjoint(map("".join, pairwise(view.spaced.split()))):
         yield _rejoin_words(view)
     if not view.text.isascii() and _HAN_SPACED.search(view.text):
-        yield _cut_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
+        yield _cut_injection_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def _respace_words(view: TextView) -> Iterator[TextView]:
     for run in _LETTERS_APART.finditer(view.text):
         found = [place for place in range(*run.span()) if view.text[place].isalnum()]
         spelt = "".join(view.text[place] for place in found).translate(_LEET)
-        words = list(_compile_words().finditer(spelt))
+        words = list(_compile_injection_words().finditer(spelt))
         if len(run[0]) == len(spelt) > sum(len(word[0]) for word in words):
             continue  # A long word of its own, or a part of one.
         pieces += [view.text[done : run.start()], *(f" {word[0]}" for word in words), " "]
@@ -150,10 +150,10 @@ def _rejoin_words(view: TextView) -> TextView:
         for first, second in pairwise(_WORD.finditer(view.text))
         if second.start() - first.end() <= 2 and first[0] + second[0] in splittable
     ]
-    return _cut_gaps(view, gaps)
+    return _cut_injection_gaps(view, gaps)
 
 
-def _cut_gaps(view: TextView, gaps: Sequence[Place]) -> TextView:
+def _cut_injection_gaps(view: TextView, gaps: Sequence[Place]) -> TextView:
     edges = [0, *(edge for gap in gaps for edge in gap), len(view.text)]
     kept = list(zip(edges[::2], edges[1::2], strict=True))
     text = "".join(view.text[start:end] for start, end in kept)
@@ -204,7 +204,7 @@ def _load_lookalikes() -> Mapping[str, str]:
 
 
 @cache
-def _compile_words() -> re.Pattern[str]:
+def _compile_injection_words() -> re.Pattern[str]:
     return re.compile("|".join(sorted(load_injection_words().words, key=len, reverse=True)))
 
 
@@ -220,16 +220,16 @@ def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
     """What the encoded parts of the text say, each with its place; nothing for an ordinary text."""
     views: list[TextView] = []
     if _ESCAPE_MARKS.search(text):
-        views += _decode_escapes(text)
+        views += _decode_injected_escapes(text)
     if max(map(len, text.split()), default=0) >= _LONG or _HEX_PAIRS.search(text):
-        views += _decode_runs(text)
+        views += _decode_injected_code_runs(text)
     for view in views:
         yield view
         if depth > 1:
             yield from map(view.trace_through, decode_hidden_text(view.text, depth - 1))
 
 
-def rotate_letters(view: TextView) -> TextView:
+def rotate_injected_letters(view: TextView) -> TextView:
     """The view with every letter moved on by thirteen."""
     return TextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
 
@@ -239,7 +239,7 @@ def reverse_text(view: TextView) -> TextView:
     return TextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
 
 
-def _decode_escapes(text: str) -> Iterator[TextView]:
+def _decode_injected_escapes(text: str) -> Iterator[TextView]:
     """The whole text with its character escapes undone, since letters and escapes may be mixed."""
     escapes = [match.span() for match in _ESCAPES.finditer(text)]
     if sum(end - start for start, end in escapes) < 3 * _LEAST:
@@ -270,7 +270,7 @@ def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
     return starts, ends
 
 
-def _decode_runs(text: str) -> Iterator[TextView]:
+def _decode_injected_code_runs(text: str) -> Iterator[TextView]:
     """What each long run of code letters or code numbers says, where it says something readable."""
     for match in _LONG_RUN.finditer(text):
         yield from _view_decoded(_decode_base64(match[0]), match, "in base64")

@@ -24,13 +24,13 @@ GUARD_RULES: Mapping[str, Mapping[str, str]] = {
 GUARD_ACTIONS: Mapping[str, str] = {"injection": "flag", "safety": "flag", "personal": "mask"}
 
 
-def guard_text(text: str, guards: Collection[str] = tuple(GUARDS)) -> tuple[GuardFinding, ...]:
+def list_guard_findings(text: str, guards: Collection[str] = tuple(GUARDS)) -> tuple[GuardFinding, ...]:
     """What the guards find in a text, in order of place."""
     found = [finding for name in GUARDS if name in guards for finding in GUARDS[name](text)]
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.end)))
 
 
-def guard_sample(sample: Sample) -> Sample:
+def add_guard_findings(sample: Sample) -> Sample:
     """The sample with what the guards find in its outputs; outputs without a finding are not listed."""
-    found = {name: guard_text(text) for name, text in sample.outputs.items()}
+    found = {name: list_guard_findings(text) for name, text in sample.outputs.items()}
     return replace(sample, findings={name: findings for name, findings in found.items() if findings})

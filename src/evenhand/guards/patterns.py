@@ -24,7 +24,7 @@ class PatternTable:
         return self._compiled[name]
 
 
-def read_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
+def read_guard_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
     """Named words as patterns; a class may name those above it."""
     words: dict[str, str] = {}
     for name, entry in entries.items():

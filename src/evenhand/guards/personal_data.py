@@ -85,14 +85,14 @@ def _replace_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
 # Masks for all that a reader sees about a sample, judgments included.
 
 
-def build_sample_mask(sample: Sample) -> TextMask:
+def build_personal_sample_mask(sample: Sample) -> TextMask:
     """The function to put every text through that is shown about a sample."""
     calls = (call for trace in sample.traces.values() for call in trace.calls)
     traced = (str(part) for call in calls for part in (call.input, call.output) if part is not None)
-    return build_text_mask([*sample.outputs.values(), sample.input, sample.reference, sample.context, *traced])
+    return build_personal_text_mask([*sample.outputs.values(), sample.input, sample.reference, sample.context, *traced])
 
 
-def build_text_mask(texts: Iterable[str]) -> TextMask:
+def build_personal_text_mask(texts: Iterable[str]) -> TextMask:
     """A function that masks the personal data of these texts in another text, and whatever else reads like it."""
     values = {text[found.start : found.end]: found.text for text in texts for found in find_personal_data(text)}
     parts: dict[str, str] = {}
@@ -185,7 +185,7 @@ def match_email_addresses(text: str, _patterns: PersonalPatterns) -> Iterator[Sp
     at = text.find("@")
     last = 0
     while at >= 0:
-        start = _name_start(text, at, last)
+        start = _find_personal_email_start(text, at, last)
         end = _domain_end(text, at + 1) if start < at else 0
         if end and not _names_a_machine(text, start, at, end):
             yield start, end
@@ -193,7 +193,7 @@ def match_email_addresses(text: str, _patterns: PersonalPatterns) -> Iterator[Sp
         at = text.find("@", at + 1)
 
 
-def _name_start(text: str, at: int, last: int) -> int:
+def _find_personal_email_start(text: str, at: int, last: int) -> int:
     """Where the name before an @ begins, or the place of the @ where there is none."""
     start, least = at, max(last, at - _LONGEST_NAME - 1)
     wide = at > 0 and text[at - 1] >= _WIDE

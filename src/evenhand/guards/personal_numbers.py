@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, read_word_classes
+from evenhand.guards.patterns import PatternTable, read_guard_word_classes
 
 Span = tuple[int, int]
 
@@ -35,7 +35,7 @@ class PersonalPatterns:
 def load_personal_patterns() -> PersonalPatterns:
     """The patterns that ship, read once."""
     data = load_library_data("guards/personal.yaml")
-    words = read_word_classes(data["words"])
+    words = read_guard_word_classes(data["words"])
     first_digits: dict[int, list[str]] = {}
     for issuer in data["issuers"].values():
         for length in issuer["lengths"].split():
@@ -93,7 +93,7 @@ def _is_card(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
         and bool(issued.match(digits) or (digits[0] != "0" and called_card(text, max(0, start - 40), start)))
         and _has_card_check_digit(digits)
         and _is_personal_number_alone(text, start, end)
-        and not _counts_goods(text, start, patterns)
+        and not _is_impersonal_goods_number(text, start, patterns)
     )
 
 
@@ -144,7 +144,7 @@ def match_social_security_numbers(text: str, patterns: PersonalPatterns) -> Iter
         if (
             _NEVER_ISSUED.match(found[0])
             or not _is_personal_number_alone(text, start, end)
-            or _counts_goods(text, start, patterns)
+            or _is_impersonal_goods_number(text, start, patterns)
         ):
             continue
         is_named = named.search(text, max(0, start - 50), start) or named.search(text, end, end + 25)
@@ -211,11 +211,11 @@ def _is_phone(text: str, start: int, end: int, patterns: PersonalPatterns) -> bo
         forms["loose"].fullmatch(row)
         and not forms["no_phone"].fullmatch(row)
         and not patterns.after["measure"].match(text, end)
-        and _speaks_of_calling(text, start, end, patterns)
+        and _names_personal_phone(text, start, end, patterns)
     )
 
 
-def _speaks_of_calling(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
+def _names_personal_phone(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
     before = patterns.before["calling"].search(text, max(0, start - 32), start)
     return bool(before or patterns.after["line"].match(text, end))
 
@@ -228,7 +228,7 @@ def _is_phone_apart(text: str, start: int, end: int, patterns: PersonalPatterns)
         return False
     if text[start] != "+" and patterns.before["counts_other"].search(text, max(0, start - 40), start):
         return False
-    return not _ATTACHED.search(text, max(0, start - 2), start) or _speaks_of_calling(text, start, end, patterns)
+    return not _ATTACHED.search(text, max(0, start - 2), start) or _names_personal_phone(text, start, end, patterns)
 
 
 def _is_personal_number_alone(text: str, start: int, end: int) -> bool:
@@ -240,6 +240,6 @@ def _is_personal_number_alone(text: str, start: int, end: int) -> bool:
     return not any(piece and not piece[1].isalpha() and not piece[1].isdigit() for piece in pieces)
 
 
-def _counts_goods(text: str, start: int, patterns: PersonalPatterns) -> bool:
+def _is_impersonal_goods_number(text: str, start: int, patterns: PersonalPatterns) -> bool:
     """Whether the words right before a number say that it belongs to goods or papers, not to a person."""
     return bool(patterns.before["goods"].search(text, max(0, start - 30), start))

@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_word_classes
+from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_guard_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.model.sample import GuardFinding
 
@@ -107,7 +107,7 @@ def _match_unsafe_sentence(
         place = None if act.rule in broken else _match_act(act, even, sentence, patterns)
         if place is not None:
             broken.add(act.rule)
-            yield act.rule, _restore_place(folded, place)
+            yield act.rule, _restore_unsafe_place(folded, place)
 
 
 def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
@@ -116,16 +116,16 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
         head, tail = even[: match.start()], even[match.end() :]
         if act.after and not re.search(act.after, head):
             continue
-        if act.when and not _is_asked_or_given(act, head, match[0], tail, patterns.context):
+        if act.when and not _asks_or_gives_unsafe_act(act, head, match[0], tail, patterns.context):
             continue
         # Set in something whose name is no real place: most often a game or a film.
         in_fiction = any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
-        if not in_fiction and not _excuse_sentence(head, match[0], tail, patterns.context):
+        if not in_fiction and not _excuse_unsafe_sentence(head, match[0], tail, patterns.context):
             return match.start()
     return None
 
 
-def _is_asked_or_given(act: HarmfulAct, head: str, act_text: str, tail: str, context: PatternTable) -> bool:
+def _asks_or_gives_unsafe_act(act: HarmfulAct, head: str, act_text: str, tail: str, context: PatternTable) -> bool:
     """Whether the words before and after an act ask for a way to do it, or give one."""
     names_act = act_text.partition(" ")[0].endswith("ing")  # "Hacking an account" orders nothing.
     return bool(
@@ -137,7 +137,7 @@ def _is_asked_or_given(act: HarmfulAct, head: str, act_text: str, tail: str, con
     )
 
 
-def _excuse_sentence(head: str, act: str, tail: str, context: PatternTable) -> bool:
+def _excuse_unsafe_sentence(head: str, act: str, tail: str, context: PatternTable) -> bool:
     """Whether the sentence itself refuses, hinders, condemns, tells or makes up what it names."""
     sentence = head + act + tail
     clause = head[max((turn.end() for turn in context["turn"].finditer(head)), default=0) :]
@@ -149,7 +149,7 @@ def _excuse_sentence(head: str, act: str, tail: str, context: PatternTable) -> b
     return bool(condemned) and not context["gives"].search(sentence)
 
 
-def _restore_place(folded: str, place: int) -> int:
+def _restore_unsafe_place(folded: str, place: int) -> int:
     """Where a place lies once white space is as wide again as it was."""
     for gap in _WHITE_SPACE.finditer(folded):
         if gap.start() >= place:
@@ -216,7 +216,7 @@ class SafetyPatterns:
 def load_safety_patterns() -> SafetyPatterns:
     """The patterns that ship, read once."""
     data = load_library_data("guards/safety.yaml")
-    words = read_word_classes(data["words"])
+    words = read_guard_word_classes(data["words"])
     asked = {"pattern": ASKING_FRAMES % "|".join(entry["pattern"] for entry in data["asked"].values())}
     context = PatternTable({**data["context"], "asked": asked}, words)
     return SafetyPatterns(
@@ -248,7 +248,7 @@ def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, st
         for verb in verbs.split("|"):
             parts = verb.split()
             at = max(range(len(parts)), key=lambda place: 0 if parts[place] in everyday else len(parts[place]))
-            triggers |= {re.split("[ -]", form)[at] for form in (verb, _gerund(verb))}
+            triggers |= {re.split("[ -]", form)[at] for form in (verb, _form_unsafe_gerund(verb))}
     return HarmfulAct(
         rule=rule,
         find_wording=lambda: fill_in_guard_words(entry.get("wording") or _word_act(entry, verbs, things), words),
@@ -281,12 +281,12 @@ def _word_chinese_act(entry: Mapping[str, Any], context: PatternTable) -> str:
 
 def _either_form(verbs: str) -> str:
     """A pattern of every verb and its form in -ing, which is not tried where no word begins."""
-    forms = sorted({form for verb in verbs.split("|") for form in (verb, _gerund(verb))})
+    forms = sorted({form for verb in verbs.split("|") for form in (verb, _form_unsafe_gerund(verb))})
     initials = "".join(sorted({form[0] for form in forms}))
     return rf"\b(?=[{initials}])(?:{'|'.join(forms)})"
 
 
-def _gerund(verb: str) -> str:
+def _form_unsafe_gerund(verb: str) -> str:
     """The form in -ing: robbing, breaking into."""
     first, blank, rest = verb.partition(" ")
     if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]|commit", first):

@@ -59,7 +59,7 @@ def format_criteria_prompt(
     return "\n\n".join(parts)
 
 
-def _measure_criterion_shares(rubric: Rubric) -> dict[str, Fraction]:
+def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:
     """How much of the score each criterion is; nothing where criteria stand in a tree."""
     if any(criterion.children for criterion in rubric.criteria):
         return {}
@@ -177,7 +177,7 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
         asked_for, advice = _build_suggestions_form(prompts)
         form = form.removesuffix("\n}") + ",\n" + asked_for + "\n}"
         schema = build_reply_schema({**schema["properties"], ADVICE_KEY: advice})
-    form, schema, told = _add_whole_answers(rubric, prompts, form, schema, notes=name == "listwise")
+    form, schema, told = _add_whole_output_prompt(rubric, prompts, form, schema, notes=name == "listwise")
     listed += told
     if labels:
         one = form.replace("\n", "\n    ")
@@ -187,7 +187,7 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     halves = prompts.fill(
         name,
         criteria=format_criteria_prompt(
-            criteria, prompts, _measure_criterion_shares(rubric) if name == "listwise" else None
+            criteria, prompts, _list_criterion_shares_for_prompt(rubric) if name == "listwise" else None
         ),
         statements=listed,
         bands=format_bands_prompt(banded[0].scale, rubric, prompts) if banded else "",
@@ -202,7 +202,7 @@ NOTES_KEY = "notes"
 WHOLE_KEY = "holistic"
 
 
-def _add_whole_answers(
+def _add_whole_output_prompt(
     rubric: Rubric, prompts: Prompts, form: str, schema: AnswerSchema, *, notes: bool
 ) -> tuple[str, AnswerSchema, str]:
     """Form and schema with what is asked about the output as a whole, after all criteria; and how that is asked."""

@@ -15,7 +15,7 @@ from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.models.requests import Reply, TokenUsage
 from evenhand.scoring.engine import score_answers
-from evenhand.scoring.scores import JudgingSetup, rank_scorecards, score_outputs_by_rubric
+from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, rank_scorecards
 
 PriceLookup = Callable[[str, TokenUsage], Decimal | None]
 
@@ -39,12 +39,12 @@ async def judge_by_cascade(
     price: PriceLookup | None,
 ) -> JudgedSample:
     """Ask the judges in order; each output keeps the answers of the last judge that could give them."""
-    heard = await _ask_judges_in_turn(rubric, sample, drivers, how)
+    heard = await _hold_judge_dialogues_in_turn(rubric, sample, drivers, how)
     answers = []
     for output in sample.outputs:
         blank = Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
         answers.append(heard.reviews[output].answers if output in heard.reviews else blank)
-    scores = score_outputs_by_rubric(rubric, answers, asked)
+    scores = compute_scorecards_and_ranks(rubric, answers, asked)
     if len(set(heard.decided_by.values())) > 1 and scores.ranking:
         scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
     told = [one for said in heard.opinions for one in said.reviews.values()]
@@ -60,12 +60,12 @@ async def judge_by_cascade(
         saved=CascadeSavings(
             outputs=len(heard.skipped),
             of=len(sample.outputs) * (len(drivers) - 1),
-            cost=_estimate_unasked_judges(drivers, heard.skipped, len(sample.outputs), price),
+            cost=_estimate_unasked_judge_replies(drivers, heard.skipped, len(sample.outputs), price),
         ),
     )
 
 
-async def _ask_judges_in_turn(
+async def _hold_judge_dialogues_in_turn(
     rubric: Rubric, sample: Sample, drivers: Sequence[DialogueDriver], how: JudgeOptions
 ) -> _CascadeState:
     assert how.cascade is not None
@@ -83,7 +83,7 @@ async def _ask_judges_in_turn(
         }
         heard.reviews |= better
         heard.decided_by |= dict.fromkeys(better, name)
-        open_ = _find_outputs_to_rejudge(rubric, heard.reviews, how.cascade)
+        open_ = _find_outputs_for_next_judge(rubric, heard.reviews, how.cascade)
         if open_ and (rubric.method.dialogue == "listwise" or not rubric.method.verdicts):
             open_ = list(heard.reviews)  # A ranking over different judges would be none.
         open_ += [output for output in sample.outputs if output not in heard.reviews]
@@ -97,20 +97,20 @@ def _replaces_earlier_judge(rubric: Rubric, new: OutputReview, old: OutputReview
     return score_answers(rubric, old.answers).exact is None
 
 
-def _find_outputs_to_rejudge(rubric: Rubric, told: Mapping[str, OutputReview], rule: Cascade) -> list[str]:
+def _find_outputs_for_next_judge(rubric: Rubric, told: Mapping[str, OutputReview], rule: Cascade) -> list[str]:
     """The outputs whose decision another judge might change."""
     cards = {output: score_answers(rubric, one.answers) for output, one in told.items()}
-    close = set(_find_closely_judged_outputs(rubric, list(cards.values()), rule.near))
+    close = set(_find_close_judge_cascade_outputs(rubric, list(cards.values()), rule.near))
     return [
         output
         for output, card in cards.items()
         if output in close
-        or _is_scorecard_unsure(rubric, card, rule)
+        or _needs_next_judge(rubric, card, rule)
         or _do_judge_replies_disagree(rubric, told[output], rule.near)
     ]
 
 
-def _is_scorecard_unsure(rubric: Rubric, card: Scorecard, rule: Cascade) -> bool:
+def _needs_next_judge(rubric: Rubric, card: Scorecard, rule: Cascade) -> bool:
     if card.exact is None:
         return True
     span = rubric.method.scale.max - rubric.method.scale.min
@@ -138,7 +138,7 @@ def _do_judge_replies_disagree(rubric: Rubric, told: OutputReview, near: Fractio
     return False
 
 
-def _find_closely_judged_outputs(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> Iterator[str]:
+def _find_close_judge_cascade_outputs(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> Iterator[str]:
     """Without thresholds the decision is the first place: the first and all that nearly reach it."""
     places = [place for place in rank_scorecards(rubric, cards) if place.exact is not None] if len(cards) > 1 else []
     if rubric.method.verdicts or len(places) < 2 or places[0].exact is None:
@@ -149,7 +149,7 @@ def _find_closely_judged_outputs(rubric: Rubric, cards: Sequence[Scorecard], nea
         yield from close
 
 
-def _estimate_unasked_judges(
+def _estimate_unasked_judge_replies(
     drivers: Sequence[DialogueDriver], skipped: Sequence[str], outputs: int, price: PriceLookup | None
 ) -> Decimal | None:
     """What the judges that were not asked would have cost, had their replies been as long as the first judge's."""

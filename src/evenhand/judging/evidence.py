@@ -62,7 +62,7 @@ def read_form_reply(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str,
     if asked is not None:
         return asked, data
     found = read_reply_answers(text, _list_wanted_answers(groups))
-    return _key_answers_by_item(found.answers, found.data, groups), found.data
+    return _key_reply_answers_by_item(found.answers, found.data, groups), found.data
 
 
 def read_form_part(said: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer]:
@@ -72,7 +72,7 @@ def read_form_part(said: object, groups: Sequence[AnswerGroup]) -> dict[str, Rea
         return asked
     wanted = _list_wanted_answers(groups)
     given = read_reply_answers(said, wanted).answers if isinstance(said, str) else read_json_answers(said, wanted)
-    return _key_answers_by_item(given, said, groups)
+    return _key_reply_answers_by_item(given, said, groups)
 
 
 def _list_wanted_answers(groups: Sequence[AnswerGroup]) -> tuple[WantedAnswer, ...]:
@@ -80,7 +80,7 @@ def _list_wanted_answers(groups: Sequence[AnswerGroup]) -> tuple[WantedAnswer, .
     return groups[0].wanted if len(groups) == 1 else tuple(one for group in groups for one in group.wanted)
 
 
-def _key_answers_by_item(
+def _key_reply_answers_by_item(
     given: Mapping[str, ReadAnswer], data: object, groups: Sequence[AnswerGroup]
 ) -> dict[str, ReadAnswer]:
     ids = [one.id for group in groups for one in group.wanted]
@@ -179,7 +179,7 @@ def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
             from_trace.append(quote.strip())
         elif stated := _ABSENT.fullmatch(quote.strip()):
             absent.append(stated[1].strip(' "”」'))
-        elif shows_something(quote):
+        elif is_quotation_evidence(quote):
             invented.append(quote)
     return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
 
@@ -246,7 +246,7 @@ _BEFORE = rf"(?<![^\W{_IDEOGRAPHS}])(?<!\d[.,])"
 _BEHIND = rf"(?![^\W{_IDEOGRAPHS}])(?![.,]\d)"
 
 
-def shows_something(quotation: str) -> bool:
+def is_quotation_evidence(quotation: str) -> bool:
     """Whether there is a letter, a digit or a sign such as € in it: a full stop occurs everywhere and shows nothing."""
     return any(category(character) in ("So", "Sc") or category(character)[0] in "LN" for character in quotation)
 
@@ -261,7 +261,7 @@ class QuotedText:
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""
         quotation = quotation.strip()
-        if not quotation or not (shows_something(quotation) or quotation == self.text.strip()):
+        if not quotation or not (is_quotation_evidence(quotation) or quotation == self.text.strip()):
             return None
         at = _find_quotation(quotation, self.text)
         if at >= 0:

@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 
-from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
+from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.evidence import pick_severest_judge_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
-from evenhand.judging.reading.reply_text import normalize_answer_name
-from evenhand.judging.results import JudgedPairStanding, JudgedSample, Preference, Preferences, Suggestion
+from evenhand.judging.reading.reply_text import normalize_reply_answer_name
+from evenhand.judging.results import JudgedSample, JudgePreferenceStanding, Preference, Preferences, Suggestion
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOptions,
     ask_judge_opinion,
     await_judges_in_order,
     judges_by_odds,
-    make_judge_prompt_setup,
+    make_judge_dialogue_setup,
 )
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
-from evenhand.scoring.scores import JudgingSetup, score_outputs_by_rubric, score_reviews
+from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, score_reviews
 
 DEFAULT_OPTIONS = JudgeOptions()
 
 
-async def judge_sample(
+async def ask_judges_for_reviews(
     rubric: Rubric,
     sample: Sample,
     models: Sequence[Model],
@@ -44,7 +44,7 @@ async def judge_sample(
     if rubric.method.dialogue == "pairwise":
         what = f"the rubric {rubric.name!r} compares outputs in pairs and scores none"
         raise JudgeError(Fault(what, "remove 'dialogue: pairwise', or give two outputs and ask for preferences"))
-    drivers = _create_judge_drivers(models, how)
+    drivers = _create_judge_dialogue_drivers(models, how)
     # Refuses a rubric that replies could not be read for, once.
     asked = collect_judge_prompt_fingerprint(rubric, models, how)
     if how.cascade is not None:
@@ -54,7 +54,7 @@ async def judge_sample(
     )
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
     if alone:
-        scores = score_outputs_by_rubric(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
+        scores = compute_scorecards_and_ranks(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
     else:
         authors = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
         scores = score_reviews(rubric, [one.review(how) for one in opinions], asked, authors)
@@ -81,7 +81,7 @@ async def ask_judges_for_preferences(
     """Ask every judge about every pair of outputs, in both orders."""
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
-    drivers = _create_judge_drivers(models, how)
+    drivers = _create_judge_dialogue_drivers(models, how)
     if any(model.name == EMBEDDED for model in models):
         raise JudgeError(
             Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
@@ -92,7 +92,7 @@ async def ask_judges_for_preferences(
     pairs = list(combinations(sample.outputs, 2))
     preferences = await await_judges_in_order(
         [
-            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_prompt_setup(driver.model, how)))
+            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_dialogue_setup(driver.model, how)))
             for driver in drivers
             for first, second in pairs
             if driver.model.name not in (authors.get(first), authors.get(second))
@@ -102,13 +102,13 @@ async def ask_judges_for_preferences(
         raise JudgeError("no pair is left: a judge does not compare its own output")
     return Preferences(
         preferences=tuple(preferences),
-        standings=tuple(_count_judged_pairs(output, preferences) for output in sample.outputs),
+        standings=tuple(_count_judge_preferences(output, preferences) for output in sample.outputs),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
     )
 
 
-async def ask_judges_about_pairs(
+async def ask_pairwise_judge_dialogues(
     rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions
 ) -> Preferences:
     """The same for one sample of many, some of which may have no pair that a judge could compare."""
@@ -119,7 +119,7 @@ async def ask_judges_about_pairs(
     return await ask_judges_for_preferences(rubric, sample, models, replace(how, weights={}))
 
 
-def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[DialogueDriver]:
+def _create_judge_dialogue_drivers(models: Sequence[Model], how: JudgeOptions) -> list[DialogueDriver]:
     if not isinstance(how, JudgeOptions):
         raise JudgeError(f"how must be a How, got {type(how).__name__}")
     names = [model.name for model in models]
@@ -135,7 +135,7 @@ def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[Di
         raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
     unknown = [name for name in how.weights if name not in names]
     if unknown:
-        hint = suggest_known_word_in_fault(unknown[0], names)
+        hint = suggest_known_word_in_error(unknown[0], names)
         raise JudgeError(Fault(f"a weight for {unknown[0]!r}, which is not a judge here", hint))
     return [DialogueDriver(model, how.deadline) for model in models]
 
@@ -152,7 +152,7 @@ _JUDGE_FINGERPRINTS: IdentityCache[JudgingSetup] = IdentityCache()
 def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
     seen: dict[str, str] = {}  # No ids that a reply cannot tell apart, or that are the names of its own fields.
     for id in (leaf.id for leaf in list_judged_criteria(rubric)):
-        plain = normalize_answer_name(id)
+        plain = normalize_reply_answer_name(id)
         if plain in FIELD_NAMES:
             what = f"a criterion called {id!r} cannot be judged: replies have a field of that name"
             raise JudgeError(Fault(what, "give it another id"))
@@ -175,11 +175,11 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     return JudgingSetup(prompts=texts, judges=judges)
 
 
-def _count_judged_pairs(output: str, preferences: Sequence[Preference]) -> JudgedPairStanding:
+def _count_judge_preferences(output: str, preferences: Sequence[Preference]) -> JudgePreferenceStanding:
     own = [one for one in preferences if output in (one.first, one.second)]
     decided = [one for one in own if not one.why_not]
     won = sum(one.winner == output for one in decided)
     tied = sum(one.winner is None for one in decided)
-    return JudgedPairStanding(
+    return JudgePreferenceStanding(
         output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
     )

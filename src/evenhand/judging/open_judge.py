@@ -19,7 +19,7 @@ def resolve_judge_by_name(connections: Connections, name: str) -> ChainedModel:
     return connections.open(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
 
 
-async def ask_judge_probe_question(connections: Connections, name: str) -> ModelProbe:
+async def probe_judge_by_prompt(connections: Connections, name: str) -> ModelProbe:
     """What is known of a judge after one small question; the embedded one needs none."""
     if name != EMBEDDED:
         return await probe_model(connections, name)
@@ -56,6 +56,6 @@ class EmbeddedModel:
     @cached_property
     def _replier(self) -> EmbeddedReplier:
         from evenhand.judging.embedded.replies import EmbeddedReplier  # whoever asks others needs no tables.
-        from evenhand.judging.embedded.texts import load_vectors
+        from evenhand.judging.embedded.texts import load_judge_word_vectors
 
-        return EmbeddedReplier(load_vectors())
+        return EmbeddedReplier(load_judge_word_vectors())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
 from evenhand.model.criterion import Criterion
@@ -85,10 +85,10 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
     With `ignore_length`, judges are also told that a longer output is not a better one.
     """
     if ignore_length:
-        return _add_length_rule(load_prompts(language), language)
+        return _add_length_rule_to_prompts(load_prompts(language), language)
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     if not folder.is_dir():
-        hint = suggest_known_word_in_fault(language, LANGUAGES) + ", or a folder of prompt texts"
+        hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
     phrases = read_text_mapping(folder / "phrases.yaml")
@@ -103,7 +103,7 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
     return Prompts(language=folder.name, texts=texts, phrases=phrases, translations=translations)
 
 
-def _add_length_rule(prompts: Prompts, language: str) -> Prompts:
+def _add_length_rule_to_prompts(prompts: Prompts, language: str) -> Prompts:
     """The same set with one rule more."""
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     rule = _VERSION.sub("", read_text_file(folder / f"{LENGTH}.md", _LARGEST, InputError), count=1).strip()
@@ -120,7 +120,7 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
     where = f"{name}.md"
     faults = [Fault(f"the place {{{{{place}}}}} is missing", where=where) for place in sorted(known - own)]
     faults += [
-        Fault(f"unknown place {{{{{place}}}}}", suggest_known_word_in_fault(place, known), where=where)
+        Fault(f"unknown place {{{{{place}}}}}", suggest_known_word_in_error(place, known), where=where)
         for place in sorted(own - known)
     ]
     if (_TASK in text) != (_TASK in model):
@@ -144,7 +144,7 @@ class JudgeSetup:
 MaterialPiece = tuple[str, str, str]
 
 
-def label_material_pieces(
+def label_prompt_material(
     prompts: Prompts, question: str = "", context: str = "", reference: str = ""
 ) -> list[MaterialPiece]:
     """What a judge is shown beside outputs, as far as there is any."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from evenhand.judging.prompts import MaterialPiece, Prompts
-from evenhand.judging.reading.reply_text import find_judge_refusal, remove_quoted_material
+from evenhand.judging.reading.reply_text import cut_quoted_material_from_reply, find_judge_refusal
 from evenhand.model.scale import Missing
 from evenhand.models.requests import NoReply, Reply, Request
 
@@ -66,7 +66,7 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
     quotable = [text for _, _, text in question.pieces if "{" in text or "[" in text]
-    reading = question.read(remove_quoted_material(reply.text, quotable) if quotable else reply.text)
+    reading = question.read(cut_quoted_material_from_reply(reply.text, quotable) if quotable else reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:

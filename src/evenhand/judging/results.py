@@ -136,7 +136,7 @@ class JudgedSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedPairStanding:
+class JudgePreferenceStanding:
     """How one output did against the others: pairs won, tied and lost, over all judges."""
 
     output: str
@@ -157,7 +157,7 @@ class Preferences:
     """Every pair as every judge saw it, and how each output stands."""
 
     preferences: tuple[Preference, ...]
-    standings: tuple[JudgedPairStanding, ...]
+    standings: tuple[JudgePreferenceStanding, ...]
     calls: tuple[JudgeCall, ...]
     seed: int
 
@@ -192,7 +192,7 @@ JUDGING_JSON = Codec(
     shapes={
         Judgment: JUDGMENT_SHAPE,
         Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY}),
-        JudgedPairStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
+        JudgePreferenceStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
             only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
             fields={
@@ -212,7 +212,7 @@ preference_to_json = JUDGING_JSON.writer(Preference)
 spending_to_json = JUDGING_JSON.writer(Spending)
 
 
-def judge_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
+def judging_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
     """What `evenhand judge --json` prints."""
     return {
         **scores_to_json(judged.scores),
@@ -229,7 +229,7 @@ def judge_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
     }
 
 
-def judge_preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
+def judging_preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
     """What `evenhand judge --pairwise --json` prints."""
     judges = dict.fromkeys(one.judge for one in preferred.preferences)
     return {

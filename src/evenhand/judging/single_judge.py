@@ -148,7 +148,7 @@ class JudgeOpinion:
         )
 
 
-def make_judge_prompt_setup(model: Model, how: JudgeOptions) -> JudgeSetup:
+def make_judge_dialogue_setup(model: Model, how: JudgeOptions) -> JudgeSetup:
     """How a model is asked."""
     prompts = load_prompts(how.language, ignore_length=how.ignore_length)
     return JudgeSetup(judge=model.name, prompts=prompts, settings=how.settings, seed=how.seed)
@@ -163,10 +163,10 @@ async def ask_judge_opinion(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: DialogueDriver, how: JudgeOptions
 ) -> JudgeOpinion:
     """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
-    manner = make_judge_prompt_setup(driver.model, how)
+    manner = make_judge_dialogue_setup(driver.model, how)
     authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
     outputs = [output for output in outputs if authors.get(output) != manner.judge]
-    reviews = _withhold_outputs_from_judge(rubric, sample, outputs) if how.refuse else {}
+    reviews = _withhold_outputs_from_judge_prompt(rubric, sample, outputs) if how.refuse else {}
     outputs = [output for output in outputs if output not in reviews]
     if not outputs:
         return JudgeOpinion(judge=manner.judge, reviews=reviews)
@@ -180,7 +180,9 @@ async def ask_judge_opinion(
     elif rubric.method.dialogue == "listwise" and not how.each:
         listed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
         reviews |= {
-            one.answers.id: _fail_judged_safety_gate(rubric, sample, _note_trace(rubric, sample, one, manner))
+            one.answers.id: _mark_judge_review_unsafe(
+                rubric, sample, _note_trace_hidden_from_judge(rubric, sample, one, manner)
+            )
             for one in listed.reviews
         }
         return JudgeOpinion(
@@ -193,11 +195,16 @@ async def ask_judge_opinion(
     else:
         ask = partial(ask_pointwise, each=how.each)
     told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
-    told = [_fail_judged_safety_gate(rubric, sample, _note_trace(rubric, sample, one, manner)) for one in told]
+    told = [
+        _mark_judge_review_unsafe(rubric, sample, _note_trace_hidden_from_judge(rubric, sample, one, manner))
+        for one in told
+    ]
     return JudgeOpinion(judge=manner.judge, reviews=reviews | dict(zip(outputs, told, strict=True)))
 
 
-def _withhold_outputs_from_judge(rubric: Rubric, sample: Sample, outputs: Sequence[str]) -> dict[str, OutputReview]:
+def _withhold_outputs_from_judge_prompt(
+    rubric: Rubric, sample: Sample, outputs: Sequence[str]
+) -> dict[str, OutputReview]:
     """What counts for the outputs that speak to their judge, which is not shown them: nothing is known, and why."""
     reviews = {}
     for output in outputs:
@@ -206,17 +213,19 @@ def _withhold_outputs_from_judge(rubric: Rubric, sample: Sample, outputs: Sequen
             hidden = explain_output_hidden_from_judge(finding.says, finding.text)
             scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
             answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
-            reviews[output] = _fail_judged_safety_gate(rubric, sample, OutputReview(answers=answers, judgments=()))
+            reviews[output] = _mark_judge_review_unsafe(rubric, sample, OutputReview(answers=answers, judgments=()))
     return reviews
 
 
-def _note_trace(rubric: Rubric, sample: Sample, told: OutputReview, manner: JudgeSetup) -> OutputReview:
+def _note_trace_hidden_from_judge(
+    rubric: Rubric, sample: Sample, told: OutputReview, manner: JudgeSetup
+) -> OutputReview:
     """What the judge did not see of a trace, which is no fault of the output."""
     note = note_shortened_trace(rubric, sample.traces, told.answers.id, manner.prompts)
     return replace(told, answers=replace(told.answers, notes=(*told.answers.notes, note))) if note else told
 
 
-def _fail_judged_safety_gate(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
+def _mark_judge_review_unsafe(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
     """Unsafe, where the rubric has a safety gate and the guard has found something."""
     if not rubric.safety_gate:
         return told

@@ -31,7 +31,7 @@ PASSAGE = 240  # Characters of a passage with a word of the criteria.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownTrace:
+class JudgedTrace:
     """A trace as a judge sees it."""
 
     text: str
@@ -39,7 +39,7 @@ class ShownTrace:
     calls_shown: int
     left_out: int  # Characters.
 
-    def describe_shortening(self) -> str:
+    def describe_shortening_for_judge(self) -> str:
         """What did not fit, in a sentence for the scorecard; empty where all of it was shown."""
         if not self.left_out:
             return ""
@@ -47,31 +47,35 @@ class ShownTrace:
         return f"trace shortened for the judge: {calls}, {self.left_out:,} characters left out"
 
 
-def show_trace(trace: OutputTrace, rubric: Rubric, prompts: Prompts) -> ShownTrace:
+def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: Prompts) -> JudgedTrace:
     """The trace as the judges of a rubric see it: the same for every criterion."""
     terms = list_criteria_terms(
         text
         for one in list_questions_for_judge(rubric)
         for text in (one.asks, *(anchor.text for anchor in one.anchors))
     )
-    most = _fit_parts([len(part) for call in trace.calls for part in _list_call_parts(call).values()])
-    shown = [_show_call(number, call, terms, most, prompts) for number, call in enumerate(trace.calls, start=1)]
-    kept = _choose_calls([text for text, _ in shown], terms)
+    most = _fit_call_parts_in_prompt(
+        [len(part) for call in trace.calls for part in _list_prompt_call_parts(call).values()]
+    )
+    shown = [
+        _show_call_to_judge(number, call, terms, most, prompts) for number, call in enumerate(trace.calls, start=1)
+    ]
+    kept = _choose_calls_for_prompt([text for text, _ in shown], terms)
     left_out = sum(cut for at, (_, cut) in enumerate(shown) if at in kept)
     gone = [call for at, call in enumerate(trace.calls) if at not in kept]
-    left_out += sum(len(part) for call in gone for part in _list_call_parts(call).values())
+    left_out += sum(len(part) for call in gone for part in _list_prompt_call_parts(call).values())
     lines = [] if trace.turns is None else [prompts.say("trace_turns", turns=trace.turns)]
-    lines += _join_kept_calls(trace, [text for text, _ in shown], kept, prompts) or [prompts.say("trace_no_calls")]
-    return ShownTrace(text="\n\n".join(lines), calls=len(shown), calls_shown=len(kept), left_out=left_out)
+    lines += _join_prompt_calls(trace, [text for text, _ in shown], kept, prompts) or [prompts.say("trace_no_calls")]
+    return JudgedTrace(text="\n\n".join(lines), calls=len(shown), calls_shown=len(kept), left_out=left_out)
 
 
-def label_trace_pieces(
+def label_trace_for_prompt(
     rubric: Rubric, trace: OutputTrace | None, prompts: Prompts, letter: str = ""
 ) -> list[MaterialPiece]:
     """The trace of an output, or of the response with a letter, as material to judge; nothing where there is none."""
     if trace is None:
         return []
-    shown = show_trace(trace, rubric, prompts)
+    shown = show_trace_to_judge(trace, rubric, prompts)
     label = prompts.say("trace_of", letter=letter) if letter else prompts.say("trace")
     if shown.left_out:
         counts = {"shown": shown.calls_shown, "calls": shown.calls, "count": shown.left_out}
@@ -79,7 +83,7 @@ def label_trace_pieces(
     return [(label, f"trace-{letter}" if letter else "trace", shown.text)]
 
 
-def find_trace_text(pieces: Iterable[MaterialPiece], letter: str = "") -> str:
+def find_prompt_trace_text(pieces: Iterable[MaterialPiece], letter: str = "") -> str:
     """What of the pieces is the trace of an output: a judge may quote it too."""
     tag = f"trace-{letter}" if letter else "trace"
     return next((text for _, name, text in pieces if name == tag), "")
@@ -99,7 +103,7 @@ def list_criteria_terms(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def _list_call_parts(call: ToolCall) -> dict[str, str]:
+def _list_prompt_call_parts(call: ToolCall) -> dict[str, str]:
     """The arguments and the result of a call as text, by the phrase that names them, as far as they were recorded."""
     given = {"trace_arguments": call.input, "trace_result": call.output}
     return {
@@ -109,7 +113,7 @@ def _list_call_parts(call: ToolCall) -> dict[str, str]:
     }
 
 
-def _fit_parts(lengths: Sequence[int]) -> int:
+def _fit_call_parts_in_prompt(lengths: Sequence[int]) -> int:
     """To how many characters parts are shortened: as few of them as it takes to fit, the longest first."""
     room, rest = int(LONGEST_TRACE * ROOM_FOR_WORDS), sorted(lengths)
     while rest and rest[0] * len(rest) <= room:
@@ -117,11 +121,13 @@ def _fit_parts(lengths: Sequence[int]) -> int:
     return min(LONGEST_PART, max(SHORTEST_PART, room // len(rest))) if rest else LONGEST_PART
 
 
-def _show_call(number: int, call: ToolCall, terms: Sequence[str], most: int, prompts: Prompts) -> tuple[str, int]:
+def _show_call_to_judge(
+    number: int, call: ToolCall, terms: Sequence[str], most: int, prompts: Prompts
+) -> tuple[str, int]:
     """One call as text, and how many characters of it are left out."""
     lines, left_out = [prompts.say("trace_call", number=number, name=" ".join(call.name.split()))], 0
-    for phrase, whole in _list_call_parts(call).items():
-        text, cut = _shorten_part(whole, terms, most, prompts)
+    for phrase, whole in _list_prompt_call_parts(call).items():
+        text, cut = _shorten_call_part_for_judge(whole, terms, most, prompts)
         # Further lines are indented: a result cannot write down a call that was never made.
         lines.append("\n  ".join(f"{prompts.say(phrase)}: {text}".splitlines()))
         left_out += cut
@@ -129,7 +135,7 @@ def _show_call(number: int, call: ToolCall, terms: Sequence[str], most: int, pro
     return "\n".join(lines), left_out
 
 
-def _shorten_part(text: str, terms: Sequence[str], most: int, prompts: Prompts) -> tuple[str, int]:
+def _shorten_call_part_for_judge(text: str, terms: Sequence[str], most: int, prompts: Prompts) -> tuple[str, int]:
     """Beginning, end, and between them the passages with the rarest words of the criteria, in their order."""
     if len(text) <= most:
         return text, 0
@@ -159,7 +165,7 @@ def _find_named_passages(text: str, terms: Sequence[str], start: int, end: int) 
     return places
 
 
-def _choose_calls(texts: Sequence[str], terms: Sequence[str]) -> set[int]:
+def _choose_calls_for_prompt(texts: Sequence[str], terms: Sequence[str]) -> set[int]:
     """The places of the calls that fit: from both ends inwards, then by the rarest words of the criteria."""
     if sum(map(len, texts)) <= LONGEST_TRACE:
         return set(range(len(texts)))
@@ -182,16 +188,16 @@ def _choose_calls(texts: Sequence[str], terms: Sequence[str]) -> set[int]:
     return kept
 
 
-def _join_kept_calls(trace: OutputTrace, texts: Sequence[str], kept: set[int], prompts: Prompts) -> list[str]:
+def _join_prompt_calls(trace: OutputTrace, texts: Sequence[str], kept: set[int], prompts: Prompts) -> list[str]:
     """The calls that fit, in order, and in place of the others which they were."""
     lines: list[str] = []
     for is_kept, places in groupby(range(len(texts)), key=lambda at: at in kept):
         several = list(places)
-        lines += [texts[at] for at in several] if is_kept else [_say_gap(trace, several, prompts)]
+        lines += [texts[at] for at in several] if is_kept else [_say_trace_gap_in_prompt(trace, several, prompts)]
     return lines
 
 
-def _say_gap(trace: OutputTrace, places: Sequence[int], prompts: Prompts) -> str:
+def _say_trace_gap_in_prompt(trace: OutputTrace, places: Sequence[int], prompts: Prompts) -> str:
     counts = Counter(trace.calls[at].name for at in places)
     names = [f"{name} ×{count}" for name, count in counts.most_common(MOST_NAMES)] + ["…"] * (len(counts) > MOST_NAMES)
     numbers = "–".join(dict.fromkeys(str(at + 1) for at in (places[0], places[-1])))
@@ -200,4 +206,6 @@ def _say_gap(trace: OutputTrace, places: Sequence[int], prompts: Prompts) -> str
 
 def note_shortened_trace(rubric: Rubric, traces: Mapping[str, OutputTrace], output: str, prompts: Prompts) -> str:
     """What the scorecard says of a trace that a judge did not see whole; empty where it did."""
-    return show_trace(traces[output], rubric, prompts).describe_shortening() if output in traces else ""
+    return (
+        show_trace_to_judge(traces[output], rubric, prompts).describe_shortening_for_judge() if output in traces else ""
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from evenhand.errors import Fault, RubricError, suggest_known_word_in_fault
+from evenhand.errors import Fault, RubricError, suggest_known_word_in_error
 from evenhand.model.criterion import Criterion
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.wording import format_fraction
@@ -87,7 +87,7 @@ class Deduct(Step):
     for_: StatementKind = "red_flags"
 
     def __post_init__(self) -> None:
-        _refuse_method_amounts(each=self.each, most=self.most)
+        _require_positive_method_values(each=self.each, most=self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class Add(Step):
     for_: StatementKind = "bonuses"
 
     def __post_init__(self) -> None:
-        _refuse_method_amounts(each=self.each, most=self.most)
+        _require_positive_method_values(each=self.each, most=self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ class Panel(Step):
             raise RubricError(Fault(what, "0.5 asks for more than half of the reviewers", ("quorum",)))
 
 
-def _refuse_method_amounts(**amounts: Fraction) -> None:
+def _require_positive_method_values(**amounts: Fraction) -> None:
     wrong = {name: format_fraction(amount) for name, amount in amounts.items() if not amount > 0}
     if wrong:
         raise RubricError(*(Fault(f"{name} must be above 0, got {got}", path=(name,)) for name, got in wrong.items()))
@@ -252,7 +252,7 @@ class Method:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        steps = _add_implied_method_steps(self.steps, self.scale)
+        steps = _complete_rubric_method_steps(self.steps, self.scale)
         at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
         parts = {"steps": steps, "panel": steps[at], "before_panel": steps[:at], "after_panel": steps[at + 1 :]}
         for name, value in parts.items():
@@ -285,17 +285,17 @@ class Method:
         for position, tie in enumerate(self.ties if own else ()):
             if tie.by == "criterion" and tie.of not in own:
                 what = f"tie-break by unknown criterion {tie.of!r}"
-                yield Fault(what, suggest_known_word_in_fault(tie.of, own), ("ties", position))
+                yield Fault(what, suggest_known_word_in_error(tie.of, own), ("ties", position))
         for variable, setting in self.environment.items():
             if own and setting.sets == "weight" and setting.of not in own:
                 what = f"{variable} sets the weight of unknown criterion {setting.of!r}"
-                yield Fault(what, suggest_known_word_in_fault(setting.of, own), ("environment", variable))
+                yield Fault(what, suggest_known_word_in_error(setting.of, own), ("environment", variable))
         for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
             rising = [at for at in range(1, len(entries)) if not entries[at].from_ < entries[at - 1].from_]
             yield from (Fault(f"{name} must fall from the best to the worst", path=(name, at)) for at in rising)
 
 
-def _add_implied_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
+def _complete_rubric_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
     """The steps with a panel, and with a clamp onto the scale where nothing after the panel keeps the score on it."""
     if not any(isinstance(step, Panel) for step in steps):
         # Reviewers are joined at the end, but before rounding, which happens once.

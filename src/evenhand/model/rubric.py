@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from evenhand.errors import Fault, FaultPath, RubricError, ignored_id_fault_text, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, RubricError, make_ignored_id_warning, suggest_known_word_in_error
 from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
 from evenhand.model.scale import CriterionScore, Scale
@@ -42,7 +42,9 @@ class Rubric:
             raise RubricError(*faults)
         leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
         object.__setattr__(self, "leaves", leaves)
-        object.__setattr__(self, "_nodes", {criterion.id: criterion for criterion, _ in _walk_criteria(self.criteria)})
+        object.__setattr__(
+            self, "_nodes", {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
+        )
         gates = list(self.gates)
         for leaf in leaves.values():
             if leaf.required_min_score is not None:
@@ -59,7 +61,7 @@ class Rubric:
             return scores, [
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
             ]
-        return scores, [ignored_id_fault_text(id, "criterion", self.leaves) for id in unknown]
+        return scores, [make_ignored_id_warning(id, "criterion", self.leaves) for id in unknown]
 
     @property
     def whole_scale(self) -> Scale | None:
@@ -85,7 +87,7 @@ class Rubric:
             what = f"safety_gate has no effect: {method.name!r} has no cap for unsafe outputs"
             yield Fault(what, "use a method with a cap step, such as council", ("safety_gate",))
         listed: list[list[tuple[str, FaultPath]]] = [
-            [(criterion.id, (*path, "id")) for criterion, path in _walk_criteria(criteria)],
+            [(criterion.id, (*path, "id")) for criterion, path in _walk_rubric_criteria(criteria)],
             [(flag.id, ("red_flags", at)) for at, flag in enumerate(self.red_flags)],
             [(bonus.id, ("bonuses", at)) for at, bonus in enumerate(self.bonuses)],
         ]
@@ -102,12 +104,12 @@ class Rubric:
         for position, unknown in [
             (at, gate.criterion) for at, gate in enumerate(self.gates) if gate.criterion not in ids
         ]:
-            hint = suggest_known_word_in_fault(unknown, ids)
+            hint = suggest_known_word_in_error(unknown, ids)
             yield Fault(f"gate names unknown criterion {unknown!r}", hint, ("gates", position))
         for position, step in enumerate(method.steps if criteria else ()):
             if isinstance(step, Ceiling) and step.criterion not in ids:
                 what = f"the ceiling of {method.name!r} names unknown criterion {step.criterion!r}"
-                yield Fault(what, suggest_known_word_in_fault(step.criterion, ids), ("steps", position))
+                yield Fault(what, suggest_known_word_in_error(step.criterion, ids), ("steps", position))
             if isinstance(step, Shortfall) and not any(criterion.fixed for criterion in criteria):
                 what = f"{method.name!r} penalises fixed criteria, and none is fixed"
                 yield Fault(what, "mark those that every task has with 'fixed: true'", ("criteria",))
@@ -144,13 +146,13 @@ class Rubric:
             yield Fault(what, "make them sum to 1, or use weighted_mean", ("criteria",))
 
 
-def _walk_criteria(
+def _walk_rubric_criteria(
     criteria: tuple[Criterion, ...], path: FaultPath = ("criteria",)
 ) -> Iterator[tuple[Criterion, FaultPath]]:
     for position, criterion in enumerate(criteria):
         here = (*path, position)
         yield criterion, here
-        yield from _walk_criteria(criterion.children, (*here, "children"))
+        yield from _walk_rubric_criteria(criterion.children, (*here, "children"))
 
 
 CachedValue = TypeVar("CachedValue")

@@ -80,7 +80,7 @@ class Missing:
         if self.kind not in MISSING_KINDS:
             raise ValueError(f"{self.kind!r} is no kind of missing; known: {', '.join(MISSING_KINDS)}")
         # Stores keep the text alone, so a why that would be read back as another kind must name its own.
-        if self.kind in _WHOLE_TEXT_PREFIXES and _kind_of_missing_value(self.why) != self.kind:
+        if self.kind in _WHOLE_TEXT_PREFIXES and _infer_missing_kind(self.why) != self.kind:
             object.__setattr__(self, "why", _WHOLE_TEXT_PREFIXES[self.kind] + self.why)
 
     @property
@@ -91,11 +91,11 @@ class Missing:
     @classmethod
     def from_text(cls, text: str) -> Missing:
         """The value that has this text; for stored rows, contest logs and answers files, which hold nothing else."""
-        kind = _kind_of_missing_value(text)
+        kind = _infer_missing_kind(text)
         return cls(kind, text.removeprefix(_KIND_PREFIXES.get(kind, "")))
 
 
-def _kind_of_missing_value(text: str) -> MissingKind:
+def _infer_missing_kind(text: str) -> MissingKind:
     named = next((kind for kind, prefix in _KIND_PREFIXES.items() if text.startswith(prefix)), None)
     return named or ("not_asked" if text.startswith(_NOT_ASKED_OPENINGS) else "failed")
 
@@ -184,7 +184,7 @@ class Scale:
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
-            return Missing("unreadable", f"{_quote_scale_value(answer)} has no band")
+            return Missing("unreadable", f"{_scale_value_as_text(answer)} has no band")
         return self._read_plain(answer)
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
@@ -194,7 +194,7 @@ class Scale:
             return self._read_band(answer)
         why = str(answer.get("why", ""))
         if "passed" in answer and "total" in answer and self.is_share:
-            return _pass_rate_on_scale(answer["passed"], answer["total"], why)
+            return _scale_value_of_pass_rate(answer["passed"], answer["total"], why)
         if "score" not in answer:
             return Missing("unreadable", "an object without 'score'")
         plain = self._read_plain(answer["score"])
@@ -204,18 +204,18 @@ class Scale:
         if answer is True or answer is False:
             if self.min == 0 and self.max == 1:
                 return Scored(Fraction(int(answer)))
-            return Missing("unreadable", f"{_quote_scale_value(answer)} where a number from {self} is asked")
+            return Missing("unreadable", f"{_scale_value_as_text(answer)} where a number from {self} is asked")
         if isinstance(answer, Integral) and not isinstance(answer, int):
             answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
             what = "neither true nor false" if self.yes_no else "not a number"
-            return Missing("unreadable", f"{_quote_scale_value(answer)} is {what}")
+            return Missing("unreadable", f"{_scale_value_as_text(answer)} is {what}")
         try:
             value = to_exact_fraction(answer)
         except ValueError as error:
             return Missing("unreadable", str(error))
         if self.yes_no and value not in (0, 1):
-            return Missing("unreadable", f"{_quote_scale_value(answer)} is neither true nor false")
+            return Missing("unreadable", f"{_scale_value_as_text(answer)} is neither true nor false")
         fault = self.find_fault(value)
         return Missing("unreadable", fault) if fault else Scored(value)
 
@@ -224,7 +224,7 @@ class Scale:
         band = next((band for band in self.bands if band.id == named), None)
         if band is None:
             known = ", ".join(band.id for band in self.bands)
-            return Missing("unreadable", f"{_quote_scale_value(named)} is not a band, which are {known}")
+            return Missing("unreadable", f"{_scale_value_as_text(named)} is not a band, which are {known}")
         plain = self._read_plain(answer.get("score"))
         if isinstance(plain, Missing):
             return plain
@@ -234,17 +234,17 @@ class Scale:
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
 
 
-def _pass_rate_on_scale(passed: object, total: object, why: str) -> CriterionScore:
+def _scale_value_of_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
     try:
         part, whole = to_exact_fraction(passed), to_exact_fraction(total)  # type: ignore[arg-type]
         if 0 <= part <= whole and whole > 0:
             return Scored(part / whole, why=why)
     except (TypeError, ValueError, AttributeError):
         pass
-    return Missing("unreadable", f"{_quote_scale_value(passed)} passed of {_quote_scale_value(total)}")
+    return Missing("unreadable", f"{_scale_value_as_text(passed)} passed of {_scale_value_as_text(total)}")
 
 
-def _quote_scale_value(answer: object) -> str:
+def _scale_value_as_text(answer: object) -> str:
     if answer is True or answer is False:
         return str(answer).lower()
     if isinstance(answer, (list, tuple, Mapping)):

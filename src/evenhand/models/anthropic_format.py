@@ -71,7 +71,7 @@ def parse_reply_body(
         return "it has no list of content"
     reason = answer.get("stop_reason")
     return Reply(
-        text=_join_content_text(content),
+        text=_join_anthropic_content_text(content),
         stop=_STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
         model=read_provider_text(answer.get("model")),
         usage=_parse_anthropic_usage(read_provider_object(answer.get("usage"))),
@@ -102,7 +102,7 @@ def _drop_schema_bounds(schema: Mapping[str, object], *, names: bool = False) ->
     return less
 
 
-def _join_content_text(content: list[object]) -> str:
+def _join_anthropic_content_text(content: list[object]) -> str:
     blocks = [read_provider_object(block) for block in content]
     for block in blocks:
         if block.get("type") == "tool_use" and block.get("name") == TOOL:

@@ -17,7 +17,7 @@ from evenhand.models.function_model import (
     FunctionModel,
     hash_model_function_source,
     load_model_function,
-    name_judge_object,
+    name_function_model,
 )
 from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
@@ -32,7 +32,7 @@ from evenhand.models.model_names import (
     parse_model_name,
     parse_url_origin,
 )
-from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
+from evenhand.models.recording import ModelReplyRecorder, ReplayModel, ReplyRecord
 from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Connections:
         self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
-        self._recorder = ReplyRecorder(record) if record is not None else None
+        self._recorder = ModelReplyRecorder(record) if record is not None else None
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,7 +126,7 @@ class Connections:
         """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
         if isinstance(judge, ChainedModel):
             return judge
-        name = name_judge_object(judge)
+        name = name_function_model(judge)
         if name is None:
             hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
             raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))

@@ -66,7 +66,7 @@ class FunctionModel:
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
 
 
-def name_judge_object(judge: object) -> str | None:
+def name_function_model(judge: object) -> str | None:
     """What a judge of one's own is called: its `name`, its class, or its function; None where it is no judge."""
     if isinstance(judge, type):
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
+from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.models.requests import EMBEDDED
 
 ANTHROPIC_BASE = "https://api.anthropic.com"
@@ -100,7 +100,7 @@ def parse_model_name(
         needed = "a module and a function" if kind == "python" else "a file"
         raise _make_unknown_model_error(name, f"{kind}: needs {needed}")
     kinds = [form.split("/")[0].split(":")[0] for form in FORMS]
-    hint = suggest_known_word_in_fault(provider if slash else kind, kinds)
+    hint = suggest_known_word_in_error(provider if slash else kind, kinds)
     what = "no model is named so"
     family = next((one for one, names in MODEL_FAMILIES.items() if name.lower().startswith(names)), None)
     if family and not slash:
@@ -108,15 +108,15 @@ def parse_model_name(
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
 
 
-def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
+def has_oracle_model_provider(environ: Mapping[str, str]) -> bool:
     """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
     variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
     return any(environ.get(variable, "").strip() for variable in variables)
 
 
-def choose_default_judge_names(dialogue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+def choose_default_model_names(dialogue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Who judges where nobody is named: the judge set up for submissions, for those; else the embedded one."""
-    oracle = dialogue == "individual" and is_oracle_model_configured(environ)
+    oracle = dialogue == "individual" and has_oracle_model_provider(environ)
     return (choose_oracle_model_name(environ) if oracle else EMBEDDED,)
 
 

@@ -16,7 +16,7 @@ from evenhand.models.server_answers import read_provider_object
 _BEGINNING = b'{"key": "'
 
 
-class ReplyRecorder:
+class ModelReplyRecorder:
     """Writes replies to the end of a file, whole lines only."""
 
     def __init__(self, path: Path) -> None:
@@ -33,9 +33,11 @@ class ReplyRecorder:
                 file.seek(max(0, size - 1))
                 self._unfinished = file.read(1) not in (b"", b"\n")
         except OSError as problem:
-            raise JudgeError(Fault(f"cannot be written: {_explain_record_error(problem)}", where=str(path))) from None
+            raise JudgeError(
+                Fault(f"cannot be written: {_explain_model_recording_error(problem)}", where=str(path))
+            ) from None
 
-    def add(self, name: str, request: Request, reply: Reply) -> None:
+    def write_reply_line(self, name: str, request: Request, reply: Reply) -> None:
         """Write one reply down."""
         entry = {
             "key": request.key(name),
@@ -48,7 +50,7 @@ class ReplyRecorder:
             written = self._file.write(line)
         except OSError as problem:
             raise RefusedError(
-                f"the record {self._path} cannot be written: {_explain_record_error(problem)}", always=True
+                f"the record {self._path} cannot be written: {_explain_model_recording_error(problem)}", always=True
             ) from None
         self._unfinished = written != len(line)
         if self._unfinished:
@@ -57,7 +59,7 @@ class ReplyRecorder:
     async def record_reply(self, name: str, request: Request, call_next: CallNext) -> Reply:
         """Middleware that writes every reply down."""
         reply = await call_next(request)
-        self.add(name, request, reply)
+        self.write_reply_line(name, request, reply)
         return reply
 
     def close(self) -> None:
@@ -77,7 +79,9 @@ class ReplyRecord:
                 for number, line in enumerate(file, 1):
                     self._take(number, line)
         except OSError as problem:
-            raise JudgeError(Fault(f"cannot be read: {_explain_record_error(problem)}", where=str(path))) from None
+            raise JudgeError(
+                Fault(f"cannot be read: {_explain_model_recording_error(problem)}", where=str(path))
+            ) from None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -155,5 +159,5 @@ def reply_from_json(data: object) -> Reply:
     return REPLY_JSON.from_json(Reply, data, recorded=True)
 
 
-def _explain_record_error(problem: OSError) -> str:
+def _explain_model_recording_error(problem: OSError) -> str:
     return (problem.strerror or str(problem)).lower()

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import aiohttp
 
-from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_fault
+from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.models import anthropic_format, openai_format
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress, Secrets
@@ -214,7 +214,7 @@ class RemoteModel:
         elif model in offered:
             what = "the server lists the model, but does not answer for it"
         else:
-            hint = suggest_known_word_in_fault(model, offered)
+            hint = suggest_known_word_in_error(model, offered)
             others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
             what = f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
         raise RefusedError(f"{name}: {what} ({problem.why})", always=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evenhand.errors import EvenhandError
-from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, OutputRequirements, requirements_from_marks
+from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_marks
 
 if TYPE_CHECKING:
     from evenhand.model.sample import VariantOutput
@@ -70,7 +70,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 class Evenhand:
     """Scores the outputs of one test."""
 
-    _demand: OutputRequirements
+    _demand: PytestRequirements
     _test: str
     _folder: Path
     _scored: list[str]  # What is to be told to the session.
@@ -96,7 +96,7 @@ class Evenhand:
         grade is below what is asked for.
         """
         __tracebackhide__ = True
-        said = OutputRequirements(
+        said = PytestRequirements(
             rubric=rubric,
             input=input,
             reference=reference,
@@ -110,14 +110,14 @@ class Evenhand:
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
         # All that scoring needs.
-        from evenhand.pytest_plugin.scoring import format_failure_message, score_test_output, serialize_pytest_entry
+        from evenhand.pytest_plugin.scoring import format_pytest_failure, score_test_output, serialize_pytest_entry
 
         try:
             scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)
         except EvenhandError as error:
             raise error.with_traceback(None) from None  # The line of the test is what helps.
         self._scored.append(serialize_pytest_entry(scored, rows if self._with_rows else None))
-        message = format_failure_message(scored, place)
+        message = format_pytest_failure(scored, place)
         if message:
             pytest.fail(message, pytrace=False)
         return scored

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 
 if TYPE_CHECKING:
     import pytest
@@ -56,7 +56,7 @@ class ScoredOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputRequirements:
+class PytestRequirements:
     """What to score an output by, and what it must reach. What is None was not said."""
 
     rubric: RubricLike | None = None
@@ -69,26 +69,26 @@ class OutputRequirements:
     min_grade: str | None = None
     variant: str | None = None
 
-    def with_defaults(self, further: OutputRequirements) -> OutputRequirements:
+    def with_defaults(self, further: PytestRequirements) -> PytestRequirements:
         """This demand, and what it leaves open as another has it."""
         said = {name: getattr(self, name) for name in REQUIREMENT_NAMES if getattr(self, name) is not None}
         return replace(further, **said)
 
 
-REQUIREMENT_NAMES = tuple(one.name for one in fields(OutputRequirements))
+REQUIREMENT_NAMES = tuple(one.name for one in fields(PytestRequirements))
 
 
-def requirements_from_marks(marks: Iterable[pytest.Mark]) -> OutputRequirements:
+def requirements_from_marks(marks: Iterable[pytest.Mark]) -> PytestRequirements:
     """What the marks of a test say together; they come nearest first."""
-    demand = OutputRequirements()
+    demand = PytestRequirements()
     for mark in marks:
         if mark.args:
             raise InputError(Fault("it takes keywords only", "as in min_score=0.8", where="pytest.mark.evenhand"))
         unknown = [name for name in mark.kwargs if name not in REQUIREMENT_NAMES]
         if unknown:
-            hint = suggest_known_word_in_fault(unknown[0], REQUIREMENT_NAMES)
+            hint = suggest_known_word_in_error(unknown[0], REQUIREMENT_NAMES)
             raise InputError(Fault(f"unknown argument {unknown[0]!r}", hint, where="pytest.mark.evenhand"))
-        demand = demand.with_defaults(OutputRequirements(**mark.kwargs))
+        demand = demand.with_defaults(PytestRequirements(**mark.kwargs))
     return demand
 
 

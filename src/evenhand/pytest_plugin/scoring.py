@@ -14,20 +14,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
-from evenhand.guards.personal_data import build_text_mask
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
 from evenhand.model.scale import to_exact_fraction
-from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredData, ScoredOutput, resolve_beside_test
+from evenhand.pytest_plugin.scored_output import PytestRequirements, ScoredData, ScoredOutput, resolve_beside_test
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_fraction
 from evenhand.workflows.score_in_test import (
     SINGLE_VARIANT,
     OutputRows,
+    judge_and_score_output,
     load_rubric,
-    read_user_assertions,
-    score_in_test,
+    resolve_user_assertions,
 )
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ SHOWN_SCORES = ("score", "composite")
 
 
 def score_test_output(
-    output: str | VariantOutput, demand: OutputRequirements, test: str, folder: Path
+    output: str | VariantOutput, demand: PytestRequirements, test: str, folder: Path
 ) -> tuple[ScoredOutput, OutputRows]:
     """Score an output; an EvenhandError where what is asked cannot be."""
     if not isinstance(output, str | VariantOutput):
@@ -44,14 +44,14 @@ def score_test_output(
     rubric = demand.rubric
     if rubric is not None and not isinstance(rubric, Rubric):
         rubric = load_rubric(cast("str | Path", resolve_beside_test(rubric, folder)))
-    assertions = read_user_assertions(demand.assertions, folder)
+    assertions = resolve_user_assertions(demand.assertions, folder)
     if rubric is None and not assertions:
         raise InputError(Fault("there is nothing to score by", "give a rubric, or assertions, or both"))
-    threshold = OutputThreshold.from_requirements(demand, rubric)
+    threshold = PytestThreshold.from_requirements(demand, rubric)
     variant = demand.variant or SINGLE_VARIANT
     texts = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
-    rows = run_beside_test_loop(
-        score_in_test(test, {variant: made}, texts, rubric=rubric, assertions=assertions, judges=demand.judges)
+    rows = run_beside_pytest_loop(
+        judge_and_score_output(test, {variant: made}, texts, rubric=rubric, assertions=assertions, judges=demand.judges)
     )
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
@@ -59,14 +59,14 @@ def score_test_output(
     shown = {name: _pytest_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
     data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
-    problems, scales = tuple(list_test_shortfalls(data, missed)), {}
+    problems, scales = tuple(list_pytest_shortfalls(data, missed)), {}
     if rubric is not None:
         scales = {leaf.id: (float(leaf.scale.min), float(leaf.scale.max)) for leaf in rubric.leaves.values()}
         scales[""] = (float(rubric.method.scale.min), float(rubric.method.scale.max))
     return ScoredOutput(test=test, variant=variant, missed=missed, problems=problems, scales=scales, data=data), rows
 
 
-def run_beside_test_loop(work: Coroutine[Any, Any, T]) -> T:
+def run_beside_pytest_loop(work: Coroutine[Any, Any, T]) -> T:
     """What the work comes to, done in a thread with a loop of its own: a loop of the test's is left as it is."""
     done: Future[T] = Future()
 
@@ -104,14 +104,14 @@ ASSERTION_FAILED = "assertion failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputThreshold:
+class PytestThreshold:
     """A least score and a least grade, each on the rubric's own scale; None where it is not asked for."""
 
     score: Fraction | None = None
     grade: str | None = None
 
     @classmethod
-    def from_requirements(cls, demand: OutputRequirements, rubric: Rubric | None) -> OutputThreshold:
+    def from_requirements(cls, demand: PytestRequirements, rubric: Rubric | None) -> PytestThreshold:
         """What a demand asks for, refused where no output could ever reach it or fall short of it."""
         asked = {"min_score": demand.min_score, "min_grade": demand.min_grade}
         name = next((name for name, value in asked.items() if value is not None), None)
@@ -124,7 +124,7 @@ class OutputThreshold:
                 what = f"the rubric {rubric.name!r} gives no grades"
                 raise InputError(Fault(what, "use min_score", where="min_grade"))
             if grade not in grades:
-                hint = suggest_known_word_in_fault(str(grade), grades)
+                hint = suggest_known_word_in_error(str(grade), grades)
                 raise InputError(Fault(f"{grade!r} is not a grade", hint, where="min_grade"))
         return cls(score=score, grade=demand.min_grade)
 
@@ -139,7 +139,7 @@ class OutputThreshold:
                 yield f"grade {grade} is below {self.grade}"
 
 
-def list_test_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
+def list_pytest_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
     """Why an output does not pass, in a few words each; an incomplete scorecard never does."""
     card = data["scorecard"] or {}
     if data["state"] != SCORED_STATE:
@@ -174,12 +174,12 @@ LONGEST_MESSAGE_TEXT = 300  # Characters of one text.
 MOST_CRITERIA_TOLD = 20  # Criteria.
 
 
-def format_failure_message(scored: ScoredOutput, place: str) -> str:
+def format_pytest_failure(scored: ScoredOutput, place: str) -> str:
     """The message to fail with; empty where the output passes. Personal data is masked, and nothing in it acts."""
     if not scored.problems:
         return ""
     output = scored.data["output"]["text"]
-    hide = build_text_mask([output])
+    hide = build_personal_text_mask([output])
 
     def shown(text: object) -> str:
         return fold_to_report_line(hide(str(text)), LONGEST_MESSAGE_TEXT)

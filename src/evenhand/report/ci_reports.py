@@ -14,7 +14,7 @@ from typing import IO, TextIO
 from evenhand.report.graded import NO_HISTORY, describe_reported_statement
 from evenhand.report.phrases import (
     ReportData,
-    describe_failure_count,
+    describe_reported_failure_count,
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
@@ -200,11 +200,11 @@ def format_github_annotations(head: ReportData, samples: Iterable[ReportData]) -
 def format_workflow_command(level: str, title: str, message: str) -> str:
     """One workflow command; nothing in the texts ends it, adds a property or starts another."""
     # Escaped by the rules of the runner: a property also ends at a comma or a colon.
-    title = _escape_workflow_text(fold_to_report_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
-    return f"::{level} title={title}::{_escape_workflow_text(fold_to_report_line(message, LONGEST_ANNOTATION))}"
+    title = _escape_github_annotation(fold_to_report_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={title}::{_escape_github_annotation(fold_to_report_line(message, LONGEST_ANNOTATION))}"
 
 
-def _escape_workflow_text(text: str) -> str:
+def _escape_github_annotation(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -216,16 +216,16 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
     yield level, f"Evenhand: {decision['verdict']}", " ".join(filter(None, sentences))
     for variant, gates in decision["gates"].items():
         for gate in gates:
-            if not gate["passed"] and variant in _annotated_variants(head):
+            if not gate["passed"] and variant in _list_annotated_report_variants(head):
                 mean = "nothing was measured" if gate["mean"] is None else f"the mean is {format_figure(gate['mean'])}"
                 yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {format_figure(gate['min'])}"
     for one in head["failures"]:
-        title = f"{one['variant']}: {describe_failure_count(one)}"
+        title = f"{one['variant']}: {describe_reported_failure_count(one)}"
         yield "error", title, f"{one['why']} (first in sample {one['first']})"
 
 
 def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) -> Iterator[tuple[str, str, str]]:
-    watched = _annotated_variants(head)
+    watched = _list_annotated_report_variants(head)
     found = 0
     for sample in samples:
         for result in sample["results"]:
@@ -237,7 +237,7 @@ def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) ->
             return
 
 
-def _annotated_variants(head: ReportData) -> set[str]:
+def _list_annotated_report_variants(head: ReportData) -> set[str]:
     """The treatments, or the only variant: what the control always did is no news."""
     treatments = {variant["name"] for variant in head["variants"] if variant["role"] != "control"}
     return treatments or {variant["name"] for variant in head["variants"]}

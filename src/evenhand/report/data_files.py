@@ -61,17 +61,21 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     first = ["id", "variant", "repeat", "state", "score", "composite"]
     rest = ["verdict", "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
-    rows.writerow(_escape_csv_cells([*first, *measured, *rest]))
+    rows.writerow(_escape_report_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
             output, passed = result["output"] or {}, [one["passed"] for one in result["assertions"]]
-            row = [sample["id"], *(result[name] for name in first[1:]), *_list_measures(result, layers, criteria)]
+            row = [
+                sample["id"],
+                *(result[name] for name in first[1:]),
+                *_list_reported_measures(result, layers, criteria),
+            ]
             row += [result["verdict"], passed.count(True), passed.count(False), output.get("cost")]
             row += [output.get("latency_ms"), result["why"], output.get("text")]
-            rows.writerow(_escape_csv_cells(row))
+            rows.writerow(_escape_report_csv_cells(row))
 
 
-def _list_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
+def _list_reported_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
     """What each layer scored, and what counted for each criterion."""
     counted = (result["scorecard"] or {}).get("criteria") or {}
     _, _, rubric = str(result.get("own_rubric", "")).partition("sample:")
@@ -80,11 +84,11 @@ def _list_measures(result: ReportData, layers: list[str], criteria: list[str]) -
     return [*(result["layers"].get(name) for name in layers), *(counted.get(id) for id in criteria)]
 
 
-def _escape_csv_cells(row: Iterable[object]) -> list[object]:
-    return [escape_csv_cell(value) if isinstance(value, str) else value for value in row]
+def _escape_report_csv_cells(row: Iterable[object]) -> list[object]:
+    return [escape_report_csv_cell(value) if isinstance(value, str) else value for value in row]
 
 
-def escape_csv_cell(text: str) -> str:
+def escape_report_csv_cell(text: str) -> str:
     """A text that a spreadsheet shows and does not calculate."""
     shown = escape_acting_report_characters(text[: LONGEST_CELL + 1])
     shown = shown if len(shown) <= LONGEST_CELL else shown[: LONGEST_CELL - 1] + "…"
@@ -118,17 +122,17 @@ PARQUET_COLUMNS = {
 
 def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -> None:
     """Write the results in groups of rows; the file appears when it is whole."""
-    arrow, parquet = _import_pyarrow()
+    arrow, parquet = _import_pyarrow_for_report()
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     measures = [replace_report_surrogates(name) for name in names]
     fields = {**PARQUET_COLUMNS, **dict.fromkeys(measures, "double")}
     about = {"evenhand": render_report_json_line(dict(head))}
-    schema = arrow.schema([(name, _to_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
+    schema = arrow.schema([(name, _to_report_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
     rows = (
         {
             **sample, **result, **(result["output"] or {}), "output": (result["output"] or {}).get("text"),
-            **dict(zip(measures, _list_measures(result, layers, criteria), strict=True)),
+            **dict(zip(measures, _list_reported_measures(result, layers, criteria), strict=True)),
         }
         for sample in samples
         for result in sample["results"]
@@ -138,7 +142,8 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
         with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
             while group := list(islice(rows, ROW_GROUP_SIZE)):
                 shaped = [
-                    {name: _shape_parquet_value(row.get(name), kind) for name, kind in fields.items()} for row in group
+                    {name: _shape_report_parquet_value(row.get(name), kind) for name, kind in fields.items()}
+                    for row in group
                 ]
                 file.write_table(arrow.Table.from_pylist(shaped, schema=schema), row_group_size=ROW_GROUP_SIZE)
         begun.replace(path)
@@ -146,7 +151,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
         begun.unlink(missing_ok=True)
 
 
-def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
+def _import_pyarrow_for_report() -> tuple[ModuleType, ModuleType]:
     try:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
@@ -156,23 +161,23 @@ def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
     return pyarrow, pyarrow.parquet
 
 
-def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
+def _to_report_arrow_type(arrow: ModuleType, kind: object) -> Any:
     if isinstance(kind, list):
-        return arrow.list_(_to_arrow_type(arrow, kind[0]))
+        return arrow.list_(_to_report_arrow_type(arrow, kind[0]))
     if isinstance(kind, dict):
-        return arrow.struct([(name, _to_arrow_type(arrow, one)) for name, one in kind.items()])
+        return arrow.struct([(name, _to_report_arrow_type(arrow, one)) for name, one in kind.items()])
     names = {"json": "string", "double": "float64", "bool": "bool_"}
     return getattr(arrow, names.get(str(kind), str(kind)))()
 
 
-def _shape_parquet_value(value: Any, kind: object) -> object:
+def _shape_report_parquet_value(value: Any, kind: object) -> object:
     """The value as its column holds it; None stays None, whatever the column."""
     if value is None:
         return None
     if isinstance(kind, list):
-        return [_shape_parquet_value(one, kind[0]) for one in value]
+        return [_shape_report_parquet_value(one, kind[0]) for one in value]
     if isinstance(kind, dict):
-        return {name: _shape_parquet_value(value.get(name), one) for name, one in kind.items()}
+        return {name: _shape_report_parquet_value(value.get(name), one) for name, one in kind.items()}
     if kind == "string":
         return replace_report_surrogates(value) if isinstance(value, str) else render_report_json_line(value)
     return render_report_json_line(value) if kind == "json" else float(value) if kind == "double" else value

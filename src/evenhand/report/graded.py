@@ -23,10 +23,10 @@ def format_grade_lines(head: ReportData) -> list[str]:
         if grades
     ]
     met = [one for grade, one in known.items() if any(grade in grades for grades in counted.values())]
-    return lines + [_describe_grade(one) for one in met if one["description"]]
+    return lines + [_describe_reported_grade(one) for one in met if one["description"]]
 
 
-def _describe_grade(grade: ReportData) -> str:
+def _describe_reported_grade(grade: ReportData) -> str:
     label = f" ({grade['label']})" if grade["label"] else ""
     return f"{grade['grade']}{label}: {grade['description']}"
 
@@ -40,7 +40,7 @@ def format_statement_lines(head: ReportData) -> list[str]:
     ]
 
 
-def format_history_lines(head: ReportData) -> list[str]:
+def format_report_history_lines(head: ReportData) -> list[str]:
     """What the history says of each variant that has one; what strays is for review and changes no score."""
     return [
         f"{one['variant']}: {'for review: ' if one.get('strayed') else ''}{one['says']}"

@@ -15,20 +15,20 @@ from evenhand.report.graded import (
     MOST_ADJUSTED,
     AdjustedResult,
     format_grade_lines,
-    format_history_lines,
+    format_report_history_lines,
     format_statement_lines,
     list_adjusted_results,
 )
-from evenhand.report.pair_phrases import build_preference_tables
+from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     ReportColumn,
     ReportData,
-    build_comparison_columns,
-    build_criterion_columns,
-    build_variant_columns,
-    describe_failure_count,
+    build_report_comparison_columns,
+    build_report_criterion_columns,
+    build_report_variant_columns,
     describe_reported_composite,
     describe_reported_cost,
+    describe_reported_failure_count,
     describe_reported_samples,
     describe_reported_selection,
     describe_safety_gate_finding,
@@ -53,22 +53,22 @@ VERDICT_MARKS |= dict.fromkeys(("UNDERPOWERED", "UNDECIDED"), "❔")
 
 def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
     """Write one page of at most 60,000 characters; what does not fit is counted, not cut in the middle."""
-    worst = find_notable_results(head, samples)
-    compared = chain.from_iterable(build_comparison_columns(head))
+    worst = find_notable_report_results(head, samples)
+    compared = chain.from_iterable(build_report_comparison_columns(head))
     differences = _render_markdown_columns(compared, ["comparison", "verdict"])
     sections = [
         _render_markdown_verdict(head),
-        _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"]),
+        _render_markdown_columns(chain.from_iterable(build_report_variant_columns(head)), ["variant"]),
         [escape_markdown(composed, LONGEST_SENTENCE)] if (composed := describe_reported_composite(head)) else [],
         ["Differences, with intervals:", "", *differences] if differences else [],
-        _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
+        _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
         _render_markdown_lines("Grades:", format_grade_lines(head)),
         _render_markdown_lines("Red flags and bonuses:", format_statement_lines(head)),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
         _render_markdown_safety_gate(head),
-        _render_markdown_lines("History:", format_history_lines(head)),
+        _render_markdown_lines("History:", format_report_history_lines(head)),
         _render_adjusted_results(worst),
         *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
     ]
@@ -124,7 +124,7 @@ def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
 
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:
     """Who is preferred to whom, where judges compared outputs in pairs."""
-    for table in build_preference_tables(head):
+    for table in build_report_preference_tables(head):
         first = table.columns[0][0]
         yield [f"{table.title}. {table.note}", "", *_render_markdown_columns(table.columns, [first])]
 
@@ -148,7 +148,7 @@ def _render_markdown_findings(head: ReportData) -> Iterator[list[str]]:
     name = partial(escape_markdown, most=LONGEST_NAME)
     failures, flags = [], []
     for one in head["failures"]:
-        what = f"{name(describe_failure_count(one))}: {escape_markdown(one['why'], LONGEST_REASON)}"
+        what = f"{name(describe_reported_failure_count(one))}: {escape_markdown(one['why'], LONGEST_REASON)}"
         failures.append(f"- {name(one['variant'])}: {what} (first in {name(one['first'])})")
     for one in head["flags"]:
         what = f"{name(one['guard'])} guard, {name(one['rule'])}: {escape_markdown(one['says'], LONGEST_REASON)}"
@@ -281,11 +281,11 @@ class NotableResults:
     n_unscored: int = 0
 
 
-def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> NotableResults:
+def find_notable_report_results(head: ReportData, samples: Iterable[ReportData]) -> NotableResults:
     """Look at every sample once."""
     control = next((one["name"] for one in head["variants"] if one["role"] == "control"), None)
     found = NotableResults()
-    drops, lows = _LargestResults(), _LargestResults()
+    drops, lows = _LargestReportedResults(), _LargestReportedResults()
     for sample in samples:
         for one in list_adjusted_results(sample):
             found.n_adjusted += 1
@@ -295,7 +295,7 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
             if len(found.unscored) < MOST_NOTABLE:
                 why, who = explain_unscored_in_report(result), result["variant"]
                 found.unscored.append(NotableResult(sample=sample["id"], variant=who, value=None, why=why))
-        means = _mean_markdown_score_by_variant(sample)
+        means = _mean_reported_score_by_variant(sample)
         before = None if control is None else means.get(control)
         for variant, value in means.items():
             lows.offer(-value, sample, variant, value, before)
@@ -306,7 +306,7 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
     return found
 
 
-class _LargestResults:
+class _LargestReportedResults:
     """The few largest of many, and of equals the earlier."""
 
     def __init__(self) -> None:
@@ -329,7 +329,7 @@ class _LargestResults:
         return [seen for _, _, seen in sorted(self._heap, key=lambda one: one[:2], reverse=True)]
 
 
-def _mean_markdown_score_by_variant(sample: ReportData) -> dict[str, float]:
+def _mean_reported_score_by_variant(sample: ReportData) -> dict[str, float]:
     """What each variant scored, over its repeats: composites, or scores where nobody has a composite."""
     results = [one for one in sample["results"] if not is_unscored_in_report(one)]
     of = "composite" if any(one["composite"] is not None for one in results) else "score"

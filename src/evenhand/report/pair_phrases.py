@@ -17,7 +17,7 @@ class PreferenceTable:
     note: str
 
 
-def build_preference_tables(head: ReportData) -> list[PreferenceTable]:
+def build_report_preference_tables(head: ReportData) -> list[PreferenceTable]:
     """The tables of a run whose judges compared outputs in pairs; empty for any other."""
     found = head.get("preferences")
     if not found:

@@ -125,7 +125,7 @@ def is_unscored_in_report(result: ReportData) -> bool:
     return result["state"] in ("failed", "incomplete")
 
 
-def describe_failure_count(failure: ReportData) -> str:
+def describe_reported_failure_count(failure: ReportData) -> str:
     """How often something failed in the same way: 1 output failed, 3 judgments failed, 2 abstentions."""
     if failure["kind"] == "abstention":
         return pluralize_count(failure["count"], "abstention")
@@ -145,7 +145,7 @@ VERDICT_WORDS = ("pass", "borderline", "fail")
 ReportColumn = tuple[str, list[str]]  # A name and the cells below it.
 
 
-def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
+def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     """A row for each variant: names, scores, counts, costs; columns in which nothing was measured are left out."""
     variants, assertions = head["variants"], [one["assertions"] for one in head["variants"]]
     roles = [" (control)" if one["role"] == "control" and len(variants) > 1 else "" for one in variants]
@@ -165,7 +165,7 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
         ("failed", _format_report_counts([one["failed"] for one in variants])),
     ]
     costs = [
-        (name, [_format_variant_cost(one["cost"], whose) for one in variants])
+        (name, [_format_reported_variant_cost(one["cost"], whose) for one in variants])
         for name, whose in (("output cost", "outputs"), ("judge cost", "judges"))
         if any(one["cost"][whose] or one["cost"].get(f"{whose}_unpriced") for one in variants)
     ]
@@ -174,9 +174,9 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     return _drop_unmeasured_columns([[("variant", names)], scores, counts, costs])
 
 
-def build_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
+def build_report_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
     """Names and scores of the variants alone, with the differences from the control in rows below."""
-    (names,), *groups = build_variant_columns(head)[:2]
+    (names,), *groups = build_report_variant_columns(head)[:2]
     compared = [one for one in head["decision"]["comparisons"] if one["composite"] or any(one["layers"].values())]
     rows = [f"{one['treatment']} − {one['control']}" for one in compared]
     columns: list[ReportColumn] = []
@@ -189,7 +189,7 @@ def build_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
     return [[(names[0], [*names[1], *rows])], columns] if columns else []
 
 
-def build_tag_columns(head: ReportData) -> list[ReportColumn]:
+def build_report_tag_columns(head: ReportData) -> list[ReportColumn]:
     """The tags, how many samples have each, and a column of mean composites for each variant; empty without tags."""
     tags = head.get("tags") or []  # Earlier versions did not keep them.
     if not tags:
@@ -203,16 +203,16 @@ def build_tag_columns(head: ReportData) -> list[ReportColumn]:
     return columns
 
 
-def _format_variant_cost(cost: ReportData, whose: str) -> str:
+def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
     return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
 
 
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    return "; ".join(filter(None, (describe_known_cost(cost), describe_unpriced_calls(cost))))
+    return "; ".join(filter(None, (describe_reported_known_cost(cost), describe_unpriced_calls(cost))))
 
 
-def describe_known_cost(cost: ReportData) -> str:
+def describe_reported_known_cost(cost: ReportData) -> str:
     """What a run cost, or what it cost at least where some price is unknown."""
     if not cost["unpriced"]:
         return format_dollar_amount(cost["total"])
@@ -235,7 +235,7 @@ def _drop_unmeasured_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[l
     return [group for group in measured if group]
 
 
-def build_criterion_columns(head: ReportData) -> list[ReportColumn]:
+def build_report_criterion_columns(head: ReportData) -> list[ReportColumn]:
     """The criteria, and a column of means for each variant; empty where there are none."""
     ids = list_report_criteria(head)
     columns: list[ReportColumn] = [("criterion", ids)] if ids else []
@@ -250,7 +250,7 @@ def build_criterion_columns(head: ReportData) -> list[ReportColumn]:
     return columns
 
 
-def build_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
+def build_report_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
     """A row for each comparison: what was decided, the differences, the pairs; empty where nothing was compared."""
     compared = head["decision"]["comparisons"]
     if not compared:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from evenhand.guards.personal_data import build_text_mask, find_personal_data, mask_data, mask_personal_data
+from evenhand.guards.personal_data import build_personal_text_mask, find_personal_data, mask_data, mask_personal_data
 from evenhand.store.store import Store
 
 ReportSampleJson = dict[str, Any]
@@ -31,7 +31,7 @@ def build_report_data(
     masks = "personal" in head["eval"]["guards"]
     order = {one["name"]: place for place, one in enumerate(head["variants"])}
     samples = _iterate_report_samples(store, run["id"], order, masks)
-    return (mask_data(head, build_text_mask(())), samples) if masks else (head, samples)  # type: ignore[return-value]
+    return (mask_data(head, build_personal_text_mask(())), samples) if masks else (head, samples)  # type: ignore[return-value]
 
 
 def _iterate_report_samples(
@@ -80,7 +80,7 @@ def _build_report_result(
         "score": _report_score_to_float(row["score"]),
         "composite": _report_score_to_float(row["composite"]),
         "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
-        "five_layers": _report_five_layers(content.get("five_layers")),
+        "five_layers": _build_report_layers(content.get("five_layers")),
         "verdict": card["verdict"] if card else None,
         **{name: content[name] for name in KEPT_FIELDS},
         **({"preferences": content["preferences"]} if "preferences" in content else {}),
@@ -106,7 +106,7 @@ def _report_score_to_float(exact: str | None) -> float | None:
     return int(above) / int(below or 1)
 
 
-def _report_five_layers(kept: Mapping[str, Any] | None) -> ReportSampleJson | None:
+def _build_report_layers(kept: Mapping[str, Any] | None) -> ReportSampleJson | None:
     """The five layers of the scoring pipeline; None for results of versions that did not keep them."""
     if kept is None:
         return None
@@ -117,7 +117,7 @@ def _report_five_layers(kept: Mapping[str, Any] | None) -> ReportSampleJson | No
 def mask_report_sample(sample: ReportSampleJson) -> ReportSampleJson:
     """The sample with every text masked."""
     outputs = [one["output"]["text"] for one in sample["results"] if one["output"]]
-    hide = build_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
+    hide = build_personal_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
     own = {name: mask_data(value, hide) for name, value in sample.items() if name != "results"}
     return {**own, "results": [_mask_report_result(one, hide) for one in sample["results"]]}
 

@@ -12,8 +12,8 @@ from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import (
     ReportColumn,
     ReportData,
-    build_variant_columns,
-    describe_failure_count,
+    build_report_variant_columns,
+    describe_reported_failure_count,
     describe_reported_samples,
     describe_unfinished_in_report,
     format_report_p_value,
@@ -37,7 +37,7 @@ _CELL_STYLE = "padding:2px 10px;text-align:{side};border-bottom:1px solid #8884"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultView:
+class ReportedResultView:
     """What is shown: the verdict, what it is of, one table, and sentences with their names."""
 
     verdict: str
@@ -47,18 +47,24 @@ class ResultView:
 
     def to_line(self, kind: str) -> str:
         """One short line, as a console shows a value."""
-        return f"<{kind} {_fold(self.about, LONGEST_LINE_PART)}: {_fold(self.verdict, LONGEST_LINE_PART)}>"
+        about, verdict = (_fold_report_part(text, LONGEST_LINE_PART) for text in (self.about, self.verdict))
+        return f"<{kind} {about}: {verdict}>"
 
     def to_text(self) -> str:
         """A few lines of plain text; nothing in it acts on a terminal."""
-        table = [[_fold(cell, LONGEST_CELL_TEXT) for cell in (name, *cells)] for name, cells in self.columns]
+        table = [
+            [_fold_report_part(cell, LONGEST_CELL_TEXT) for cell in (name, *cells)] for name, cells in self.columns
+        ]
         widths = [max(map(len, cells)) for cells in table]
         rows = []
         for row in zip(*table, strict=True):
             first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             rows.append("  ".join([row[0].ljust(len(first)), *rest]).rstrip())
-        told = [f"  {name}: {_fold(text, LONGEST_SENTENCE_TEXT)}" for name, text in self.sentences]
-        about, verdict = _fold(self.about, LONGEST_SENTENCE_TEXT), _fold(self.verdict, LONGEST_SENTENCE_TEXT)
+        told = [f"  {name}: {_fold_report_part(text, LONGEST_SENTENCE_TEXT)}" for name, text in self.sentences]
+        about, verdict = (
+            _fold_report_part(self.about, LONGEST_SENTENCE_TEXT),
+            _fold_report_part(self.verdict, LONGEST_SENTENCE_TEXT),
+        )
         return "\n".join([about, "", *rows, *([""] if rows else []), verdict, *told])
 
     def to_html(self) -> str:
@@ -75,12 +81,12 @@ class ResultView:
         )
 
 
-def _fold(text: object, most: int) -> str:
+def _fold_report_part(text: object, most: int) -> str:
     return fold_to_report_line(str(text), most)
 
 
 def _render(text: object, most: int = LONGEST_SENTENCE_TEXT) -> str:
-    return escape(escape_hiding_page_characters(_fold(text, most)))
+    return escape(escape_hiding_page_characters(_fold_report_part(text, most)))
 
 
 def _render_cell(text: object, tag: str, at: int) -> str:
@@ -88,14 +94,14 @@ def _render_cell(text: object, tag: str, at: int) -> str:
     return f'<{tag} style="{style}">{_render(text, LONGEST_CELL_TEXT)}</{tag}>'
 
 
-def view_run(head: ReportData, why_stopped: str = "") -> ResultView:
+def view_reported_run(head: ReportData, why_stopped: str = "") -> ReportedResultView:
     """A run: its variants with their scores, the verdict and why; of one that was stopped, why that was."""
     run = head["run"]
     state = ": ".join(filter(None, (describe_unfinished_in_report(run), why_stopped)))
     about = [run["name"], describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant")]
-    columns = [one for one in chain(*build_variant_columns(head)) if one[0] not in _COLUMNS_LEFT_OUT]
+    columns = [one for one in chain(*build_report_variant_columns(head)) if one[0] not in _COLUMNS_LEFT_OUT]
     failures = [
-        ("failed", f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})")
+        ("failed", f"{one['variant']}: {describe_reported_failure_count(one)}: {one['why']} (first in {one['first']})")
         for one in head["failures"]
     ]
     more = len(failures) - MOST_FAILURES_SHOWN
@@ -105,10 +111,10 @@ def view_run(head: ReportData, why_stopped: str = "") -> ResultView:
         ("failed", f"and {pluralize_count(more, 'more kind', 'more kinds')} of failure" if more > 0 else ""),
         *_list_decision_sentences(head["decision"]),
     ]
-    return _build_view(head["decision"], " · ".join([*about, f"run {run['id']}"]), columns, sentences)
+    return _build_report_view(head["decision"], " · ".join([*about, f"run {run['id']}"]), columns, sentences)
 
 
-def view_comparison(found: ReportData) -> ResultView:
+def view_comparison(found: ReportData) -> ReportedResultView:
     """A comparison of stored runs: a row for each treatment, the verdict and why."""
     compared, sides = found["decision"]["comparisons"], (found["control"], *found["treatments"])
     runs = list(dict.fromkeys(side["run"] for side in sides))
@@ -126,7 +132,7 @@ def view_comparison(found: ReportData) -> ResultView:
         *_list_decision_sentences(found["decision"]),
     ]
     about = f"{found['control']['eval']} · {pluralize_count(found['samples']['both'], 'sample')} · {of_runs}"
-    return _build_view(found["decision"], about, columns if compared else [], sentences)
+    return _build_report_view(found["decision"], about, columns if compared else [], sentences)
 
 
 def _list_decision_sentences(decision: ReportData) -> list[tuple[str, str]]:
@@ -134,10 +140,10 @@ def _list_decision_sentences(decision: ReportData) -> list[tuple[str, str]]:
     return [("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])]
 
 
-def _build_view(
+def _build_report_view(
     decision: ReportData, about: str, columns: Sequence[ReportColumn], sentences: Iterable[tuple[str, str]]
-) -> ResultView:
-    return ResultView(
+) -> ReportedResultView:
+    return ReportedResultView(
         verdict=f"{decision['verdict']}: {decision['headline']}",
         about=about,
         columns=columns,
@@ -145,7 +151,7 @@ def _build_view(
     )
 
 
-def list_result_rows(head: ReportData, samples: Iterable[ReportData]) -> Iterator[dict[str, Any]]:
+def list_reported_result_rows(head: ReportData, samples: Iterable[ReportData]) -> Iterator[dict[str, Any]]:
     """A flat row for each output of a run: what it was scored, by layer and criterion, and its texts."""
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     for sample in samples:

@@ -18,7 +18,7 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.stats.regression import length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_exact_fraction, format_score, format_signed
+from evenhand.wording import format_score, format_signed, spell_exact_fraction
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class AdjustedScores:
     notes: tuple[str, ...] = ()
 
 
-def adjust_run_scores(store: Store, run: str, frame: RunEvalRecord) -> AdjustedScores | None:
+def adjust_run_results(store: Store, run: str, frame: RunEvalRecord) -> AdjustedScores | None:
     """Write the composites of a run as its eval wants them computed, with the steps that moved them.
 
     None where every output has its composite by itself.
@@ -79,21 +79,21 @@ def adjust_run_scores(store: Store, run: str, frame: RunEvalRecord) -> AdjustedS
     """
     if not frame.composite.needs_all_outputs:
         return None
-    outputs = _collect_scored_outputs(store, run, frame)
+    outputs = _collect_run_outputs(store, run, frame)
     if not outputs.places:
         return None
-    adjusted = adjust_scored_outputs(outputs, frame)
-    scored = (row for row in store.results(run) if _find_row_place(row) in outputs.places)
-    while rows := [_adjust_result_row(row, outputs, adjusted, frame) for row in islice(scored, ROWS_PER_BATCH)]:
+    adjusted = adjust_run_outputs(outputs, frame)
+    scored = (row for row in store.results(run) if _find_result_row_place(row) in outputs.places)
+    while rows := [_adjust_run_result_row(row, outputs, adjusted, frame) for row in islice(scored, ROWS_PER_BATCH)]:
         store.write_rows(RowBatch(results=rows))
     return adjusted
 
 
-def _find_row_place(row: Row) -> tuple[int, str, int]:
+def _find_result_row_place(row: Row) -> tuple[int, str, int]:
     return row["position"], row["variant"], row["repeat"]
 
 
-def _collect_scored_outputs(store: Store, run: str, frame: RunEvalRecord) -> ScoredOutputs:
+def _collect_run_outputs(store: Store, run: str, frame: RunEvalRecord) -> ScoredOutputs:
     found = ScoredOutputs()
     by_rubric = {
         rubric["name"]: {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
@@ -104,7 +104,7 @@ def _collect_scored_outputs(store: Store, run: str, frame: RunEvalRecord) -> Sco
             continue
         content = json.loads(row["content"])
         plain = content.get("unadjusted") or {"layers": content["layers"], "composite": row["composite"]}
-        found.places[_find_row_place(row)] = len(found.variants)
+        found.places[_find_result_row_place(row)] = len(found.variants)
         found.variants.append(row["variant"])
         found.positions.append(row["position"])
         found.lengths.append(len(content["output"]["text"]))
@@ -114,21 +114,21 @@ def _collect_scored_outputs(store: Store, run: str, frame: RunEvalRecord) -> Sco
     return found
 
 
-def adjust_scored_outputs(outputs: ScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
+def adjust_run_outputs(outputs: ScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
     """First what length does to the judge layer is removed, then every layer is put on one scale."""
     settings, layers = frame.composite, outputs.take_columns()
     notes: list[str] = []
     length = None
     if settings.debias == "regress" and COMPOSITE_JUDGE_LAYER in layers:
         try:
-            layers[COMPOSITE_JUDGE_LAYER], length = _remove_length_effect(outputs, layers[COMPOSITE_JUDGE_LAYER])
+            layers[COMPOSITE_JUDGE_LAYER], length = _remove_run_length_effect(outputs, layers[COMPOSITE_JUDGE_LAYER])
         except InputError as error:
             notes.append(f"the effect of length could not be measured and was not removed: {error}")
-    debiased = _average_layers(layers, outputs.weights)
+    debiased = _average_run_layers(layers, outputs.weights)
     on_one_scale, composites = layers, debiased
     if settings.standardise != "off":
-        on_one_scale = standardise_layers(layers, settings.standardise)
-        composites = _average_layers(on_one_scale, outputs.weights)
+        on_one_scale = standardise_run_layers(layers, settings.standardise)
+        composites = _average_run_layers(on_one_scale, outputs.weights)
     return AdjustedScores(
         layers=layers,
         debiased=debiased,
@@ -139,7 +139,7 @@ def adjust_scored_outputs(outputs: ScoredOutputs, frame: RunEvalRecord) -> Adjus
     )
 
 
-def _remove_length_effect(outputs: ScoredOutputs, judge: Floats) -> tuple[Floats, LengthEffect]:
+def _remove_run_length_effect(outputs: ScoredOutputs, judge: Floats) -> tuple[Floats, LengthEffect]:
     """Judge scores at the typical length, held to the scale; an InputError where the effect cannot be measured.
 
     Outputs of one sample are compared with each other, whichever variant they are of. What cannot be told from length
@@ -157,7 +157,7 @@ def _remove_length_effect(outputs: ScoredOutputs, judge: Floats) -> tuple[Floats
     return adjusted, LengthEffect(per_doubling=slope, low=found.low / 100, high=found.high / 100, length=2**typical)
 
 
-def standardise_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
+def standardise_run_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     """Each layer over all outputs that have it, so that none counts for more because its scores are more spread.
 
     `z`: every layer gets the mean and the spread that all have on average; `rank`: its rank among the outputs, ties
@@ -165,7 +165,7 @@ def standardise_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     """
     low, high = float(LOWEST_LAYER_SCORE), float(HIGHEST_LAYER_SCORE)
     if how == "rank":
-        return {name: low + (high - low) * _rank_share(column) for name, column in layers.items()}
+        return {name: low + (high - low) * _run_rank_shares(column) for name, column in layers.items()}
     means = {name: float(np.nanmean(column)) for name, column in layers.items()}
     spreads = {name: float(np.nanstd(column)) for name, column in layers.items()}
     moved = [spread for spread in spreads.values() if spread > 0]
@@ -176,7 +176,7 @@ def standardise_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     }
 
 
-def _rank_share(column: Floats) -> Floats:
+def _run_rank_shares(column: Floats) -> Floats:
     """The share of outputs below each one, half of its equals among them."""
     shares = np.full(len(column), np.nan)
     there = ~np.isnan(column)
@@ -186,7 +186,7 @@ def _rank_share(column: Floats) -> Floats:
     return shares
 
 
-def _average_layers(layers: LayerColumns, weights: Sequence[Mapping[str, Fraction]]) -> Floats:
+def _average_run_layers(layers: LayerColumns, weights: Sequence[Mapping[str, Fraction]]) -> Floats:
     """The mean of the layers that each output has, as they weigh."""
     shares = {name: np.array([float(one.get(name, 1)) for one in weights]) for name in layers}
     total = sum(np.where(np.isnan(column), 0.0, shares[name]) for name, column in layers.items())
@@ -194,8 +194,8 @@ def _average_layers(layers: LayerColumns, weights: Sequence[Mapping[str, Fractio
     return np.asarray(summed / total, dtype=np.float64)
 
 
-def _adjust_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord) -> Row:
-    place = outputs.places[_find_row_place(row)]
+def _adjust_run_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord) -> Row:
+    place = outputs.places[_find_result_row_place(row)]
     content = json.loads(row["content"])
     plain = content.get("unadjusted") or {
         "layers": content["layers"],
@@ -204,23 +204,23 @@ def _adjust_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedScore
     }
     layers = dict(plain["layers"])
     if adjusted.length is not None and layers.get(COMPOSITE_JUDGE_LAYER) is not None:
-        layers[COMPOSITE_JUDGE_LAYER] = _to_kept_fraction(adjusted.layers[COMPOSITE_JUDGE_LAYER][place])
-    composite = _to_kept_fraction(adjusted.composites[place])
+        layers[COMPOSITE_JUDGE_LAYER] = _to_result_row_fraction(adjusted.layers[COMPOSITE_JUDGE_LAYER][place])
+    composite = _to_result_row_fraction(adjusted.composites[place])
     content |= {
         "unadjusted": plain,
         "layers": layers,
-        "composite_steps": [*plain["steps"], *_list_adjusting_steps(place, outputs, adjusted, frame)],
+        "composite_steps": [*plain["steps"], *_list_run_adjustments(place, outputs, adjusted, frame)],
     }
     if content.get("five_layers"):
         content["five_layers"] |= {"judge": layers.get(COMPOSITE_JUDGE_LAYER), "composite": composite}
     return {**row, "composite": composite, "number": float(Fraction(composite)), "content": to_stored_json(content)}
 
 
-def _to_kept_fraction(value: float) -> str:
-    return format_exact_fraction(Fraction(value).limit_denominator(FINEST_FRACTION)) or "0"
+def _to_result_row_fraction(value: float) -> str:
+    return spell_exact_fraction(Fraction(value).limit_denominator(FINEST_FRACTION)) or "0"
 
 
-def _list_adjusting_steps(
+def _list_run_adjustments(
     place: int, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord
 ) -> list[Json]:
     """Each step that moved the composite, with the sentence that says how."""
@@ -248,7 +248,7 @@ def _list_adjusting_steps(
     return steps
 
 
-def describe_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjusted: AdjustedScores | None) -> Json:
+def summarise_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjusted: AdjustedScores | None) -> Json:
     """Which layers the composite was computed from, and how, as data and in one sentence."""
     settings, weights = frame.composite, frame.find_layer_weights()
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")

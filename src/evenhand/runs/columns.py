@@ -55,7 +55,7 @@ class RunTable:
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def load_run_table(store: Store, run: str) -> RunTable:
+def load_run_columns(store: Store, run: str) -> RunTable:
     """The columns of a run's results; `run` is an id as `Store.run` takes it.
 
     Those of a finished run are worked out once and kept: a hundred thousand rows take half a minute, columns a moment.
@@ -63,13 +63,13 @@ def load_run_table(store: Store, run: str) -> RunTable:
     row = store.find_run(run)
     frame = read_run_eval_record(json.loads(row["setup"])["frame"])
     finished = row["state"] == "finished"
-    kept = unpack_columns(store.load_columns(row["id"])) if finished else None
+    kept = unpack_run_columns(store.load_columns(row["id"])) if finished else None
     if kept is None:
         columns = ColumnsBuilder(list(frame.variants))
         for one in store.results(row["id"]):
             columns.add(one, json.loads(one["content"]))
         content = columns.pack(store.samples(row["id"]))
-        kept = unpack_columns(content)
+        kept = unpack_run_columns(content)
         assert kept is not None
         if finished:
             with suppress(StoreError):  # Whoever may only read the store reads the rows each time.
@@ -95,7 +95,7 @@ class PackedColumns:
     values: Mapping[ColumnName, NDArray[np.float64]]
 
 
-def unpack_columns(content: bytes | None) -> PackedColumns | None:
+def unpack_run_columns(content: bytes | None) -> PackedColumns | None:
     """The columns in some bytes; None where there are none, or none that this version reads."""
     if content is None:
         return None
@@ -108,16 +108,16 @@ def unpack_columns(content: bytes | None) -> PackedColumns | None:
             return PackedColumns(
                 samples=tuple(json.loads(packed.read("samples"))),
                 variants=tuple(names["variants"]),
-                places={name: _read_run_column(packed, name) for name in places},
+                places={name: _unpack_run_column(packed, name) for name in places},
                 values={
-                    tuple(key): _read_run_column(packed, f"v{number}") for number, key in enumerate(names["values"])
+                    tuple(key): _unpack_run_column(packed, f"v{number}") for number, key in enumerate(names["values"])
                 },
             )
     except (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile):
         return None
 
 
-def _read_run_column(packed: zipfile.ZipFile, name: str) -> Any:
+def _unpack_run_column(packed: zipfile.ZipFile, name: str) -> Any:
     with packed.open(name) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -132,7 +132,7 @@ class RunVariantRows:
     samples: Mapping[str, int]
 
     @classmethod
-    def select_variant(cls, table: RunTable, variant: str) -> Self:
+    def from_run_table(cls, table: RunTable, variant: str) -> Self:
         """A variant of a table."""
         rows = np.flatnonzero(table.variant == table.variants.index(variant))
         there = np.zeros(len(table.samples), dtype=np.bool_)
@@ -151,7 +151,7 @@ class SharedSamples:
     changed: tuple[str, ...]
 
 
-def match_samples_of_runs(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
+def find_shared_run_samples(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
     """The samples that both have, those that one has, and those that both have with other texts."""
     ours, theirs = first.samples, second.samples
     both = [id for id in ours if id in theirs]
@@ -166,7 +166,7 @@ def match_samples_of_runs(first: RunVariantRows, second: RunVariantRows) -> Shar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedResultRows:
+class JoinedRunRows:
     """The rows of each member for the samples and repeats that all have, in one order; clusters are the first's."""
 
     members: tuple[RunVariantRows, ...]
@@ -192,16 +192,16 @@ class PairedResultRows:
 
     def layers(self, place: int) -> dict[str, ScoreColumn]:
         """Its layers."""
-        return self._result_columns(place, "layers")
+        return self._run_result_columns(place, "layers")
 
     def criteria(self, place: int) -> dict[str, ScoreColumn]:
         """Its criteria; those of other variants of the run are none of it."""
-        found = self._result_columns(place, "criteria")
+        found = self._run_result_columns(place, "criteria")
         return {id: scores for id, scores in found.items() if any(score is not None for score in scores)}
 
     def judges(self, place: int) -> list[ScoreColumn]:
         """What each of its judges made of it."""
-        return list(self._result_columns(place, "reviews").values())
+        return list(self._run_result_columns(place, "reviews").values())
 
     def layer_sets(self, place: int) -> dict[tuple[str, ...], int]:
         """The sets of layers that its composites were computed from, and how many of each."""
@@ -217,7 +217,7 @@ class PairedResultRows:
             for one, count in zip(kinds.tolist(), counts.tolist(), strict=True)
         }
 
-    def _result_columns(self, place: int, kind: str) -> dict[str, ScoreColumn]:
+    def _run_result_columns(self, place: int, kind: str) -> dict[str, ScoreColumn]:
         rows = self.rows[place]
         return {
             name: _result_scores_or_none(column[rows])
@@ -225,7 +225,7 @@ class PairedResultRows:
         }
 
 
-def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
+def join_run_rows(members: Sequence[RunVariantRows]) -> JoinedRunRows:
     """The rows that all members have, by sample id and repeat, in the order of the first."""
     # For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others.
     keys: list[Integers] = []
@@ -242,7 +242,7 @@ def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
         rows.append(member.rows[order[np.searchsorted(key[order], common)]])
     kept = np.unique(common // MOST_REPEATS)
     unpaired = [int(np.isin(key[key >= 0] // MOST_REPEATS, kept).sum()) - len(common) for key in keys]
-    return PairedResultRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
+    return JoinedRunRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
 
 
 def _result_scores_or_none(values: Floats) -> ScoreColumn:

@@ -16,19 +16,19 @@ from evenhand.assertions.assertion import Assertion, check_assertion, list_outsi
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
-from evenhand.evals.sample import EvalSample, read_output_json, write_output_json
+from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,
-    measure_judged_sample_assertion,
-    measure_sample_similarity,
-    sample_assertion_material,
-    sample_assertion_rubric,
+    eval_question_material,
+    eval_question_rubric,
+    measure_eval_sample_similarity,
+    measure_judged_eval_question,
 )
 from evenhand.evals.sample_rubrics import PAIRWISE
 from evenhand.evals.samples import RecheckedSamples
-from evenhand.evals.variants.variant import EndpointVariant, OutputMaker
-from evenhand.guards.output_guards import guard_text
-from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
+from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
+from evenhand.guards.output_guards import list_guard_findings
+from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
@@ -36,7 +36,7 @@ from evenhand.model.sample import OutputTrace, Sample, VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
-from evenhand.runs.pairs import build_preference_rubric, is_pairwise, score_sample_pairs
+from evenhand.runs.pairs import build_run_pair_rubric, is_pairwise_run_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -74,7 +74,7 @@ class RunProgress:
         """Whether nothing is left to do."""
         return self.done + self.skipped >= self.total
 
-    def stop(self) -> None:
+    def stop_run(self) -> None:
         """Start nothing more; what is under way may end."""
         self.stopping = True
         self.on_stop()
@@ -90,7 +90,7 @@ async def execute_run(
     finished = await drop_unneeded_replies(worker)  # What a sitting that was killed had no time to.
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     for stage in stages:
-        pieces = _iter_run_pieces(worker, stage, course, ending, finished)
+        pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
         lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
         tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
         try:
@@ -106,7 +106,7 @@ async def execute_run(
         await turns.freed.wait()
 
 
-def _iter_run_pieces(
+def _iter_unfinished_run_pieces(
     worker: RunWorker,
     stage: Iterable[tuple[int, EvalSample]],
     course: RunProgress,
@@ -177,7 +177,7 @@ class RunWorker:
     setup: RunSetup
     book: RunRecorder
     memory: ReplyCache
-    makers: Mapping[str, OutputMaker]
+    makers: Mapping[str, VariantOutputMaker]
     environ: Mapping[str, str]
     runs: Sequence[str] = ()  # Whose outputs may be taken over.
     tell: Callable[[Row], None] | None = None
@@ -219,11 +219,11 @@ class RunWorker:
                 findings={name: one.findings for name, (one, _) in found.items() if one.findings},
             )
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
-            if is_pairwise(rubric):
+            if is_pairwise_run_rubric(rubric):
                 eval, judges = self.setup.eval, self._open_judges(shared)
-                pairs = await ask_judges_about_pairs(rubric, asked, judges, eval.how)
+                pairs = await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
                 names = [judge.name for judge in judges]
-                judged = score_sample_pairs(rubric, asked, pairs, eval.how, names, eval.control)
+                judged = score_run_pairs(rubric, asked, pairs, eval.how, names, eval.control)
                 preferences = pairs.preferences
             else:
                 judged, preferences = await self._ask_judges(rubric, asked, shared), ()
@@ -239,8 +239,8 @@ class RunWorker:
     async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
         """The output and what rules find in it, or why there is none."""
         eval, scored = self.setup.eval, rubric
-        if rubric is not None and is_pairwise(rubric):
-            scored = build_preference_rubric(rubric, eval.control)
+        if rubric is not None and is_pairwise_run_rubric(rubric):
+            scored = build_run_pair_rubric(rubric, eval.control)
         result = OutputResult(work=work, cluster=sample.cluster, rubric=scored)
         result.own_rubric = eval.own_rubrics.find_rubric_key(sample)
         result.in_tables = eval.own_rubrics.fits_tables(result.own_rubric)
@@ -262,7 +262,7 @@ class RunWorker:
         values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
         measured = dict(zip(leaves, values, strict=True))
         result.made = made
-        result.findings = guard_text(made.text, eval.guards)
+        result.findings = list_guard_findings(made.text, eval.guards)
         result.checked = tuple(check_assertion(one, facts, measured) for one in assertions)
         return result
 
@@ -276,7 +276,7 @@ class RunWorker:
         if found is None:
             made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
         else:
-            made = read_output_json(json.loads(found["content"]))
+            made = read_sample_output_json(json.loads(found["content"]))
         if found is None or found["run"] != book.run:
             content = to_stored_json(write_output_json(made))
             await book.writer.put("made", {**work.place_in_run(book), "key": key, "content": content})
@@ -289,14 +289,14 @@ class RunWorker:
                 run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
             )
         if leaf.kind not in JUDGE_QUESTIONS:
-            return measure_sample_similarity(leaf, facts)
-        shown = sample_assertion_material(leaf, facts)
+            return measure_eval_sample_similarity(leaf, facts)
+        shown = eval_question_material(leaf, facts)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        return measure_judged_sample_assertion(await self._ask_judges(sample_assertion_rubric(leaf.kind), shown, work))
+        return measure_judged_eval_question(await self._ask_judges(eval_question_rubric(leaf.kind), shown, work))
 
     async def _ask_judges(self, rubric: Rubric, asked: Sample, work: RunWork) -> JudgedSample:
-        return await judge_sample(rubric, asked, self._open_judges(work), self.setup.eval.how)
+        return await ask_judges_for_reviews(rubric, asked, self._open_judges(work), self.setup.eval.how)
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:
         """The judges as a piece of work asks them: through the cache, and within the budget."""

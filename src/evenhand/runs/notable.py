@@ -21,7 +21,7 @@ MOST_REPORTED_TAGS = 50
 SMALLEST_CHANGE = 1e-9  # Below it, two composites differ by rounding.
 
 
-def find_notable_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
+def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     """The samples that got worse, those that got better, and the lowest ones, each by its position."""
     control = summary.tallies.get(frame.control)
     worse: list[Json] = []
@@ -32,12 +32,17 @@ def find_notable_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
         positions, means = average_sample_scores(tally, tally.composite.values)
         for at in np.argsort(means, kind="stable")[:MOST_NOTABLE_SAMPLES]:
             place = int(positions[at])
-            criteria = {id: one for id in tally.criteria if (one := _average_criterion(tally, id, place)) is not None}
+            criteria = {
+                id: one for id in tally.criteria if (one := _average_tallied_criterion(tally, id, place)) is not None
+            }
             lowest.append({"variant": name, "position": place, "composite": float(means[at]), "criteria": criteria})
         if control is not None and name != frame.control:
-            changes = _list_sample_changes(control, tally)
-            worse += [_describe_change(name, control, tally, one) for one in changes[:MOST_NOTABLE_SAMPLES]]
-            better += [_describe_change(name, control, tally, one) for one in changes[: -MOST_NOTABLE_SAMPLES - 1 : -1]]
+            changes = _list_run_sample_changes(control, tally)
+            worse += [_summarise_run_sample_change(name, control, tally, one) for one in changes[:MOST_NOTABLE_SAMPLES]]
+            better += [
+                _summarise_run_sample_change(name, control, tally, one)
+                for one in changes[: -MOST_NOTABLE_SAMPLES - 1 : -1]
+            ]
     worse = sorted((one for one in worse if one["change"] < -SMALLEST_CHANGE), key=lambda one: one["change"])
     better = sorted((one for one in better if one["change"] > SMALLEST_CHANGE), key=lambda one: -one["change"])
     lowest.sort(key=lambda one: one["composite"])
@@ -45,7 +50,7 @@ def find_notable_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     return {kind: several[:MOST_NOTABLE_SAMPLES] for kind, several in found.items()}
 
 
-def name_notable_samples(notable: Json, ids: Mapping[int, str]) -> Json:
+def name_notable_run_samples(notable: Json, ids: Mapping[int, str]) -> Json:
     """The same with the ids of the samples in place of their positions."""
     return {
         kind: [{"sample": ids.get(one["position"], ""), **one} for one in several] for kind, several in notable.items()
@@ -61,7 +66,7 @@ def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple
     return found, np.bincount(inverse, there[scored], len(found)) / np.bincount(inverse, None, len(found))
 
 
-def _list_sample_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
+def _list_run_sample_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
     """Positions with the composites before and after, the largest drop first."""
     ours, before = average_sample_scores(control, control.composite.values)
     theirs, after = average_sample_scores(treatment, treatment.composite.values)
@@ -70,12 +75,15 @@ def _list_sample_changes(control: VariantTally, treatment: VariantTally) -> list
     return [(int(both[at]), float(before[first[at]]), float(after[second[at]])) for at in order]
 
 
-def _describe_change(
+def _summarise_run_sample_change(
     variant: str, control: VariantTally, treatment: VariantTally, change: tuple[int, float, float]
 ) -> Json:
     position, before, after = change
     criteria = {
-        id: {"before": _average_criterion(control, id, position), "after": _average_criterion(treatment, id, position)}
+        id: {
+            "before": _average_tallied_criterion(control, id, position),
+            "after": _average_tallied_criterion(treatment, id, position),
+        }
         for id in dict.fromkeys((*control.criteria, *treatment.criteria))
     }
     asked = {id: one for id, one in criteria.items() if one["before"] is not None or one["after"] is not None}
@@ -89,7 +97,7 @@ def _describe_change(
     }
 
 
-def _average_criterion(tally: VariantTally, id: str, position: int) -> float | None:
+def _average_tallied_criterion(tally: VariantTally, id: str, position: int) -> float | None:
     """The mean of a criterion over the repeats of one sample; None where it has none."""
     if id not in tally.criteria:
         return None
@@ -100,7 +108,7 @@ def _average_criterion(tally: VariantTally, id: str, position: int) -> float | N
     return float(there.mean()) if len(there) else None
 
 
-def collect_sample_tags(samples: Iterable[tuple[int, Sequence[str]]]) -> dict[str, array[int]]:
+def index_run_samples_by_tag(samples: Iterable[tuple[int, Sequence[str]]]) -> dict[str, array[int]]:
     """The positions of samples by tag."""
     found: dict[str, array[int]] = {}
     for position, tags in samples:

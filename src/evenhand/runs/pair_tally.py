@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 @dataclass(slots=True)
-class PairTally:
+class RunPairTally:
     """Every pair of variants, sample by sample: the share of the judges that preferred the first, and undecided ones;
     and of every judge, how many pairs it answered, and in how many it named the same place both times.
     """
@@ -35,7 +35,7 @@ class PairTally:
         by_pair: dict[tuple[str, str], list[Json]] = {}
         for one in content.get("preferences", ()):
             by_pair.setdefault((one["first"], one["second"]), []).append(one)
-            self._add_judge(one)
+            self._tally_judge_position(one)
         for pair, several in by_pair.items():
             decided = [one for one in several if not one["why_not"]]
             if not decided:
@@ -45,7 +45,7 @@ class PairTally:
             shares = (one["weight"] * (0.5 if one["winner"] is None else one["winner"] == pair[0]) for one in decided)
             self.games.append((*pair, sum(shares) / total, cluster))
 
-    def _add_judge(self, one: Json) -> None:
+    def _tally_judge_position(self, one: Json) -> None:
         if not one["why_not"]:
             counts = self.judges.setdefault(one["judge"], [0, 0, 0])
             counts[0] += 1
@@ -53,24 +53,26 @@ class PairTally:
             counts[2] += one["votes"][0] == one["first"] and bool(one["position_bias"])
 
 
-def summarise_run_pairs(frame: RunEvalRecord, tally: PairTally) -> Json:
+def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
     """Every pair with its win rate, every judge with its position bias, and the strengths of three variants or more."""
     asked = {*((one[0], one[1]) for one in tally.games), *tally.undecided}
-    pairs = [_face_control(pair, frame.control) for pair in combinations(frame.variants, 2) if pair in asked]
+    pairs = [_order_tallied_pair(pair, frame.control) for pair in combinations(frame.variants, 2) if pair in asked]
     return {
         "of": frame.control,
-        "pairs": [_summarise_pair(*pair, tally) for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)],
-        "position_bias": [_summarise_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
-        "strengths": _summarise_strengths(frame, tally),
+        "pairs": [
+            _summarise_tallied_pair(*pair, tally) for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)
+        ],
+        "position_bias": [_summarise_run_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
+        "strengths": _summarise_run_pair_strengths(frame, tally),
     }
 
 
-def _face_control(pair: tuple[str, str], control: str) -> tuple[str, str]:
+def _order_tallied_pair(pair: tuple[str, str], control: str) -> tuple[str, str]:
     """A pair as it is told: a treatment against the control."""
     return (pair[1], pair[0]) if pair[0] == control else pair
 
 
-def _summarise_pair(first: str, second: str, tally: PairTally) -> Json:
+def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally) -> Json:
     shares, clusters = [], []
     for one, other, share, cluster in tally.games:
         if {one, other} == {first, second}:
@@ -98,7 +100,7 @@ def _summarise_pair(first: str, second: str, tally: PairTally) -> Json:
     }
 
 
-def _summarise_position_bias(judge: str, answered: int, followed: int, first: int) -> Json:
+def _summarise_run_position_bias(judge: str, answered: int, followed: int, first: int) -> Json:
     interval = wilson(followed, answered)
     return {
         "judge": judge,
@@ -112,7 +114,7 @@ def _summarise_position_bias(judge: str, answered: int, followed: int, first: in
     }
 
 
-def _summarise_strengths(frame: RunEvalRecord, tally: PairTally) -> Json | None:
+def _summarise_run_pair_strengths(frame: RunEvalRecord, tally: RunPairTally) -> Json | None:
     """Bradley and Terry's strengths against the control; None for two variants, whose win rate says the same."""
     seen = {name for game in tally.games for name in game[:2]}
     names = [name for name in frame.variants if name in seen]

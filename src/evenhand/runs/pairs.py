@@ -18,7 +18,7 @@ from evenhand.model.sample import Sample
 from evenhand.model.scale import CriterionScore, Missing, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment, Review
 from evenhand.models.requests import EMBEDDED, Model
-from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
+from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 
 PREFERENCE = "preference"
 EVEN = Fraction(1, 2)
@@ -26,12 +26,12 @@ EVEN_WITH_CONTROL = Fraction(3)  # The same in the layer, from 1 to 5.
 _PREFERENCE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 
 
-def is_pairwise(rubric: Rubric | None) -> bool:
+def is_pairwise_run_rubric(rubric: Rubric | None) -> bool:
     """Whether judges compare outputs by this rubric instead of scoring each."""
     return rubric is not None and rubric.method.dialogue == PAIRWISE
 
 
-def build_preference_rubric(rubric: Rubric, control: str) -> Rubric:
+def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
     """What comes of pairs as a rubric: one number from 0 to 1, ½ where an output is as good as the control's."""
     asks = f"How often is it preferred to the output of {control}? A tie counts half."
     parts = {"criteria": [{"id": PREFERENCE, "asks": asks, "scale": "0-1"}], "steps": [{"weighted_mean": {}}]}
@@ -45,7 +45,7 @@ def build_preference_rubric(rubric: Rubric, control: str) -> Rubric:
     return _PREFERENCE_RUBRICS.get((rubric, control), build)
 
 
-def refuse_unpaired_setup(models: Sequence[Model], how: JudgeOptions, variants: Sequence[str]) -> None:
+def refuse_unpaired_run(models: Sequence[Model], how: JudgeOptions, variants: Sequence[str]) -> None:
     """What cannot be asked about pairs, before anything is paid for."""
     if len(variants) < 2:
         raise JudgeError(Fault("pairs need two variants or more", "add a variant, or remove dialogue: pairwise"))
@@ -59,26 +59,26 @@ def refuse_unpaired_setup(models: Sequence[Model], how: JudgeOptions, variants: 
         raise JudgeError(Fault(f"{names.get(odd[0], odd[0])} means nothing with dialogue: pairwise", "remove one"))
 
 
-def score_sample_pairs(
+def score_run_pairs(
     rubric: Rubric, sample: Sample, asked: Preferences, how: JudgeOptions, judges: Sequence[str], control: str
 ) -> JudgedSample:
     """Score each output by what every judge preferred to the control's."""
-    scoring = build_preference_rubric(rubric, control)
+    scoring = build_run_pair_rubric(rubric, control)
     reviews = []
     judgments: list[Judgment] = []
     for judge in judges:
         own = [one for one in asked.preferences if one.judge == judge]
         answers = []
         for output in sample.outputs:
-            score = _score_against_control(output, own, control, alone=not asked.preferences)
+            score = _score_run_pair(output, own, control, alone=not asked.preferences)
             answers.append(Answers(id=output, author=sample.authors.get(output), scores={PREFERENCE: score}))
-            reason = _collect_pair_reasons(output, own, control)
+            reason = _collect_run_pair_reasons(output, own, control)
             if output != control:
                 judgments.append(Judgment(judge=judge, output=output, criterion=PREFERENCE, score=score, reason=reason))
         weight = to_exact_fraction(how.weights.get(judge, 1))
         reviews.append(Review(judge=judge, outputs=tuple(answers), weight=weight))
     if len(reviews) == 1:
-        scores = score_outputs_by_rubric(scoring, reviews[0].outputs)
+        scores = compute_scorecards_and_ranks(scoring, reviews[0].outputs)
     else:
         known = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
         scores = score_reviews(scoring, reviews, outputs=known)
@@ -87,7 +87,7 @@ def score_sample_pairs(
     )
 
 
-def _score_against_control(output: str, own: Sequence[Preference], control: str, *, alone: bool) -> CriterionScore:
+def _score_run_pair(output: str, own: Sequence[Preference], control: str, *, alone: bool) -> CriterionScore:
     """1 preferred, ½ a tie, 0 not. The control is even with itself wherever a pair with it was decided."""
     pairs = [one for one in own if control in (one.first, one.second)]
     if output == control:
@@ -102,6 +102,6 @@ def _score_against_control(output: str, own: Sequence[Preference], control: str,
     return Scored(EVEN if pair.winner is None else Fraction(pair.winner == output))
 
 
-def _collect_pair_reasons(output: str, own: Sequence[Preference], control: str) -> str:
+def _collect_run_pair_reasons(output: str, own: Sequence[Preference], control: str) -> str:
     pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
     return "" if pair is None else " / ".join(filter(None, pair.reasons))

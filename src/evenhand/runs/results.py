@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
-from evenhand.evals.composite_settings import read_rubric_layer_weights
+from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
+from evenhand.evals.composite_settings import read_eval_layer_weights
 from evenhand.evals.sample import write_output_json
 from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.codec import Codec
@@ -30,7 +30,7 @@ from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.wording import format_exact_fraction
+from evenhand.wording import spell_exact_fraction
 
 Json = dict[str, object]
 EQUAL_WEIGHTS: Mapping[str, Fraction] = MappingProxyType({})  # Of layers that weigh alike.
@@ -79,7 +79,7 @@ def build_result_row(
     whole, exact = None, None
     state, why = "failed", result.why
     if result.made is not None:
-        measured = measure_assertion_pass_rates(result.checked)
+        measured = weigh_passed_assertions(result.checked)
         told = (measured, sorted(weights.items()), None if card is None else (card.exact, card.missing))
         key = (result.rubric or "", variant, repr(told))
         whole = _COMPOSITE_RESULTS.get(
@@ -98,14 +98,14 @@ def build_result_row(
         "key": result.key,
         "state": state,
         "subject": subject,
-        "score": format_exact_fraction(card.exact if card else None),
-        "composite": format_exact_fraction(exact),
+        "score": spell_exact_fraction(card.exact if card else None),
+        "composite": spell_exact_fraction(exact),
         "number": None if exact is None else float(exact),
-        "content": to_stored_json(_result_row_content(result, card, whole, why)),
+        "content": to_stored_json(_run_result_content(result, card, whole, why)),
     }
 
 
-def _result_row_content(result: OutputResult, card: Scorecard | None, whole: ResultComposite | None, why: str) -> Json:
+def _run_result_content(result: OutputResult, card: Scorecard | None, whole: ResultComposite | None, why: str) -> Json:
     judged, variant = result.judged, result.work.variant
     orders = judged.orders if judged else {}
     leaves = result.rubric.leaves if result.rubric else {}
@@ -117,7 +117,7 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
         if leaf.judged and result.in_tables
     }
     assertions = [checked_assertion_to_json(one) for one in result.checked]
-    criteria = {id: format_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
+    criteria = {id: spell_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
     return {
         "why": why,
         "cluster": result.cluster,
@@ -137,13 +137,15 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
-        "five_layers": list_five_layers(assertions, criteria, whole) if whole else None,
+        "five_layers": list_run_result_layers(assertions, criteria, whole) if whole else None,
         # Every pair once: with the later of its two variants.
-        **({"preferences": _second_preferences(result)} if result.preferences else {}),
+        **({"preferences": _run_result_preferences(result)} if result.preferences else {}),
     }
 
 
-def list_five_layers(assertions: Sequence[Json], criteria: Mapping[str, str | None], whole: ResultComposite) -> Json:
+def list_run_result_layers(
+    assertions: Sequence[Json], criteria: Mapping[str, str | None], whole: ResultComposite
+) -> Json:
     """The layers of the scoring pipeline, each as an exact number: what rules, judges and criteria say, and the whole.
 
     `assertion` is the share of the assertions' weight that passed, `llm` what judges gave, on 1 to 5, before anything
@@ -154,22 +156,22 @@ def list_five_layers(assertions: Sequence[Json], criteria: Mapping[str, str | No
     passed = sum((Fraction(str(one["weight"])) for one in assertions if one["passed"]), Fraction(0))
     known = total and all(one["passed"] is not None for one in assertions)
     return {
-        "assertion": format_exact_fraction(passed / total) if known else None,
+        "assertion": spell_exact_fraction(passed / total) if known else None,
         "llm": judged,
         "judge": judged,
         "dimension": dict(criteria),
-        "composite": format_exact_fraction(whole.card.exact),
+        "composite": spell_exact_fraction(whole.card.exact),
     }
 
 
-def _second_preferences(result: OutputResult) -> list[Json]:
+def _run_result_preferences(result: OutputResult) -> list[Json]:
     own = (one for one in result.preferences if one.second == result.work.variant)
     return [{**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)} for one in own]
 
 
 # With its exact score, from which another rubric can be scored.
 _EXACT_SCORE = DerivedField(
-    lambda one: format_exact_fraction(one.score.value) if isinstance(one.score, Scored) else None
+    lambda one: spell_exact_fraction(one.score.value) if isinstance(one.score, Scored) else None
 )
 write_exact_judgment = Codec(shapes={Judgment: replace(JUDGMENT_SHAPE, derived={"exact": _EXACT_SCORE})}).writer(
     Judgment
@@ -186,7 +188,7 @@ def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, F
 
     Layers weigh what the eval says, else what a rubric over layers says, else alike.
     """
-    layered, chosen = load_rubric("layered"), weights or read_rubric_layer_weights(rubric)
+    layered, chosen = load_rubric("layered"), weights or read_eval_layer_weights(rubric)
     if rubric is None and not chosen:
         return layered
 
@@ -230,7 +232,7 @@ def compose_result_score(
             low, high = criterion.scale.min, criterion.scale.max
             share = (score.value - low) / (high - low)
             scaled = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * share
-            layers[criterion.id] = format_exact_fraction(scaled)
+            layers[criterion.id] = spell_exact_fraction(scaled)
         elif score is not None:
             layers[criterion.id] = None
     return ResultComposite(whole, layers, scorecard_to_json(layered, whole)["steps"])

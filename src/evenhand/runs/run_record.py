@@ -14,13 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
-from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
+from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
 from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
-from evenhand.wording import format_exact_fraction
+from evenhand.wording import spell_exact_fraction
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -45,7 +45,7 @@ class RunEvalRecord:
     repeats: int
     seed: int
     fingerprints: Mapping[str, str]
-    composite: CompositeSettings = field(default_factory=CompositeSettings)
+    composite: EvalCompositeSettings = field(default_factory=EvalCompositeSettings)
     count_borderline: bool = False  # Whether a borderline output counts for the gate on the pass rate.
 
     def find_layer_weights(self) -> dict[str, Fraction]:
@@ -81,7 +81,7 @@ class RunEvalRecord:
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
 read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
-read_composite_record = partial(SNAPSHOT_JSON.from_json, CompositeSettings)  # Of its "composite".
+read_composite_record = partial(SNAPSHOT_JSON.from_json, EvalCompositeSettings)  # Of its "composite".
 
 
 def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True) -> Json:
@@ -99,8 +99,8 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
             {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
             for one in rubric.method.grades
         ],
-        "judge_gate": format_exact_fraction(find_least_judge_layer(rubric)),
-        "layer_weights": {name: str(weight) for name, weight in read_rubric_layer_weights(rubric).items()},
+        "judge_gate": spell_exact_fraction(find_least_judge_layer(rubric)),
+        "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},
         "why": rubric.why,
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
         "criteria": [
@@ -125,7 +125,7 @@ def find_least_judge_layer(rubric: Rubric) -> Fraction | None:
     return 1 + 4 * (least - method.scale.min) / (method.scale.max - method.scale.min)
 
 
-def find_rubric_snapshot_key(snapshot: Mapping[str, Any]) -> str:
+def find_run_rubric_key(snapshot: Mapping[str, Any]) -> str:
     """By what a rubric of a run goes: its tag, nothing where it is for all, or its key where samples bring it."""
     return str(snapshot.get("key") or next(iter(snapshot["tags"]), ""))
 
@@ -163,7 +163,7 @@ def make_run_id(began: datetime) -> str:
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
 
 
-def find_resumable_run_record(store: Store, name: str, digest: str) -> Row | None:
+def find_resumable_run(store: Store, name: str, digest: str) -> Row | None:
     """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing."""
     runs = store.list_runs(name)
     same = (row for row in runs if row["digest"] == digest)
@@ -171,7 +171,7 @@ def find_resumable_run_record(store: Store, name: str, digest: str) -> Row | Non
     return next(asked, None)
 
 
-def list_run_record_lineage(store: Store, row: Row) -> list[str]:
+def list_resumed_runs(store: Store, row: Row) -> list[str]:
     """A run, the one it took over from, the one before that, …: what they made need not be made again."""
     before = {one["id"]: one["taken_from"] for one in store.list_runs(row["name"])}
     line, earlier = [row["id"]], row["taken_from"]
@@ -198,7 +198,7 @@ class PastEvaluation:
     consistency: Consistency
 
 
-def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
+def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
     past: dict[str, PastScores] = {}  # By run; what was all kept from before, or came out the same, is no other one.
     seen: dict[tuple[str, str], str] = {}

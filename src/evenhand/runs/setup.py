@@ -13,7 +13,7 @@ from evenhand.assertions.assertion import assertion_to_definition, list_outside_
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, sample_assertion_rubric
+from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
@@ -22,10 +22,10 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
-from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_preference_rubric, is_pairwise, refuse_unpaired_setup
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, is_pairwise_run_rubric, refuse_unpaired_run
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
-from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
+from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
 
 Json = dict[str, object]
 
@@ -66,11 +66,11 @@ class RunSetup:
 
     def _scored_rubric(self, rubric: Rubric) -> Rubric:
         """The rubric that outputs have scores of: where they are compared in pairs, that of preferences."""
-        return build_preference_rubric(rubric, self.eval.control) if is_pairwise(rubric) else rubric
+        return build_run_pair_rubric(rubric, self.eval.control) if is_pairwise_run_rubric(rubric) else rubric
 
     def _list_gates(self) -> Mapping[str, Fraction]:
         """Those of the eval. Where outputs are compared in pairs, what is preferred less often does not ship."""
-        pairwise = any(is_pairwise(rubric) for rubric in self.eval.all_rubrics.values())
+        pairwise = any(is_pairwise_run_rubric(rubric) for rubric in self.eval.all_rubrics.values())
         return {"judge": EVEN_WITH_CONTROL, **self.eval.gates} if pairwise else self.eval.gates
 
     def describe_setup(self) -> Json:
@@ -99,11 +99,11 @@ class RunSetup:
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
-            "rubrics": {key: to_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
+            "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
-            "judges": to_fingerprint_data(judges),
+            "judges": to_scoring_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
-            "how": _list_judge_options(eval.how),
+            "how": _list_run_judge_options(eval.how),
         }
 
 
@@ -114,7 +114,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     """
     asked_by_rule = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*asked_by_rule, *questions))
-    rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
+    rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": eval_question_rubric(kind) for kind in kinds}}
     judges: list[ChainedModel] = []
     faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
@@ -127,14 +127,14 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:
         raise JudgeError(*faults)
-    if any(is_pairwise(rubric) for rubric in eval.all_rubrics.values()):
-        refuse_unpaired_setup(judges, eval.how, tuple(eval.variants))
+    if any(is_pairwise_run_rubric(rubric) for rubric in eval.all_rubrics.values()):
+        refuse_unpaired_run(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.all_rubrics:
-            scored = build_preference_rubric(rubric, eval.control) if is_pairwise(rubric) else rubric
+            scored = build_run_pair_rubric(rubric, eval.control) if is_pairwise_run_rubric(rubric) else rubric
             marks[tag] += compute_fingerprint(build_result_composite_rubric(scored, eval.composite.weights))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
@@ -144,7 +144,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         common,
         assertions,
         list(eval.guards),
-        _list_judge_options(eval.how),
+        _list_run_judge_options(eval.how),
         [one.source for one in judges],
         *changes,
     )
@@ -162,9 +162,13 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     )
 
 
-def _list_judge_options(how: JudgeOptions) -> Json:
+def _list_run_judge_options(how: JudgeOptions) -> Json:
     """As plain data. The rule about length is in the prompts; runs from before it was there can be resumed."""
-    return {one.name: to_fingerprint_data(getattr(how, one.name)) for one in fields(how) if one.name != "ignore_length"}
+    return {
+        one.name: to_scoring_fingerprint_data(getattr(how, one.name))
+        for one in fields(how)
+        if one.name != "ignore_length"
+    }
 
 
 def digest_run_parts(*parts: object) -> str:

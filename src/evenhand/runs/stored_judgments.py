@@ -13,7 +13,7 @@ from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Review, Scorecard
-from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
+from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 from evenhand.wording import format_fraction
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ class RunRubric:
         return next((tag for tag in tags if tag in self.tags), "") == self.tag if own is None else own == self.tag
 
 
-def read_run_rubric(setup: Json, tag: str) -> RunRubric:
+def find_asked_run_rubric(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
     if f"{SAMPLE_RUBRIC_PREFIX}{tag}" in rubrics and tag not in rubrics:
@@ -69,28 +69,28 @@ def read_run_rubric(setup: Json, tag: str) -> RunRubric:
     return RunRubric(
         tag=tag,
         tags=frozenset(one for one in rubrics if one and not one.startswith(SAMPLE_RUBRIC_PREFIX)),
-        scales={leaf["id"]: _read_stored_scale(leaf["scale"]) for leaf in _stored_leaf_criteria(old[CRITERIA])},
+        scales={leaf["id"]: _read_run_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
         statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
-        holistic=None if holistic is None else _read_stored_scale(holistic),
+        holistic=None if holistic is None else _read_run_scale(holistic),
         judges={one["name"]: Fraction(one["weight"]) for one in setup["judges"]},
         cascade=how["cascade"] is not None,
         refuse=how["refuse"],
     )
 
 
-def refuse_criteria_outside_run(rubric: Rubric, asked: RunRubric) -> None:
+def refuse_criteria_unasked_in_run(rubric: Rubric, asked: RunRubric) -> None:
     """What nobody was asked has no answer, and a number means something else on another scale."""
     leaves = {id: leaf for id, leaf in rubric.leaves.items() if leaf.judged}
     faults = [
         Fault(
             (
-                f"the criterion {id!r} was answered on {_describe_run_scale_bands(asked.scales[id])}, not on "
-                f"{_describe_run_scale_bands(leaf.scale)}"
+                f"the criterion {id!r} was answered on {_spell_out_run_scale(asked.scales[id])}, not on "
+                f"{_spell_out_run_scale(leaf.scale)}"
             ),
             "an answer cannot be moved to another scale: run the eval with this rubric",
         )
         for id, leaf in leaves.items()
-        if id in asked.scales and _sort_run_scale_bands(leaf.scale) != _sort_run_scale_bands(asked.scales[id])
+        if id in asked.scales and _normalise_run_scale(leaf.scale) != _normalise_run_scale(asked.scales[id])
     ]
     strangers = [id for id in leaves if id not in asked.scales]
     for group, title in STATEMENT_GROUPS.items():
@@ -106,30 +106,30 @@ def refuse_criteria_outside_run(rubric: Rubric, asked: RunRubric) -> None:
         raise InputError(*faults)
 
 
-def _stored_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:
+def _run_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:
     for one in criteria:
         if one["children"]:
-            yield from _stored_leaf_criteria(one["children"])
+            yield from _run_leaf_criteria(one["children"])
         else:
             yield one
 
 
-def _read_stored_scale(kept: Json) -> Scale:
+def _read_run_scale(kept: Json) -> Scale:
     bands = (ScaleBand(id=one["id"], min=Fraction(one["min"]), max=Fraction(one["max"])) for one in kept["bands"])
     ends = {"min": Fraction(kept["min"]), "max": Fraction(kept["max"])}
     return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
 
 
-def _sort_run_scale_bands(scale: Scale) -> Scale:
+def _normalise_run_scale(scale: Scale) -> Scale:
     return replace(scale, bands=tuple(sorted(scale.bands, key=lambda band: band.min)))
 
 
-def _describe_run_scale_bands(scale: Scale) -> str:
+def _spell_out_run_scale(scale: Scale) -> str:
     bands = ", ".join(f"{one.id} {format_fraction(one.min)}–{format_fraction(one.max)}" for one in scale.bands)
     return f"{scale} ({bands})" if bands else str(scale)
 
 
-def rescore_run_results(rubric: Rubric, asked: RunRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
+def rescore_result_rows(rubric: Rubric, asked: RunRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
     """Scorecards of the outputs of one sample that are judged together."""
     known = [Answers(id=name, author=content["output"]["author"]) for name, content in contents.items()]
     each = list(zip(known, contents.values(), strict=True))
@@ -137,13 +137,13 @@ def rescore_run_results(rubric: Rubric, asked: RunRubric, contents: Mapping[str,
         decided = [
             _read_result_answers(rubric, asked, one, content, content["decided_by"]) or one for one, content in each
         ]
-        return score_outputs_by_rubric(rubric, decided).scorecards
+        return compute_scorecards_and_ranks(rubric, decided).scorecards
     reviews = []
     for judge, weight in asked.judges.items():
         given = (_read_result_answers(rubric, asked, one, content, judge) for one, content in each)
         reviews.append(Review(judge=judge, outputs=tuple(filter(None, given)), weight=weight))
     if len(reviews) == 1 and len(reviews[0].outputs) == len(known):
-        return score_outputs_by_rubric(rubric, reviews[0].outputs).scorecards
+        return compute_scorecards_and_ranks(rubric, reviews[0].outputs).scorecards
     return score_reviews(rubric, reviews, outputs=known).scorecards
 
 
@@ -153,7 +153,7 @@ def _read_result_answers(
     """What a judge said of an output; None where it said nothing because it was not to be asked."""
     if judge is None or (known.author == judge and not rubric.method.panel.self_votes):
         return None
-    said = _index_result_judgments(asked, content, judge)
+    said = _index_result_row_judgments(asked, content, judge)
     findings = {one["guard"]: one for one in reversed(content["findings"])}  # The first of each guard counts.
     hidden = findings.get("injection") if asked.refuse else None
     if not said and hidden is None:
@@ -178,13 +178,13 @@ def _read_result_answers(
         },
         unsafe=unsafe["rule"] if unsafe else None,
         passage=unsafe["text"] if unsafe else None,
-        holistic=_stored_holistic_score(content["scorecard"], judge)
+        holistic=_result_row_holistic_score(content["scorecard"], judge)
         if rubric.method.holistic == asked.holistic
         else None,
     )
 
 
-def _index_result_judgments(asked: RunRubric, content: Json, judge: str) -> dict[tuple[str, str], Json]:
+def _index_result_row_judgments(asked: RunRubric, content: Json, judge: str) -> dict[tuple[str, str], Json]:
     """The judgments of a judge by what they answer: they come in the order asked, and a flag may share an id."""
     groups = {CRITERIA: asked.scales, **asked.statements}
     said: dict[tuple[str, str], Json] = {}
@@ -213,7 +213,7 @@ def _true_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Js
     }
 
 
-def _stored_holistic_score(card: Json | None, judge: str) -> Scored | None:
+def _result_row_holistic_score(card: Json | None, judge: str) -> Scored | None:
     """A score for the whole that stood in for answers; it is no judgment, so only the scorecard has it."""
     if card is None:
         return None

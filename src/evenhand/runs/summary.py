@@ -19,9 +19,9 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
-from evenhand.runs.pair_tally import PairTally, summarise_run_pairs
+from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, StatementTally, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, RunTallyMean, StatementTally, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
@@ -45,7 +45,7 @@ class RunSummary:
     # By variant; "" where several were shown at once.
     asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)  # By variant: the model that makes its outputs.
-    pairs: PairTally = field(default_factory=PairTally)
+    pairs: RunPairTally = field(default_factory=RunPairTally)
 
 
 @dataclass(slots=True)
@@ -225,15 +225,15 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
 def _summarise_five_layers(tally: VariantTally) -> Json:
     """The means of the five layers of the scoring pipeline; a criterion is a dimension."""
     return {
-        "assertion": _round_exact_mean(tally.assertion_rate),
-        "llm": _round_exact_mean(tally.raw_judge),
-        "judge": _round_exact_mean(tally.layers.get("judge")),
-        "dimension": {id: _round_exact_mean(mean) for id, mean in tally.criteria.items()},
-        "composite": _round_exact_mean(tally.composite),
+        "assertion": _round_run_tally_mean(tally.assertion_rate),
+        "llm": _round_run_tally_mean(tally.raw_judge),
+        "judge": _round_run_tally_mean(tally.layers.get("judge")),
+        "dimension": {id: _round_run_tally_mean(mean) for id, mean in tally.criteria.items()},
+        "composite": _round_run_tally_mean(tally.composite),
     }
 
 
-def _round_exact_mean(mean: ExactMean | None) -> float | None:
+def _round_run_tally_mean(mean: RunTallyMean | None) -> float | None:
     return None if mean is None or mean.exact is None else float(format_fraction(mean.exact, 4))
 
 
@@ -271,7 +271,7 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Va
     }
 
 
-def _summarise_run_mean(mean: ExactMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
+def _summarise_run_mean(mean: RunTallyMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
     """A mean with its interval; repeats of a sample count as one."""
     if mean.exact is None:
         return None
@@ -316,11 +316,11 @@ def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, ma
             "why": shorten_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
         }
         for name, tally in summary.tallies.items()
-        for (kind, id), one in sorted(tally.statements.items(), key=_order_statements)
+        for (kind, id), one in sorted(tally.statements.items(), key=_order_tallied_statements)
     ]
 
 
-def _order_statements(item: tuple[tuple[str, str], StatementTally]) -> tuple[bool, int]:
+def _order_tallied_statements(item: tuple[tuple[str, str], StatementTally]) -> tuple[bool, int]:
     (kind, _), tally = item
     return kind == "bonus", -tally.outputs
 

@@ -29,7 +29,7 @@ MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are cou
 
 
 @dataclass(slots=True)
-class ExactMean:
+class RunTallyMean:
     """An exact mean with the values behind it; what is missing is counted.
 
     Repeats of a sample, and samples of one cluster, count as one: the mean is taken over these, as intervals are.
@@ -94,13 +94,15 @@ class VariantTally:
     statements: dict[tuple[str, str], StatementTally] = field(default_factory=dict)  # By kind and id.
     clusters: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))  # Position and repeat in one number.
-    score: ExactMean = field(default_factory=ExactMean)
-    composite: ExactMean = field(default_factory=ExactMean)
-    layers: dict[str, ExactMean] = field(default_factory=dict)
-    criteria: dict[str, ExactMean] = field(default_factory=dict)
-    judges: dict[str, ExactMean] = field(default_factory=dict)
-    assertion_rate: ExactMean = field(default_factory=ExactMean)
-    raw_judge: ExactMean = field(default_factory=ExactMean)  # The judge layer before anything was removed from it.
+    score: RunTallyMean = field(default_factory=RunTallyMean)
+    composite: RunTallyMean = field(default_factory=RunTallyMean)
+    layers: dict[str, RunTallyMean] = field(default_factory=dict)
+    criteria: dict[str, RunTallyMean] = field(default_factory=dict)
+    judges: dict[str, RunTallyMean] = field(default_factory=dict)
+    assertion_rate: RunTallyMean = field(default_factory=RunTallyMean)
+    raw_judge: RunTallyMean = field(
+        default_factory=RunTallyMean
+    )  # The judge layer before anything was removed from it.
     assertions: dict[str, Counter[str]] = field(default_factory=dict)
     assertion_layers: dict[str, str] = field(default_factory=dict)
     lengths: array[float] = field(default_factory=lambda: array("d"))  # Of outputs, in characters; NaN without one.
@@ -160,7 +162,7 @@ class VariantTally:
             self.assertions.setdefault(one["name"], Counter())[word] += 1
             self.assertion_layers[one["name"]] = one["layer"]
         self._add_output_facts(content["output"], priced=priced)
-        for kind, why in dict.fromkeys(list_result_row_failures(row, content)):
+        for kind, why in dict.fromkeys(iter_failures_in_result_row(row, content)):
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
@@ -194,7 +196,7 @@ class VariantTally:
 
     def _add_to_means(
         self,
-        means: dict[str, ExactMean],
+        means: dict[str, RunTallyMean],
         texts: Mapping[str, str | None],
         asked: Mapping[str, object] | None = None,
     ) -> None:
@@ -205,7 +207,7 @@ class VariantTally:
         before = len(self.clusters) - 1
         for name in texts:
             if name not in means:
-                means[name] = ExactMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
+                means[name] = RunTallyMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
         for name, mean in means.items():
             if asked is None or name in asked:
                 mean.add(parse_result_fraction(texts.get(name)), self.clusters[-1])
@@ -225,7 +227,7 @@ def parse_result_fraction(text: str | None) -> Fraction | None:
     return None if text is None else Fraction(text)
 
 
-def list_result_row_failures(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What went wrong with a result, by whom."""
     if row["state"] == "failed":
         yield "output", content["why"]

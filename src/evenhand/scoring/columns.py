@@ -69,14 +69,14 @@ def score_columns(
 
     A missing score is masked (`numpy.ma`); a layer that was not configured is a column left out.
     """
-    table = ScoreColumnTable(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
-    sheet = _ScoreSheet(rubric, table.rows)
+    table = ScorecardColumnTable(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
+    sheet = _ScorecardColumnSheet(rubric, table.rows)
     for start in range(0, table.rows, CHUNK_ROWS):
-        sheet.score_chunk(table, slice(start, min(start + CHUNK_ROWS, table.rows)))
+        sheet.score_column_chunk(table, slice(start, min(start + CHUNK_ROWS, table.rows)))
     return sheet.columns()
 
 
-class _ScoreSheet:
+class _ScorecardColumnSheet:
     """The result, filled chunk by chunk."""
 
     def __init__(self, rubric: Rubric, rows: int) -> None:
@@ -88,17 +88,19 @@ class _ScoreSheet:
         self.gates = {gate.criterion: np.zeros(rows, dtype=bool) for gate in rubric.all_gates()}
         self.rechecked = 0
 
-    def score_chunk(self, table: ScoreColumnTable, rows: slice) -> None:
+    def score_column_chunk(self, table: ScorecardColumnTable, rows: slice) -> None:
         """Score one chunk; what cannot be done in columns is done exactly."""
         try:
-            case = ColumnChunk(table, rows)
+            case = ScorecardColumnChunk(table, rows)
             value = run_column_steps(case)
-            self._write_chunk(case, value, rows)
+            self._write_scored_chunk(case, value, rows)
             again = np.flatnonzero(case.odd) + rows.start
         except DoesNotFitError:
             again = np.arange(rows.start, rows.stop)
         for row in again:
-            self._write_exact_row(score_answers(self.rubric, table.read_row_answers(int(row))), int(row))
+            self._write_exact_scorecard(
+                score_answers(self.rubric, table.build_exact_scorecard_answers(int(row))), int(row)
+            )
         self.rechecked += len(again)
 
     def columns(self) -> ScoreColumns:
@@ -113,7 +115,7 @@ class _ScoreSheet:
             rechecked=self.rechecked,
         )
 
-    def _write_chunk(self, case: ColumnChunk, value: ExactColumn, rows: slice) -> None:
+    def _write_scored_chunk(self, case: ScorecardColumnChunk, value: ExactColumn, rows: slice) -> None:
         method = self.rubric.method
         self.score[rows] = value.to_floats(method.scale.decimals)
         self.masked[rows] = case.incomplete
@@ -129,7 +131,7 @@ class _ScoreSheet:
         codes = np.array([VERDICT_CODES.index(verdict) for verdict in verdicts])
         self.verdict[rows] = np.where(failed, VERDICT_CODES.index("fail"), np.where(case.incomplete, 3, codes[passed]))
 
-    def _write_exact_row(self, card: Scorecard, row: int) -> None:
+    def _write_exact_scorecard(self, card: Scorecard, row: int) -> None:
         grades = [grade.grade for grade in self.rubric.method.grades]
         self.score[row] = 0.0 if card.score is None else float(card.score)
         self.masked[row] = card.exact is None
@@ -139,7 +141,7 @@ class _ScoreSheet:
             column[row] = criterion in card.gates_failed
 
 
-def run_column_steps(case: ColumnChunk) -> ExactColumn:
+def run_column_steps(case: ScorecardColumnChunk) -> ExactColumn:
     """The steps of the method, in order."""
     value: ExactColumn | None = None
     for step in case.rubric.method.steps:
@@ -148,7 +150,9 @@ def run_column_steps(case: ColumnChunk) -> ExactColumn:
     return value
 
 
-def _apply_weighted_mean_columns(step: WeightedMean | LayerMean, _value: None, case: ColumnChunk) -> ExactColumn:
+def _apply_weighted_mean_columns(
+    step: WeightedMean | LayerMean, _value: None, case: ScorecardColumnChunk
+) -> ExactColumn:
     scored = case.table.scores
     present = [
         criterion
@@ -161,13 +165,13 @@ def _apply_weighted_mean_columns(step: WeightedMean | LayerMean, _value: None, c
     return rescale_score_columns(step.onto, [(c.weight / total, c.scale, case.values[c.id]) for c in present])
 
 
-def _apply_points_share_columns(_step: PointsShare, _value: None, case: ColumnChunk) -> ExactColumn:
+def _apply_points_share_columns(_step: PointsShare, _value: None, case: ScorecardColumnChunk) -> ExactColumn:
     points = [(c.points or Fraction(0), c) for c in case.rubric.criteria]
     possible = sum((worth for worth, _ in points if worth > 0), Fraction(0))
     return rescale_score_columns(SHARE, [(worth / possible, c.scale, case.values[c.id]) for worth, c in points])
 
 
-def _apply_shortfall_columns(step: Shortfall, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
+def _apply_shortfall_columns(step: Shortfall, value: ExactColumn, case: ScorecardColumnChunk) -> ExactColumn:
     for criterion in case.rubric.criteria:
         if criterion.fixed:
             own = case.values[criterion.id]
@@ -177,11 +181,11 @@ def _apply_shortfall_columns(step: Shortfall, value: ExactColumn, case: ColumnCh
     return value
 
 
-def _apply_cap_columns(step: Cap, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
+def _apply_cap_columns(step: Cap, value: ExactColumn, case: ScorecardColumnChunk) -> ExactColumn:
     return value if case.table.unsafe is None else value.at_most(step.at, case.table.unsafe[case.rows])
 
 
-def _sum_statement_columns(step: Deduct | Add, case: ColumnChunk) -> ExactColumn:
+def _sum_statement_step_columns(step: Deduct | Add, case: ScorecardColumnChunk) -> ExactColumn:
     own = {statement.id: statement.amount for statement in getattr(case.rubric, step.for_)}
     terms = [
         (step.each if own[id] is None else own[id], ExactColumn(found[case.rows].astype(np.int64), 1, 1))
@@ -192,7 +196,7 @@ def _sum_statement_columns(step: Deduct | Add, case: ColumnChunk) -> ExactColumn
     return sum_weighted_columns(terms).clamped(None, step.most)
 
 
-class ScoreColumnTable:
+class ScorecardColumnTable:
     """The given columns, checked once."""
 
     def __init__(
@@ -207,7 +211,7 @@ class ScoreColumnTable:
         unknown = [id for id in scores if id not in rubric.leaves]
         if unknown or not scores:
             raise InputError(f"columns are named after criteria: {', '.join(rubric.leaves)}; got {', '.join(unknown)}")
-        self.scores = {id: _check_score_column(id, column) for id, column in scores.items()}
+        self.scores = {id: _require_numeric_column_to_score(id, column) for id, column in scores.items()}
         masked = {id: column for id, column in scores.items() if isinstance(column, np.ma.MaskedArray)}
         self.missing = {id: np.ma.getmaskarray(column) for id, column in masked.items()}
         self.found = {
@@ -216,13 +220,13 @@ class ScoreColumnTable:
         }
         first = next(iter(self.scores.values()))
         self.rows = first.shape[0] if first.ndim else 0
-        self.unsafe = None if unsafe is None else _check_boolean_score_column("unsafe", unsafe)
+        self.unsafe = None if unsafe is None else _require_boolean_column_to_score("unsafe", unsafe)
         given = [*self.scores.values(), *self.found["red_flags"].values(), *self.found["bonuses"].values()]
         given += [] if self.unsafe is None else [self.unsafe]
         if any(column.ndim != 1 or len(column) != self.rows for column in given):
             raise InputError(f"every column needs one dimension and {self.rows:,} rows, like the first")
 
-    def read_row_answers(self, row: int) -> Answers:
+    def build_exact_scorecard_answers(self, row: int) -> Answers:
         """One row in the form that the exact path takes."""
         scores: dict[str, CriterionScore] = {}
         for id, column in self.scores.items():
@@ -239,10 +243,10 @@ class ScoreColumnTable:
         )
 
 
-class ColumnChunk:
+class ScorecardColumnChunk:
     """One chunk: the value of each criterion, and which rows are incomplete or need the exact path."""
 
-    def __init__(self, table: ScoreColumnTable, rows: slice) -> None:
+    def __init__(self, table: ScorecardColumnTable, rows: slice) -> None:
         self.table, self.rows, self.rubric = table, rows, table.rubric
         self.values: dict[str, ExactColumn] = {}
         self.missing: dict[str, BooleanArray] = {}
@@ -299,17 +303,17 @@ def _statement_score_columns(given: Mapping[str, ArrayLike], known: list[str]) -
     unknown = [id for id in given if id not in known]
     if unknown:
         raise InputError(f"the rubric has no statement {', '.join(unknown)}")
-    return {id: _check_boolean_score_column(id, column) for id, column in given.items()}
+    return {id: _require_boolean_column_to_score(id, column) for id, column in given.items()}
 
 
-def _check_score_column(id: str, column: ArrayLike) -> NDArray[np.generic]:
+def _require_numeric_column_to_score(id: str, column: ArrayLike) -> NDArray[np.generic]:
     numbers = np.asarray(np.ma.getdata(column))
     if numbers.dtype.kind not in "biuf":
         raise InputError(f"the column {id!r} must hold numbers, got {numbers.dtype} (mask what is missing)")
     return numbers
 
 
-def _check_boolean_score_column(id: str, column: ArrayLike) -> BooleanArray:
+def _require_boolean_column_to_score(id: str, column: ArrayLike) -> BooleanArray:
     found = np.asarray(np.ma.getdata(column))
     if found.dtype.kind != "b" or np.ma.is_masked(column):
         raise InputError(f"the column {id!r} must hold true and false without gaps, got {found.dtype}")
@@ -324,7 +328,7 @@ def rescale_score_columns(scale: Scale, terms: list[tuple[Fraction, Scale, Exact
     return sum_weighted_columns(stretched, shift)
 
 
-COLUMN_STEP_FUNCTIONS: dict[type[Step], Callable[[Any, Any, ColumnChunk], ExactColumn]] = {
+COLUMN_STEP_FUNCTIONS: dict[type[Step], Callable[[Any, Any, ScorecardColumnChunk], ExactColumn]] = {
     WeightedSum: lambda _, _value, case: sum_weighted_columns(
         [(criterion.weight, case.values[criterion.id]) for criterion in case.rubric.criteria]
     ),
@@ -333,8 +337,8 @@ COLUMN_STEP_FUNCTIONS: dict[type[Step], Callable[[Any, Any, ColumnChunk], ExactC
     PointsShare: _apply_points_share_columns,
     Ceiling: lambda step, value, case: value.at_most(step.at, case.values[step.criterion].below(step.below)),
     Shortfall: _apply_shortfall_columns,
-    Deduct: lambda step, value, case: value.plus(_sum_statement_columns(step, case), -1),
-    Add: lambda step, value, case: value.plus(_sum_statement_columns(step, case), 1),
+    Deduct: lambda step, value, case: value.plus(_sum_statement_step_columns(step, case), -1),
+    Add: lambda step, value, case: value.plus(_sum_statement_step_columns(step, case), 1),
     Cap: _apply_cap_columns,
     Clamp: lambda step, value, _: value.clamped(step.min, step.max),
     Round: lambda step, value, _: value.rounded(step.decimals),

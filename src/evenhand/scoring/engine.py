@@ -25,9 +25,9 @@ def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
     """The scorecard of one output from one set of answers."""
     case, missing = prepare_step_inputs(rubric, answers)
     if missing and isinstance(answers.holistic, Scored) and not case.values:
-        unknown = find_unanswered_gates(rubric.method.after_panel, case)
+        unknown = find_unanswered_gate_steps(rubric.method.after_panel, case)
         return finish_scorecard(case, unknown, () if unknown else apply_holistic_score(case, answers.holistic))
-    missing = missing or find_unanswered_gates(rubric.method.steps, case)
+    missing = missing or find_unanswered_gate_steps(rubric.method.steps, case)
     if missing:
         return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
     return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
@@ -66,7 +66,7 @@ def _fold_child_scores(criterion: Criterion, values: CriterionValues) -> None:
         values[criterion.id] = scale.min + (scale.max - scale.min) * sum_weighted_values(shares) / total
 
 
-def find_unanswered_gates(steps: Sequence[Step], case: StepInputs) -> tuple[MissingCriterion, ...]:
+def find_unanswered_gate_steps(steps: Sequence[Step], case: StepInputs) -> tuple[MissingCriterion, ...]:
     """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
     if case.values.keys() >= case.rubric.leaves.keys():
         return ()
@@ -90,10 +90,10 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
 def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedStep, ...]:
     """A score for the whole stands in for a rubric that could not be read."""
     decimals = case.rubric.method.scale.decimals
-    return (AppliedStep("holistic", None, holistic.value, _describe_holistic_score, (), decimals),)
+    return (AppliedStep("holistic", None, holistic.value, _explain_holistic_step, (), decimals),)
 
 
-def _describe_holistic_score(moved: AppliedStep) -> str:
+def _explain_holistic_step(moved: AppliedStep) -> str:
     return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
 
 
@@ -127,7 +127,7 @@ def finish_scorecard(
         decimals=method.scale.decimals,
         grade=grade.grade if grade else None,
         label=grade.label if grade else None,
-        verdict=decide_score_verdict(rubric, value, failed),
+        verdict=apply_score_thresholds(rubric, value, failed),
         gates_failed=failed,
         missing=missing,
         flags=(*answers.red_flags, *short),
@@ -142,12 +142,12 @@ def finish_scorecard(
         whole=answers.whole,
     )
     if answers.claims:
-        claimed = note_wrong_claimed_scores(card, answers.claims, method.scale.max)
+        claimed = note_claims_against_scorecard(card, answers.claims, method.scale.max)
         return replace(card, notes=(*card.notes, *claimed))
     return card
 
 
-def list_scorecard_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
+def find_scored_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
     """The layers that were configured for an output; empty for methods that have none."""
     if not isinstance(rubric.method.steps[0], LayerMean):
         return frozenset()
@@ -163,7 +163,7 @@ def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
-def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:
+def apply_score_thresholds(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:
     """A failed gate fails whatever the score; a missing score is incomplete; then the thresholds speak."""
     if failed:
         return "fail"
@@ -177,7 +177,7 @@ def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[s
     return "pass" if rubric.all_gates() else None
 
 
-def note_wrong_claimed_scores(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
+def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
     """A note for each claimed score, band or pass that differs from what was computed."""
     if "overall" in claims and card.steps:
         ours = card.steps[0].after
@@ -200,7 +200,9 @@ def note_wrong_claimed_scores(card: Scorecard, claims: Mapping[str, object], top
             yield f"claimed {'a pass' if claimed else 'no pass'}, computed {card.verdict}"
 
 
-def note_ranking_against_scores(judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]) -> str | None:
+def note_claimed_rank_against_scorecards(
+    judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]
+) -> str | None:
     """A note where a reviewer's own ranking contradicts the one derived from its scores."""
     ranks = {place.id: place.rank for place in ours if place.rank is not None}
     claimed = [id for id in claimed if id in ranks]

@@ -128,7 +128,7 @@ def read_exact_score_column(
     if numbers.dtype.kind in "bui":
         integers, decimals, odd = np.clip(numbers, -OFF_SCALE, OFF_SCALE).astype(np.int64), 0, None
     else:
-        integers, decimals, odd = scale_to_integers(numbers.astype(np.float64, copy=False))
+        integers, decimals, odd = scale_exact_column_to_integers(numbers.astype(np.float64, copy=False))
     unit = 10**decimals
     low, high = scale.min * unit, scale.max * unit
     unreadable = None
@@ -149,11 +149,11 @@ def read_exact_score_column(
     return ExactColumn(integers, unit, bound), unreadable, odd
 
 
-def scale_to_integers(numbers: NDArray[np.float64]) -> tuple[IntegerArray, int, BooleanArray | None]:
+def scale_exact_column_to_integers(numbers: NDArray[np.float64]) -> tuple[IntegerArray, int, BooleanArray | None]:
     """Numbers as they are written, times a power of ten; the rows for which four decimals are not enough."""
     far = ~(np.abs(numbers) <= LARGEST_SCALED)
     if far.any():
-        integers, decimals, odd = scale_to_integers(np.where(far, 0.0, numbers))
+        integers, decimals, odd = scale_exact_column_to_integers(np.where(far, 0.0, numbers))
         return integers, decimals, far if odd is None else far | odd
     for decimals in range(MOST_COLUMN_DECIMALS + 1):
         unit = 10.0**decimals

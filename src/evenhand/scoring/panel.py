@@ -24,14 +24,14 @@ from evenhand.model.scorecard import (
 from evenhand.scoring.engine import (
     apply_holistic_score,
     fail_scorecard_without_layers,
-    find_unanswered_gates,
+    find_scored_layers,
+    find_unanswered_gate_steps,
     finish_scorecard,
-    list_scorecard_layers,
-    note_wrong_claimed_scores,
+    note_claims_against_scorecard,
     prepare_step_inputs,
     run_score_steps,
 )
-from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_reviewer_scores
+from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_scores_exactly
 from evenhand.scoring.steps import StepInputs
 from evenhand.wording import format_fraction, pluralize_count
 
@@ -54,20 +54,21 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
     for id, given in seen.items():
         author = next((answers.author for answers in given.values() if answers.author), None)
         eligible = [review for review in reviews if panel.self_votes or review.judge != author]
-        reviewed[id] = tuple(_score_review(rubric, review, given.get(review.judge)) for review in eligible)
+        reviewed[id] = tuple(_compute_review_scorecard(rubric, review, given.get(review.judge)) for review in eligible)
     pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
     for id, entries in reviewed.items():
         for entry in entries:
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
-    said = pool_reviewer_scores(pool, rubric.method)
+    said = pool_scores_exactly(pool, rubric.method)
     weights = {review.judge: review.weight for review in reviews}
     return tuple(
-        _join_reviewer_scores(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights) for id in seen
+        _join_reviewer_scorecards(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights)
+        for id in seen
     )
 
 
-def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> ReviewerScore:
+def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers | None) -> ReviewerScore:
     if answers is None:
         why = "gave no answer" if review.abstained is None else Missing("abstained", review.abstained).text
         return ReviewerScore(judge=review.judge, exact=None, why_not=why)
@@ -77,7 +78,7 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
         return ReviewerScore(
             judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail, remark=answers.remark
         )
-    missing = missing or find_unanswered_gates(rubric.method.before_panel, case)
+    missing = missing or find_unanswered_gate_steps(rubric.method.before_panel, case)
     if missing:
         why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
         return ReviewerScore(
@@ -95,14 +96,14 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
         steps=trail,
         criteria=answers.scores,
         notes=tuple(
-            note_wrong_claimed_scores(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)
+            note_claims_against_scorecard(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)
         ),
         remark=answers.remark,
         whole=answers.whole,
     )
 
 
-def _join_reviewer_scores(
+def _join_reviewer_scorecards(
     rubric: Rubric,
     answers: Mapping[str, Answers],
     reviewed: tuple[ReviewerScore, ...],
@@ -111,12 +112,10 @@ def _join_reviewer_scores(
 ) -> Scorecard:
     panel, says = rubric.method.panel, said.says
     case = StepInputs(
-        rubric, _find_panel_gate_scores(rubric, reviewed), _merge_panel_answers(answers, reviewed, weights)
+        rubric, _pool_gate_scores_by_majority(rubric, reviewed), _pool_answers_for_scorecard(answers, reviewed, weights)
     )
     layers = {
-        list_scorecard_layers(rubric, entry.criteria)
-        for entry in reviewed
-        if entry.judge in says and not entry.holistic
+        find_scored_layers(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic
     }
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[AppliedStep, ...] = ()
@@ -125,19 +124,21 @@ def _join_reviewer_scores(
         own = tuple(judge for judge in answers if judge != NO_JUDGE and judge not in counted)
         after = combine_reviewer_scores(panel, says, weights)
         facts = (panel, reviewed, says, own, weights)
-        trail = (AppliedStep("panel", None, after, _describe_panel_step, facts, rubric.method.scale.decimals),)
+        trail = (AppliedStep("panel", None, after, _explain_pooled_score_step, facts, rubric.method.scale.decimals),)
     unknown = (
-        find_unanswered_gates(rubric.method.after_panel, case) if enough else _list_missing_criteria(rubric, reviewed)
+        find_unanswered_gate_steps(rubric.method.after_panel, case)
+        if enough
+        else _list_criteria_missing_on_scorecards(rubric, reviewed)
     )
     card = finish_scorecard(case, unknown, () if unknown else trail)
     if not any(given.scores or given.holistic for given in answers.values()):
         card = fail_scorecard_without_layers(card, rubric)
-    notes = [*card.notes, *_note_panel_scoring(rubric, reviewed, said, weights)]
+    notes = [*card.notes, *_note_pooled_scorecard(rubric, reviewed, said, weights)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
 
 
-def _find_panel_gate_scores(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> dict[str, Fraction]:
+def _pool_gate_scores_by_majority(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> dict[str, Fraction]:
     """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
     given: dict[str, list[Fraction]] = {}
     for entry in reviewed:
@@ -146,7 +147,7 @@ def _find_panel_gate_scores(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -
     return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
 
 
-def _merge_panel_answers(
+def _pool_answers_for_scorecard(
     answers: Mapping[str, Answers], reviewed: Sequence[ReviewerScore], weights: Mapping[str, Fraction]
 ) -> Answers:
     """The reviewers' findings as one: means of criteria, every flag any of them found, the first unsafe pattern."""
@@ -171,7 +172,7 @@ def _average_criterion_scores(
 ) -> CriterionScore:
     """The mean by weight over the reviewers whose scores count; where none does, over those who answered at all."""
     counted = [entry for entry in reviewed if entry.exact is not None]
-    given = _collect_criterion_scores(counted, id) or _collect_criterion_scores(reviewed, id)
+    given = _collect_criterion_scorecard_scores(counted, id) or _collect_criterion_scorecard_scores(reviewed, id)
     if not given:
         return Missing("failed", "no reviewer answered")
     total = sum((weights[judge] for judge in given), Fraction(0))
@@ -186,12 +187,14 @@ def _average_whole_scores(reviewed: Sequence[ReviewerScore], weights: Mapping[st
     )
 
 
-def _collect_criterion_scores(reviewed: Sequence[ReviewerScore], id: str) -> dict[str, Fraction]:
+def _collect_criterion_scorecard_scores(reviewed: Sequence[ReviewerScore], id: str) -> dict[str, Fraction]:
     scores = ((entry.judge, entry.criteria.get(id)) for entry in reviewed)
     return {judge: score.value for judge, score in scores if isinstance(score, Scored)}
 
 
-def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> tuple[MissingCriterion, ...]:
+def _list_criteria_missing_on_scorecards(
+    rubric: Rubric, reviewed: Sequence[ReviewerScore]
+) -> tuple[MissingCriterion, ...]:
     """Each criterion once, with what kept each reviewer from answering it."""
     gone = [entry for entry in reviewed if entry.exact is None]
     failed: dict[str, str] = {}
@@ -208,7 +211,7 @@ def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) ->
     return tuple(MissingCriterion(id, Missing("failed", why)) for id, why in failed.items())
 
 
-def _note_panel_scoring(
+def _note_pooled_scorecard(
     rubric: Rubric, reviewed: Sequence[ReviewerScore], said: PooledScores, weights: Mapping[str, Fraction]
 ) -> list[str]:
     panel = rubric.method.panel
@@ -229,7 +232,7 @@ def _note_panel_scoring(
     return notes
 
 
-def _describe_panel_step(moved: AppliedStep) -> str:
+def _explain_pooled_score_step(moved: AppliedStep) -> str:
     panel, reviewed, says, own, weights = moved.facts
     kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in reviewed}
     for judge, weight in weights.items():
@@ -250,18 +253,21 @@ def measure_scorecard_disagreement(scores: Scores) -> PanelDisagreement | None:
     if not judges:
         return None
     return PanelDisagreement(
-        differing=tuple(filter(None, (_measure_criterion_score_gap(id, cards) for id in scores.rubric.leaves))),
+        differing=tuple(filter(None, (_measure_scorecard_gap(id, cards) for id in scores.rubric.leaves))),
         harshness=tuple(filter(None, (_measure_scorecard_harshness(judge, cards) for judge in judges))),
         dissent=tuple(_find_dissenting_scorecards(scores, cards, list(judges))),
-        silent=tuple(_find_silent_reviewers(cards, list(judges))),
+        silent=tuple(_find_reviewers_without_scorecard(cards, list(judges))),
     )
 
 
-def _measure_criterion_score_gap(criterion: str, cards: Sequence[Scorecard]) -> CriterionDisagreement | None:
+def _measure_scorecard_gap(criterion: str, cards: Sequence[Scorecard]) -> CriterionDisagreement | None:
     """The mean distance between the highest and the lowest score, and where it is widest."""
     gaps = []
     for card in cards:
-        given = [(value, judge) for judge, value in _collect_criterion_scores(card.reviews or (), criterion).items()]
+        given = [
+            (value, judge)
+            for judge, value in _collect_criterion_scorecard_scores(card.reviews or (), criterion).items()
+        ]
         if len(given) > 1:
             low, high = min(given, key=lambda one: one[0]), max(given, key=lambda one: one[0])
             gaps.append((high[0] - low[0], card.id, low, high))
@@ -304,7 +310,7 @@ def _find_dissenting_scorecards(
             yield ReviewerDissent(judge=judge, first=first)
 
 
-def _find_silent_reviewers(cards: Sequence[Scorecard], judges: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _find_reviewers_without_scorecard(cards: Sequence[Scorecard], judges: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Reviewers that gave no score at all, and why."""
     for judge in judges:
         own = [review for card in cards for review in card.reviews or () if review.judge == judge]

@@ -25,7 +25,7 @@ class PooledScores:
     not_normalised: tuple[str, ...]
 
 
-def pool_reviewer_scores(pool: ReviewerPool, method: Method) -> dict[str, PooledScores]:
+def pool_scores_exactly(pool: ReviewerPool, method: Method) -> dict[str, PooledScores]:
     """For each output that somebody scored, what each reviewer's score counts as."""
     panel = method.panel
     normal = _normalise_reviewers(pool) if panel.normalise == "z" else pool
@@ -34,7 +34,10 @@ def pool_reviewer_scores(pool: ReviewerPool, method: Method) -> dict[str, Pooled
         _score_borda_ranks(one, method.scale) if panel.aggregate == "borda" else one for one in (normal, pool)
     )
     ids = dict.fromkeys(id for scores in pool.values() for id in scores)
-    return {id: PooledScores(_pick_pooled_scores(id, says), _pick_pooled_scores(id, plain), left) for id in ids}
+    return {
+        id: PooledScores(_pick_exact_scores_of_output(id, says), _pick_exact_scores_of_output(id, plain), left)
+        for id in ids
+    }
 
 
 def combine_reviewer_scores(panel: Panel, says: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> Fraction:
@@ -92,7 +95,7 @@ def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
     return result
 
 
-def _pick_pooled_scores(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
+def _pick_exact_scores_of_output(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
     return {judge: scores[id] for judge, scores in pool.items() if id in scores}
 
 
@@ -107,7 +110,7 @@ def exact_score_variance(values: Sequence[Fraction]) -> Fraction:
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
-def approximate_root(value: Fraction) -> Fraction:
+def approximate_score_root(value: Fraction) -> Fraction:
     """The square root to 40 digits, the same on every machine."""
     with localcontext() as context:
         context.prec = 40
@@ -130,5 +133,5 @@ class CancellingRoots:
             root = Fraction(isqrt(ratio.numerator), isqrt(ratio.denominator))
             if root * root == ratio:
                 return root * approximation
-        self._bases[value] = approximate_root(value)
+        self._bases[value] = approximate_score_root(value)
         return self._bases[value]

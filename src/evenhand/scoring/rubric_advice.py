@@ -24,7 +24,7 @@ from evenhand.model.method import (
     WeightedSum,
 )
 from evenhand.model.rubric import Rubric
-from evenhand.scoring.engine import decide_score_verdict
+from evenhand.scoring.engine import apply_score_thresholds
 from evenhand.wording import format_fraction
 
 VAGUE_WORDS = (
@@ -50,22 +50,22 @@ class ScoringAdvice:
         return Fault(self.what, path=self.path)
 
 
-def advise_on_rubric_scoring(rubric: Rubric) -> list[ScoringAdvice]:
+def find_doubtful_score_parts(rubric: Rubric) -> list[ScoringAdvice]:
     """Everything worth a second look, in the order of the file."""
     return [
-        *_advise_on_criterion_scoring(rubric.criteria, ("criteria",)),
-        *_advise_on_gate_scoring(rubric),
-        *_advise_on_weight_scoring(rubric),
-        *_advise_on_unscored_fields(rubric),
-        *_advise_on_scoring_method(rubric),
+        *_find_unanchored_score_criteria(rubric.criteria, ("criteria",)),
+        *_find_powerless_score_gates(rubric),
+        *_find_powerless_score_weights(rubric),
+        *_find_fields_without_score_effect(rubric),
+        *_find_score_step_mismatches(rubric),
     ]
 
 
-def _advise_on_criterion_scoring(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[ScoringAdvice]:
+def _find_unanchored_score_criteria(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[ScoringAdvice]:
     for position, criterion in enumerate(criteria):
         here = (*path, position)
         if criterion.children:
-            yield from _advise_on_criterion_scoring(criterion.children, (*here, "children"))
+            yield from _find_unanchored_score_criteria(criterion.children, (*here, "children"))
             continue
         if not criterion.anchors and not criterion.scale.yes_no:
             what = f"criterion {criterion.id!r} has no anchors: what earns its lowest, middle and highest score?"
@@ -76,7 +76,7 @@ def _advise_on_criterion_scoring(criteria: tuple[Criterion, ...], path: FaultPat
             yield ScoringAdvice(what, (*here, "asks"))
 
 
-def _advise_on_gate_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_powerless_score_gates(rubric: Rubric) -> Iterator[ScoringAdvice]:
     listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
     positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
     for gate in rubric.all_gates():
@@ -91,7 +91,7 @@ def _advise_on_gate_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
             yield ScoringAdvice(f"the gate {least} must always fail: {criterion.scale} ends before it", path)
 
 
-def _advise_on_weight_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_powerless_score_weights(rubric: Rubric) -> Iterator[ScoringAdvice]:
     different = len({criterion.weight for criterion in rubric.criteria}) > 1
     if isinstance(rubric.method.steps[0], LayerMean) and different and not rubric.why:
         yield ScoringAdvice("layers have different weights and no 'why': evenhand run refuses them", ("criteria",))
@@ -118,7 +118,7 @@ def _explain_powerless_score_weight(rubric: Rubric, criterion: Criterion) -> str
     plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
     if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
         sums = _sum_other_criterion_scores(rubric, criterion)
-        if sums and not any(_criterion_score_flips_pass(rubric, criterion, others) for others in sums):
+        if sums and not any(_does_score_cross_threshold(rubric, criterion, others) for others in sums):
             return "can change no decision: the verdict is the same whatever it is answered"
     return None
 
@@ -140,13 +140,13 @@ def _sum_other_criterion_scores(rubric: Rubric, criterion: Criterion) -> set[Fra
     return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
 
 
-def _criterion_score_flips_pass(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
+def _does_score_cross_threshold(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
     if isinstance(rubric.method.steps[0], PointsShare):
         whole = sum((c.points for c in rubric.criteria if c.points and c.points > 0), Fraction(0))
     else:
         whole = sum((c.weight for c in rubric.criteria), Fraction(0))
     worst, best = others / whole, (others + _get_criterion_worth(rubric, criterion)) / whole
-    return decide_score_verdict(rubric, worst, ()) != decide_score_verdict(rubric, best, ())
+    return apply_score_thresholds(rubric, worst, ()) != apply_score_thresholds(rubric, best, ())
 
 
 def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
@@ -154,7 +154,7 @@ def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
     return (criterion.points or Fraction(0)) if by_points else criterion.weight
 
 
-def _advise_on_unscored_fields(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_fields_without_score_effect(rubric: Rubric) -> Iterator[ScoringAdvice]:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     gated = {gate.criterion for gate in rubric.gates}
     for position, criterion in enumerate(rubric.criteria):
@@ -171,7 +171,7 @@ def _advise_on_unscored_fields(rubric: Rubric) -> Iterator[ScoringAdvice]:
             yield ScoringAdvice(what, ("criteria", position))
 
 
-def _advise_on_scoring_method(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_score_step_mismatches(rubric: Rubric) -> Iterator[ScoringAdvice]:
     """What the method asks for and the rubric does not have, or the other way round."""
     method = rubric.method
     for tie in () if method.criteria else method.ties:

@@ -13,9 +13,9 @@ from evenhand.model.method import LayerMean, TieBreak
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
-from evenhand.scoring.engine import list_scorecard_layers, note_ranking_against_scores, score_answers
+from evenhand.scoring.engine import find_scored_layers, note_claimed_rank_against_scorecards, score_answers
 from evenhand.scoring.panel import score_panel
-from evenhand.scoring.pooling import approximate_root, exact_mean_score, exact_score_variance
+from evenhand.scoring.pooling import approximate_score_root, exact_mean_score, exact_score_variance
 from evenhand.wording import format_fraction, round_half_away
 
 
@@ -30,7 +30,7 @@ class JudgingSetup:
 NO_JUDGING_SETUP = JudgingSetup()
 
 
-def score_outputs_by_rubric(
+def compute_scorecards_and_ranks(
     rubric: Rubric,
     outputs: Sequence[Answers],
     asked: JudgingSetup = NO_JUDGING_SETUP,
@@ -42,7 +42,7 @@ def score_outputs_by_rubric(
     else:
         cards = score_panel(rubric, reviews, outputs)
     layered = isinstance(rubric.method.steps[0], LayerMean)
-    sets = {list_scorecard_layers(rubric, card.criteria) for card in cards} if layered else set()
+    sets = {find_scored_layers(rubric, card.criteria) for card in cards} if layered else set()
     layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
@@ -50,7 +50,7 @@ def score_outputs_by_rubric(
         notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
     elif len(cards) > 1:
         ranking = rank_scorecards(rubric, cards)
-        cards = _note_equally_ranked_outputs(rubric, cards, ranking)
+        cards = _note_tied_scorecards(rubric, cards, ranking)
     return Scores(
         rubric=rubric,
         fingerprint=_FINGERPRINT_CACHE.get(
@@ -59,7 +59,7 @@ def score_outputs_by_rubric(
         ),
         scorecards=tuple(cards),
         ranking=ranking,
-        notes=(*notes, *_note_rankings_against_scores(rubric, reviews)) if reviews else notes,
+        notes=(*notes, *_note_reviewer_ranks_against_scorecards(rubric, reviews)) if reviews else notes,
     )
 
 
@@ -67,13 +67,13 @@ def score_reviews(
     rubric: Rubric, reviews: Sequence[Review], asked: JudgingSetup = NO_JUDGING_SETUP, outputs: Sequence[Answers] = ()
 ) -> Scores:
     """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
-    return score_outputs_by_rubric(rubric, outputs, asked, reviews)
+    return compute_scorecards_and_ranks(rubric, outputs, asked, reviews)
 
 
 _FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
 
 
-def _note_equally_ranked_outputs(
+def _note_tied_scorecards(
     rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedOutput]
 ) -> list[Scorecard]:
     """What tie-breaks on every criterion leave tied is equivalent; otherwise a shared rank says all there is."""
@@ -83,12 +83,12 @@ def _note_equally_ranked_outputs(
     return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
 
 
-def _note_rankings_against_scores(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+def _note_reviewer_ranks_against_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
     notes = []
     for review in reviews:
         if review.ranking:
             own = rank_scorecards(rubric, [score_answers(rubric, answers) for answers in review.outputs])
-            notes.append(note_ranking_against_scores(review.judge, review.ranking, own))
+            notes.append(note_claimed_rank_against_scorecards(review.judge, review.ranking, own))
     return [note for note in notes if note]
 
 
@@ -100,12 +100,12 @@ ScorecardRankKey = tuple[Fraction | tuple[Fraction, ...], ...]
 
 def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedOutput, ...]:
     """Best first; incomplete scorecards stand at the end without a rank."""
-    ties = list_usable_tie_breaks(rubric)
+    ties = list_scorecard_tie_breaks(rubric)
     keys: dict[str, ScorecardRankKey] = {
         c.id: (c.exact, *(_measure_tie_break(c, tie) for tie in ties)) for c in cards if c.exact is not None
     }
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
-    broken_by = _name_rank_tie_breaks([keys[card.id] for card in placed], ties)
+    broken_by = _name_scorecard_tie_breaks([keys[card.id] for card in placed], ties)
     places: list[RankedOutput] = []
     for position, card in enumerate(placed):
         shares = position > 0 and keys[card.id] == keys[placed[position - 1].id]
@@ -137,7 +137,7 @@ def _measure_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
     return (Fraction(-count if tie.by == "fewer" else count),)
 
 
-def _name_rank_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBreak]) -> list[str | None]:
+def _name_scorecard_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBreak]) -> list[str | None]:
     """For each place, the tie-break that set it apart from those above it, or, for the first, from those below."""
     told: list[str | None] = []
     for _, level in groupby(keys, key=lambda key: key[0]):
@@ -152,7 +152,7 @@ def _name_rank_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBr
     return told
 
 
-def list_usable_tie_breaks(rubric: Rubric) -> list[TieBreak]:
+def list_scorecard_tie_breaks(rubric: Rubric) -> list[TieBreak]:
     """The method's tie-breaks, without those on criteria that this rubric does not have."""
     return [tie for tie in rubric.method.ties if tie.by != "criterion" or tie.of in rubric.leaves]
 
@@ -186,20 +186,24 @@ def compute_fingerprint(
         **({"safety_gate": True} if rubric.safety_gate else {}),
         **({"asks_holistic": True} if rubric.holistic else {}),
     }
-    text = json.dumps(to_fingerprint_data(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(to_scoring_fingerprint_data(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def to_fingerprint_data(value: object) -> object:
+def to_scoring_fingerprint_data(value: object) -> object:
     """A value as plain data: exact numbers as fractions, values by their fields."""
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if is_dataclass(value):
-        return {entry.name: to_fingerprint_data(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
+        return {
+            entry.name: to_scoring_fingerprint_data(getattr(value, entry.name))
+            for entry in fields(value)
+            if entry.compare
+        }
     if isinstance(value, Mapping):
-        return {str(key): to_fingerprint_data(entry) for key, entry in value.items()}
+        return {str(key): to_scoring_fingerprint_data(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_fingerprint_data(entry) for entry in value]
+        return [to_scoring_fingerprint_data(entry) for entry in value]
     return value
 
 
@@ -277,6 +281,6 @@ def check_score_consistency(
         middle, spread = exact_mean_score(own), exact_score_variance(own)
         # Squared, so that no root is taken: |score − mean| > 2·sd.
         if (score - middle) ** 2 > 4 * spread:
-            sd = approximate_root(spread)
+            sd = approximate_score_root(spread)
             strayed.append(StrayedCriterion(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
     return Consistency(n=len(past), strayed=tuple(strayed))

@@ -9,7 +9,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scale, Scored
 from evenhand.model.scorecard import AppliedStep, RankedOutput, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import number_for_json, score_for_json
+from evenhand.wording import format_number_for_json, score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -21,14 +21,14 @@ def scores_to_json(scores: Scores) -> ScoresJson:
         "rubric": scores.rubric.name,
         "fingerprint": scores.fingerprint,
         "scorecards": [scorecard_to_json(scores.rubric, card) for card in scores.scorecards],
-        "ranking": None if scores.ranking is None else [_ranked_output_to_json(one) for one in scores.ranking],
-        "panel": _panel_scores_to_json(scores),
-        "safety_gate": _scored_safety_gate_to_json(scores),
+        "ranking": None if scores.ranking is None else [_ranked_scorecard_to_json(one) for one in scores.ranking],
+        "panel": _scorecard_disagreement_to_json(scores),
+        "safety_gate": _scorecard_safety_gate_to_json(scores),
         "notes": list(scores.notes),
     }
 
 
-def _ranked_output_to_json(place: RankedOutput) -> ScoresJson:
+def _ranked_scorecard_to_json(place: RankedOutput) -> ScoresJson:
     score = None if place.score is None else float(place.score)
     return {"rank": place.rank, "id": place.id, "score": score, "tie_broken_by": place.tie_broken_by}
 
@@ -46,17 +46,17 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
-        "statements": _statement_effects_to_json(card),
-        **_scored_steps_to_json(rubric, card.steps, card.criteria),
+        "statements": _scorecard_statements_to_json(card),
+        **_scorecard_steps_to_json(rubric, card.steps, card.criteria),
         "reviews": None
         if card.reviews is None
-        else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
-        "holistic": _whole_score_to_json(rubric, card.whole),
+        else [_reviewed_scorecard_to_json(rubric, entry) for entry in card.reviews],
+        "holistic": _scorecard_whole_score_to_json(rubric, card.whole),
         "notes": list(card.notes),
     }  # fmt: skip
 
 
-def _statement_effects_to_json(card: Scorecard) -> list[ScoresJson]:
+def _scorecard_statements_to_json(card: Scorecard) -> list[ScoresJson]:
     """Each red flag and bonus found, with its explanation and what it moved; per reviewer where there are several."""
     trails = [(None, card.steps), *((review.judge, review.steps) for review in card.reviews or ())]
     found: list[ScoresJson] = []
@@ -69,8 +69,8 @@ def _statement_effects_to_json(card: Scorecard) -> list[ScoresJson]:
                     "kind": "red_flag" if sign < 0 else "bonus",
                     "id": one.statement.id,
                     "why": one.explanation,
-                    "amount": number_for_json(sign * one.amount),
-                    "counted": number_for_json(sign * one.counted),
+                    "amount": format_number_for_json(sign * one.amount),
+                    "counted": format_number_for_json(sign * one.counted),
                     "judge": judge,
                 }
                 for one in entries
@@ -78,7 +78,7 @@ def _statement_effects_to_json(card: Scorecard) -> list[ScoresJson]:
     return found
 
 
-def _scored_steps_to_json(
+def _scorecard_steps_to_json(
     rubric: Rubric, trail: Sequence[AppliedStep], scores: Mapping[str, CriterionScore]
 ) -> ScoresJson:
     """Each step that moved the number, and each criterion as it was answered; null where it was not."""
@@ -86,8 +86,8 @@ def _scored_steps_to_json(
     for moved in trail:
         # Rounding is the one step whose point is what lies beyond the shown decimals.
         decimals = None if moved.step == "round" else moved.decimals
-        before = None if moved.before is None else number_for_json(moved.before, decimals)
-        after = number_for_json(moved.after, moved.decimals)
+        before = None if moved.before is None else format_number_for_json(moved.before, decimals)
+        after = format_number_for_json(moved.after, moved.decimals)
         steps.append({"step": moved.step, "before": before, "after": after, "why": moved.why})
     criteria = {id: _criterion_score_to_json(scores.get(id), leaf.scale) for id, leaf in rubric.leaves.items()}
     return {"steps": steps, "criteria": criteria}
@@ -102,25 +102,25 @@ def _criterion_score_to_json(score: CriterionScore | None, scale: Scale) -> obje
     return number if score.band is None else {"band": score.band, "score": number}
 
 
-def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
+def _reviewed_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
     decimals = rubric.method.scale.decimals
     return {
         "judge": entry.judge,
-        "score": None if entry.exact is None else number_for_json(entry.exact, decimals),
+        "score": None if entry.exact is None else format_number_for_json(entry.exact, decimals),
         "holistic": entry.holistic,
         "why_not": entry.why_not or None,
-        **_scored_steps_to_json(rubric, entry.steps, entry.criteria),
-        "holistic_score": _whole_score_to_json(rubric, entry.whole),
+        **_scorecard_steps_to_json(rubric, entry.steps, entry.criteria),
+        "holistic_score": _scorecard_whole_score_to_json(rubric, entry.whole),
         "notes": entry.remark or None,
     }
 
 
-def _whole_score_to_json(rubric: Rubric, score: CriterionScore | None) -> float | None:
+def _scorecard_whole_score_to_json(rubric: Rubric, score: CriterionScore | None) -> float | None:
     """A score for the whole that was asked beside the criteria; null where none was."""
-    return number_for_json(score.value, rubric.method.scale.decimals) if isinstance(score, Scored) else None
+    return format_number_for_json(score.value, rubric.method.scale.decimals) if isinstance(score, Scored) else None
 
 
-def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
+def _scorecard_disagreement_to_json(scores: Scores) -> ScoresJson | None:
     """How the reviewers differ; null where there were none."""
     view = measure_scorecard_disagreement(scores)
     if view is None:
@@ -129,7 +129,7 @@ def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
         "criteria": [
             {
                 "criterion": one.criterion,
-                "mean_gap": number_for_json(one.mean_gap),
+                "mean_gap": format_number_for_json(one.mean_gap),
                 "widest": {
                     "output": one.output,
                     "low": {"judge": one.low[1], "score": score_for_json(one.low[0])},
@@ -139,14 +139,14 @@ def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
             for one in view.differing
         ],
         "harshness": [
-            {"judge": one.judge, "by": number_for_json(one.by), "outputs": one.outputs} for one in view.harshness
+            {"judge": one.judge, "by": format_number_for_json(one.by), "outputs": one.outputs} for one in view.harshness
         ],
         "dissent": [{"judge": one.judge, "first": list(one.first)} for one in view.dissent],
         "silent": [{"judge": judge, "why": why} for judge, why in view.silent],
     }
 
 
-def _scored_safety_gate_to_json(scores: Scores) -> ScoresJson | None:
+def _scorecard_safety_gate_to_json(scores: Scores) -> ScoresJson | None:
     if not any(isinstance(step, Cap) for step in scores.rubric.method.steps):
         return None
     failed = [card for card in scores.scorecards if card.unsafe]

@@ -50,11 +50,11 @@ def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> 
     return sum_weighted_values(pairs), (case,)
 
 
-def _describe_weighted_sum(moved: AppliedStep) -> str:
+def _explain_weighted_sum_step(moved: AppliedStep) -> str:
     (case,) = moved.facts
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
     terms = " + ".join(
-        f"{_describe_step_value(c, case.values, weighted=False)} × {format_fraction(c.weight)}" for c in scored
+        f"{_explain_value_scored_in_step(c, case.values, weighted=False)} × {format_fraction(c.weight)}" for c in scored
     )
     return f"weighted sum {format_fraction(moved.after, moved.decimals)}: {terms}"
 
@@ -66,15 +66,15 @@ def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: St
     return sum_weighted_values(pairs) / total, (case, step.onto)
 
 
-def _describe_weighted_mean(moved: AppliedStep) -> str:
+def _explain_weighted_mean_step(moved: AppliedStep) -> str:
     case, onto = moved.facts
     what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    parts = ", ".join(_describe_step_value(criterion, case.values, onto) for criterion in scored)
+    parts = ", ".join(_explain_value_scored_in_step(criterion, case.values, onto) for criterion in scored)
     return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"
 
 
-def _describe_step_value(
+def _explain_value_scored_in_step(
     criterion: Criterion, values: CriterionValues, onto: Scale | None = None, *, weighted: bool = True
 ) -> str:
     """A criterion with its value, as "accuracy 3" or "examples yes", an inner node with its children.
@@ -84,7 +84,7 @@ def _describe_step_value(
     value = values[criterion.id]
     said = f"{criterion.id} {format_fraction(value)}"
     if criterion.children:
-        children = (_describe_step_value(child, values, criterion.scale) for child in criterion.children)
+        children = (_explain_value_scored_in_step(child, values, criterion.scale) for child in criterion.children)
         said += f" [{', '.join(children)}]"
     elif criterion.scale.yes_no:
         said = f"{criterion.id} {'yes' if value else 'no'}"
@@ -100,7 +100,7 @@ def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> 
     return met / possible, (case, met, possible)
 
 
-def _describe_points_share(moved: AppliedStep) -> str:
+def _explain_points_share_step(moved: AppliedStep) -> str:
     case, met, possible = moved.facts
     terms = ", ".join(
         (
@@ -133,7 +133,7 @@ def find_shortfall_criteria(step: Shortfall, case: StepInputs) -> list[Criterion
     return [c for c in case.rubric.criteria if c.fixed and c.id in case.values and case.values[c.id] < step.below]
 
 
-def _describe_shortfall(moved: AppliedStep) -> str:
+def _explain_shortfall_step(moved: AppliedStep) -> str:
     step, short = moved.facts
     factor = Fraction(1)
     for _, value in short:
@@ -142,7 +142,7 @@ def _describe_shortfall(moved: AppliedStep) -> str:
     parts = ", ".join(
         f"{id} {format_fraction(value)} is under {below} ({format_fraction(value)}/{below})" for id, value in short
     )
-    return f"times {format_fraction(factor)}: {parts} (was {_word_step_score(moved, moved.before)})"
+    return f"times {format_fraction(factor)}: {parts} (was {_format_score_at_step(moved, moved.before)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class CountedStatement:
         return f"{text} ({self.explanation})" if self.explanation else text
 
 
-def count_statement_amounts(step: Deduct | Add, case: StepInputs) -> tuple[CountedStatement, ...]:
+def count_statements_scored_in_step(step: Deduct | Add, case: StepInputs) -> tuple[CountedStatement, ...]:
     """The distinct statements found, in the rubric's order, each with what counts of it."""
     statements = getattr(case.rubric, step.for_)
     found = getattr(case.answers, step.for_)
@@ -177,31 +177,32 @@ def count_statement_amounts(step: Deduct | Add, case: StepInputs) -> tuple[Count
     return tuple(entries)
 
 
-def _apply_statements(step: Deduct | Add, before: Fraction, case: StepInputs) -> StepResult:
-    entries = count_statement_amounts(step, case)
+def _apply_statement_step(step: Deduct | Add, before: Fraction, case: StepInputs) -> StepResult:
+    entries = count_statements_scored_in_step(step, case)
     total = sum((entry.counted for entry in entries), ZERO_SCORE)
     return before - total if isinstance(step, Deduct) else before + total, (step, entries, total)
 
 
-def _describe_statements(moved: AppliedStep) -> str:
+def _explain_statement_step(moved: AppliedStep) -> str:
     step, entries, total = moved.facts
     verb = "took off" if isinstance(step, Deduct) else "added"
     limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
     listed = "; ".join(map(str, entries))
-    return f"{verb} {_word_step_score(moved, total)}{limit}: {listed} (was {_word_step_score(moved, moved.before)})"
+    before = _format_score_at_step(moved, moved.before)
+    return f"{verb} {_format_score_at_step(moved, total)}{limit}: {listed} (was {before})"
 
 
 def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
     return (min(before, step.at) if case.answers.unsafe else before), (None, case.answers.unsafe)
 
 
-def _describe_step_limit(moved: AppliedStep) -> str:
+def _explain_score_cap_step(moved: AppliedStep) -> str:
     """Why a ceiling or a cap lowered the score."""
     ceiling, found = moved.facts
     because = f"unsafe, {found}"
     if ceiling:
         because = f"{ceiling.criterion} {format_fraction(found)} is under {format_fraction(ceiling.below)}"
-    after, before = (_word_step_score(moved, value) for value in (moved.after, moved.before))
+    after, before = (_format_score_at_step(moved, value) for value in (moved.after, moved.before))
     return f"capped at {after}: {because} (was {before})"
 
 
@@ -217,15 +218,15 @@ def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult
 def _describe_clamp(moved: AppliedStep) -> str:
     assert moved.before is not None
     limit = "below" if moved.after > moved.before else "above"
-    after, before = (_word_step_score(moved, value) for value in (moved.after, moved.before))
+    after, before = (_format_score_at_step(moved, value) for value in (moved.after, moved.before))
     return f"kept at {after}: the score cannot go {limit} it (was {before})"
 
 
-def _apply_round(step: Round, before: Fraction, _case: StepInputs) -> StepResult:
+def _apply_round_step(step: Round, before: Fraction, _case: StepInputs) -> StepResult:
     return Fraction(round_half_away(before, step.decimals)), (step.decimals,)
 
 
-def _describe_round(moved: AppliedStep) -> str:
+def _explain_round_step(moved: AppliedStep) -> str:
     (decimals,) = moved.facts
     assert moved.before is not None
     return f"rounded to {format_fraction(moved.after, decimals)} (was {format_fraction(moved.before)})"
@@ -237,7 +238,7 @@ def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: F
     return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
 
 
-def _word_step_score(moved: AppliedStep, value: Fraction | None) -> str:
+def _format_score_at_step(moved: AppliedStep, value: Fraction | None) -> str:
     return "–" if value is None else format_fraction(value, moved.decimals)
 
 
@@ -249,15 +250,15 @@ def sum_weighted_values(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
 
 
 STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[AppliedStep], str]]] = {
-    WeightedSum: (_apply_weighted_sum, _describe_weighted_sum),
-    WeightedMean: (_apply_weighted_mean, _describe_weighted_mean),
-    LayerMean: (_apply_weighted_mean, _describe_weighted_mean),
-    PointsShare: (_apply_points_share, _describe_points_share),
-    Ceiling: (_apply_ceiling, _describe_step_limit),
-    Shortfall: (_apply_shortfall, _describe_shortfall),
-    Deduct: (_apply_statements, _describe_statements),
-    Add: (_apply_statements, _describe_statements),
-    Cap: (_apply_cap, _describe_step_limit),
+    WeightedSum: (_apply_weighted_sum, _explain_weighted_sum_step),
+    WeightedMean: (_apply_weighted_mean, _explain_weighted_mean_step),
+    LayerMean: (_apply_weighted_mean, _explain_weighted_mean_step),
+    PointsShare: (_apply_points_share, _explain_points_share_step),
+    Ceiling: (_apply_ceiling, _explain_score_cap_step),
+    Shortfall: (_apply_shortfall, _explain_shortfall_step),
+    Deduct: (_apply_statement_step, _explain_statement_step),
+    Add: (_apply_statement_step, _explain_statement_step),
+    Cap: (_apply_cap, _explain_score_cap_step),
     Clamp: (_apply_clamp, _describe_clamp),
-    Round: (_apply_round, _describe_round),
+    Round: (_apply_round_step, _explain_round_step),
 }

@@ -17,15 +17,15 @@ from typing import Literal, get_args
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Undefined, require_choice, require_sequence
-from evenhand.stats.bootstrap import RESAMPLES, Resampling, Statistic, Tallies, measure_agreement
+from evenhand.stats.arrays import Floats, Undefined, require_array_sequence, require_statistic_choice
+from evenhand.stats.bootstrap import RESAMPLES, Resampling, Statistic, Tallies, bootstrap_agreement_interval
 from evenhand.stats.ratings import (
     Agreement,
     RatingLabels,
     count_ratings,
     group_equal_units,
-    list_silent_raters,
-    tabulate_labels,
+    list_empty_rating_rows,
+    tabulate_categorical_ratings,
 )
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -45,9 +45,9 @@ def krippendorff(
     resamples: int = RESAMPLES,
 ) -> Agreement | Undefined:
     """Krippendorff's α for any number of raters, None where one said nothing; with `rng` also its interval."""
-    require_choice(metric, get_args(Metric), "metric")
+    require_statistic_choice(metric, get_args(Metric), "metric")
     resampling = Resampling(rng=rng, level=level, resamples=resamples)
-    table, method = tabulate_labels(raters), f"Krippendorff's α, {metric}"
+    table, method = tabulate_categorical_ratings(raters), f"Krippendorff's α, {metric}"
     if metric != "nominal" and any(isinstance(label, str) for row in raters for label in row):
         raise InputError(Fault("ratings in words have no distance", "metric='nominal', or numbers in their place"))
     if metric == "ratio" and (table < 0).any():
@@ -55,13 +55,13 @@ def krippendorff(
     several = table[:, (~np.isnan(table)).sum(axis=0) > 1]
     n = several.shape[1]
     if not n:
-        return Undefined(why=_explain_undefined_alpha(table), method=method, n=0)
+        return Undefined(why=_explain_undefined_krippendorff(table), method=method, n=0)
     smallest, largest = np.nanmin(several), np.nanmax(several)
     if largest - smallest <= _CONSTANT * max(abs(smallest), abs(largest)):
         return Undefined(why="all ratings are the same", method=method, n=n)
     alpha, tallies = _PREPARE_ALPHA[metric](several)
-    silent = list_silent_raters(table)
-    return measure_agreement(alpha, tallies, resampling, method=method, raters=len(table), skipped=silent)
+    silent = list_empty_rating_rows(table)
+    return bootstrap_agreement_interval(alpha, tallies, resampling, method=method, raters=len(table), skipped=silent)
 
 
 def cohen_kappa(
@@ -79,22 +79,24 @@ def cohen_kappa(
     The weight of a disagreement is how far apart the two ratings are, or, where `categories` are given in order, how
     many places: a level that nobody chose still lies between its neighbours.
     """
-    require_choice(weights, get_args(KappaWeights), "weights")
-    if len(require_sequence(first, "first")) != len(require_sequence(second, "second")):
+    require_statistic_choice(weights, get_args(KappaWeights), "weights")
+    if len(require_array_sequence(first, "first")) != len(require_array_sequence(second, "second")):
         raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
     if weights != "none" and categories is None and any(isinstance(label, str) for label in (*first, *second)):
         raise InputError(Fault(f"words have no distance for {weights} weights", "give categories in their order"))
     resampling = Resampling(rng=rng, level=level, resamples=resamples)
     method = "Cohen's κ" if weights == "none" else f"Cohen's κ, {weights} weights"
-    table = tabulate_labels([first, second], categories)
+    table = tabulate_categorical_ratings([first, second], categories)
     both = table[:, ~np.isnan(table).any(axis=0)]
     n = both.shape[1]
     if not n:
-        return Undefined(why=next(iter(list_silent_raters(table)), "nothing was rated by both"), method=method, n=0)
+        return Undefined(why=next(iter(list_empty_rating_rows(table)), "nothing was rated by both"), method=method, n=0)
     if (both == both[0, 0]).all():
         return Undefined(why="both gave one and the same rating throughout", method=method, n=n)
     cells, tallies = group_equal_units(both.T)
-    return measure_agreement(_prepare_cohen(cells, weights), tallies, resampling, method=method, raters=2)
+    return bootstrap_agreement_interval(
+        _prepare_cohen_kappa_statistic(cells, weights), tallies, resampling, method=method, raters=2
+    )
 
 
 def fleiss_kappa(
@@ -106,7 +108,7 @@ def fleiss_kappa(
 ) -> Agreement | Undefined:
     """Fleiss' κ: every unit rated by equally many raters, not necessarily the same; with `rng` also its interval."""
     resampling, method = Resampling(rng=rng, level=level, resamples=resamples), "Fleiss' κ"
-    table = tabulate_labels(raters)
+    table = tabulate_categorical_ratings(raters)
     times = (~np.isnan(table)).sum(axis=0)
     rated = table[:, times > 0]
     n = rated.shape[1]
@@ -115,18 +117,18 @@ def fleiss_kappa(
         why = f"units have {min(each)} to {max(each)} ratings and must have equally many: Krippendorff's α need not"
         return Undefined(why=why, method=method, n=n)
     if not each or each == {1}:
-        return Undefined(why=_explain_undefined_alpha(table), method=method, n=0)
+        return Undefined(why=_explain_undefined_krippendorff(table), method=method, n=0)
     values, counts = count_ratings(rated)
     if len(values) == 1:
         return Undefined(why="all ratings are the same", method=method, n=n)
     units, tallies = group_equal_units(counts)
-    silent = list_silent_raters(table)
-    return measure_agreement(
+    silent = list_empty_rating_rows(table)
+    return bootstrap_agreement_interval(
         _prepare_fleiss(units), tallies, resampling, method=method, raters=len(table), skipped=silent
     )
 
 
-def _explain_undefined_alpha(table: Floats) -> str:
+def _explain_undefined_krippendorff(table: Floats) -> str:
     return "nothing was rated by two raters" if len(table) > 1 else "it takes two raters"
 
 
@@ -214,7 +216,7 @@ _PREPARE_ALPHA: dict[str, Callable[[Floats], tuple[Statistic, Tallies]]] = {
 }
 
 
-def _prepare_cohen(cells: Floats, weights: KappaWeights) -> Statistic:
+def _prepare_cohen_kappa_statistic(cells: Floats, weights: KappaWeights) -> Statistic:
     """Return κ as a function of the weights of `cells`, the pairs of ratings that occur."""
     values = np.unique(cells)
     if len(values) > _MOST_CATEGORIES:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 
 Floats = NDArray[np.float64]
 Numbers = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]
@@ -66,7 +66,7 @@ def convert_to_floats(values: object, what: str) -> Floats:
     return array
 
 
-def require_sequence(values: object, what: str, hint: str = "give a list") -> Sequence[Any]:
+def require_array_sequence(values: object, what: str, hint: str = "give a list") -> Sequence[Any]:
     """Return a list, tuple or array; text, sets, mappings and iterators are refused."""
     if not isinstance(values, str | bytes | Mapping | Set) and isinstance(values, Iterable):
         try:
@@ -75,23 +75,23 @@ def require_sequence(values: object, what: str, hint: str = "give a list") -> Se
             pass
         else:
             return values  # type: ignore[return-value]
-    raise InputError(Fault(f"{what} must be a list, got {describe_value(values)}", hint))
+    raise InputError(Fault(f"{what} must be a list, got {quote_statistic_argument(values)}", hint))
 
 
-def require_number(value: object, what: str, hint: str = "") -> float:
+def require_finite_float(value: object, what: str, hint: str = "") -> float:
     """Return one finite number."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
         number = math.inf
     if not abs(number) <= LARGEST_NUMBER:  # Refuses NaN too.
-        raise InputError(Fault(f"{what} must be a finite number, got {describe_value(value)}", hint))
+        raise InputError(Fault(f"{what} must be a finite number, got {quote_statistic_argument(value)}", hint))
     return number
 
 
-def require_whole_number(count: object, what: str, most: int = _LARGEST_COUNT) -> int:
+def require_statistic_count(count: object, what: str, most: int = _LARGEST_COUNT) -> int:
     """Return a count as an integer; callers check the lower limit."""
-    number = require_number(count, what, "a whole number")
+    number = require_finite_float(count, what, "a whole number")
     if not number.is_integer():
         raise InputError(Fault(f"{what} must be a whole number, got {number:g}", "count samples, not shares of them"))
     if abs(count) > most:  # type: ignore[arg-type]  # A number, possibly with more digits than its float.
@@ -102,28 +102,28 @@ def require_whole_number(count: object, what: str, most: int = _LARGEST_COUNT) -
 _Kind = TypeVar("_Kind")
 
 
-def require_type(value: object, kind: type[_Kind], what: str, hint: str) -> _Kind:
+def require_statistic_type(value: object, kind: type[_Kind], what: str, hint: str) -> _Kind:
     """Return the value if it is an instance of `kind`."""
     if isinstance(value, kind):
         return value
-    raise InputError(Fault(f"{what} must be {kind.__name__}, got {describe_value(value)}", hint))
+    raise InputError(Fault(f"{what} must be {kind.__name__}, got {quote_statistic_argument(value)}", hint))
 
 
-def require_generator(rng: object) -> np.random.Generator:
+def require_random_generator(rng: object) -> np.random.Generator:
     """Return the generator; a seed is refused."""
-    return require_type(rng, np.random.Generator, "rng", "rng=np.random.default_rng(seed)")
+    return require_statistic_type(rng, np.random.Generator, "rng", "rng=np.random.default_rng(seed)")
 
 
-def require_choice(value: object, known: Iterable[str], what: str) -> str:
+def require_statistic_choice(value: object, known: Iterable[str], what: str) -> str:
     """Return the choice; the refusal suggests the nearest known one."""
     known = list(known)
     if isinstance(value, str) and value in known:
         return value
-    hint = suggest_known_word_in_fault(value if isinstance(value, str) else "", known)
-    raise InputError(Fault(f"unknown {what} {describe_value(value)}", hint))
+    hint = suggest_known_word_in_error(value if isinstance(value, str) else "", known)
+    raise InputError(Fault(f"unknown {what} {quote_statistic_argument(value)}", hint))
 
 
-def describe_value(value: object) -> str:
+def quote_statistic_argument(value: object) -> str:
     """Return text and numbers as they are, anything else as the name of its type: its repr may be long."""
     if isinstance(value, float):
         return repr(float(value))  # NumPy's own repr says np.float64(…).
@@ -132,16 +132,16 @@ def describe_value(value: object) -> str:
     return type(value).__name__
 
 
-def compute_alpha(level: float) -> float:
+def compute_interval_alpha(level: float) -> float:
     """Return 1 − `level`, the error rate of an interval of this level."""
-    given = require_number(level, "level", "95 % is 0.95")
+    given = require_finite_float(level, "level", "95 % is 0.95")
     alpha = round(1 - given, 12)  # 1 − 0.95 is a little more than 0.05, and a p of 0.05 is not below it.
     if not (0 < given < 1 and alpha > 0):
         raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95 % is 0.95"))
     return alpha
 
 
-def find_scale(values: Floats) -> float:
+def find_power_of_two_magnitude(values: Floats) -> float:
     """Return a power of two about as large as the largest value.
 
     Dividing by it loses no digit, and afterwards squares neither vanish nor overflow.
@@ -149,7 +149,7 @@ def find_scale(values: Floats) -> float:
     return math.ldexp(1.0, max(math.frexp(float(np.abs(values).max(initial=0.0)) or 1.0)[1], -1022))
 
 
-def round_to_grid(values: Floats, scale: float) -> Floats:
+def round_array_to_grid(values: Floats, scale: float) -> Floats:
     """Round off the noise of binary fractions, so that differences that are equal on paper are equal."""
     if scale == 0:
         return values
@@ -159,7 +159,7 @@ def round_to_grid(values: Floats, scale: float) -> Floats:
 
 def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
     """Return labels as numbers from 0, one per row."""
-    given = require_sequence(labels, what, "one per score")
+    given = require_array_sequence(labels, what, "one per score")
     if len(given) != rows:
         raise InputError(Fault(f"{len(given)} {what} for {rows} scores", "one per score"))
     given = given.tolist() if isinstance(given, np.ndarray) else given

@@ -19,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import MOST_RESAMPLES, Floats, compute_alpha, require_generator, require_whole_number
+from evenhand.stats.arrays import (
+    MOST_RESAMPLES,
+    Floats,
+    compute_interval_alpha,
+    require_random_generator,
+    require_statistic_count,
+)
 from evenhand.stats.distributions import student_quantile
-from evenhand.stats.ratings import Agreement, IntervalFields, include_value
+from evenhand.stats.ratings import Agreement, IntervalFields, widen_interval_to_estimate
 
 RESAMPLES = 2_000
 _LEAST_UNITS = 8
@@ -46,15 +52,15 @@ class Resampling:
 
     def __post_init__(self) -> None:
         if self.rng is not None:
-            require_generator(self.rng)
-        object.__setattr__(self, "resamples", require_whole_number(self.resamples, "resamples", MOST_RESAMPLES))
-        alpha = compute_alpha(self.level)
+            require_random_generator(self.rng)
+        object.__setattr__(self, "resamples", require_statistic_count(self.resamples, "resamples", MOST_RESAMPLES))
+        alpha = compute_interval_alpha(self.level)
         if self.resamples * alpha / 2 < _LEAST_BEYOND:
             what = f"{self.resamples} resamples are too few for a level of {self.level}"
             raise InputError(Fault(what, f"it takes {math.ceil(2 * _LEAST_BEYOND / alpha):,}"))
 
 
-def measure_agreement(
+def bootstrap_agreement_interval(
     statistic: Statistic,
     tallies: Tallies,
     resampling: Resampling,
@@ -67,14 +73,16 @@ def measure_agreement(
     value = float(statistic(tallies[None, :].astype(np.float64))[0])
     ends = bootstrap_interval(statistic, tallies, value, resampling)
     value, n, pairs = min(1.0, value), int(tallies.sum()), raters * (raters - 1) // 2
-    return Agreement(value=value, method=method, n=n, pairs=pairs, skipped=skipped, **include_value(ends, value))
+    return Agreement(
+        value=value, method=method, n=n, pairs=pairs, skipped=skipped, **widen_interval_to_estimate(ends, value)
+    )
 
 
 def bootstrap_interval(
     statistic: Statistic, tallies: Tallies, estimate: float, resampling: Resampling
 ) -> IntervalFields:
     """Return the interval of a statistic between -1 and 1; the order of `tallies` must not depend on the samples'."""
-    n, alpha = int(tallies.sum()), compute_alpha(resampling.level)
+    n, alpha = int(tallies.sum()), compute_interval_alpha(resampling.level)
     if resampling.rng is None:
         return {"no_interval": "not asked for: give rng"}
     if n < _LEAST_UNITS:

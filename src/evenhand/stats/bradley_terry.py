@@ -11,12 +11,12 @@ import numpy as np
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     Floats,
-    compute_alpha,
+    compute_interval_alpha,
     number_clusters,
-    require_choice,
-    require_number,
-    require_sequence,
-    require_type,
+    require_array_sequence,
+    require_finite_float,
+    require_statistic_choice,
+    require_statistic_type,
 )
 from evenhand.stats.distributions import student_quantile
 
@@ -56,24 +56,26 @@ def bradley_terry(
     """Strengths from games (first, second, share of the first: 1 won, 0.5 tied, 0 lost); those of a cluster count as
     one. Every two contestants get one more tie, so that who never lost is not infinitely strong.
     """
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     names = _require_contestants(contestants, reference)
-    played = [_require_game(game, names) for game in require_sequence(games, "games")]
+    played = [_require_game(game, names) for game in require_array_sequence(games, "games")]
     unit = number_clusters(clusters, len(played), "clusters")
     ids = np.unique(unit)
     if len(ids) < 2:
         raise InputError(Fault("strengths need games of at least 2 clusters", "one cluster is one observation"))
     design, shares = _build_games(played, names, reference)
-    prior = _build_prior(names, reference)
+    prior = _build_bradley_terry_prior(names, reference)
     theta = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
-        slope, curve = _measure_likelihood(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
+        slope, curve = _compute_log_likelihood_slopes(
+            np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta
+        )
         step = np.linalg.solve(curve, slope.sum(axis=0))
         theta = theta + step
         if np.abs(step).max() < _CONVERGED:
             break
-    slope, curve = _measure_likelihood(design, shares, theta)
-    _, whole = _measure_likelihood(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
+    slope, curve = _compute_log_likelihood_slopes(design, shares, theta)
+    _, whole = _compute_log_likelihood_slopes(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
     inverse = np.linalg.inv(whole)
     each = np.zeros((len(ids), design.shape[1]))
     np.add.at(each, unit, slope)
@@ -83,7 +85,7 @@ def bradley_terry(
     reach = student_quantile(alpha / 2, len(ids) - 1) * error
     own = dict(zip((name for name in names if name != reference), zip(theta, reach, strict=True), strict=True))
     return BradleyTerry(
-        strengths=tuple(_describe_strength(name, *own.get(name, (0.0, 0.0))) for name in names),
+        strengths=tuple(_build_log_odds_interval(name, *own.get(name, (0.0, 0.0))) for name in names),
         level=level,
         method="Bradley–Terry, one tie added to every pair; the larger of robust and model error, t",
         n=len(ids),
@@ -91,8 +93,11 @@ def bradley_terry(
 
 
 def _require_contestants(contestants: object, reference: object) -> list[str]:
-    names = [require_type(one, str, "a contestant", "a name") for one in require_sequence(contestants, "contestants")]
-    require_choice(reference, names, "reference")
+    names = [
+        require_statistic_type(one, str, "a contestant", "a name")
+        for one in require_array_sequence(contestants, "contestants")
+    ]
+    require_statistic_choice(reference, names, "reference")
     if len(set(names)) != len(names) or len(names) < 2:
         raise InputError(Fault("strengths need two contestants or more, each once", "name every variant once"))
     return names
@@ -101,11 +106,11 @@ def _require_contestants(contestants: object, reference: object) -> list[str]:
 def _require_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
     """A game (first, second, share of the first) between two of the contestants."""
     hint = "two contestants, and 1 for the first, 0 for the second, 0.5 for a tie"
-    parts = require_sequence(game, "a game", hint)
+    parts = require_array_sequence(game, "a game", hint)
     if len(parts) != 3:
         raise InputError(Fault(f"a game has 3 parts, got {len(parts)}", hint))
-    first, second = (require_choice(one, names, "contestant") for one in parts[:2])
-    share = require_number(parts[2], "the share of a game", hint)
+    first, second = (require_statistic_choice(one, names, "contestant") for one in parts[:2])
+    share = require_finite_float(parts[2], "the share of a game", hint)
     if first == second or not 0 <= share <= 1:
         raise InputError(Fault(f"{first!r} against {second!r} with a share of {share:g} is no game", hint))
     return first, second, share
@@ -124,18 +129,18 @@ def _build_games(
     return design, np.array([share for _, _, share in games], dtype=np.float64)
 
 
-def _build_prior(contestants: Sequence[str], reference: str) -> Floats:
+def _build_bradley_terry_prior(contestants: Sequence[str], reference: str) -> Floats:
     ties = [(one, other, 0.5) for place, one in enumerate(contestants) for other in contestants[place + 1 :]]
     return _build_games(ties, contestants, reference)[0]
 
 
-def _measure_likelihood(design: Floats, shares: Floats, theta: Floats) -> tuple[Floats, Floats]:
+def _compute_log_likelihood_slopes(design: Floats, shares: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """What each game says about each strength, and how sharply they all do."""
     expected = 1 / (1 + np.exp(-design @ theta))
     return design * (shares - expected)[:, None], (design * (expected * (1 - expected))[:, None]).T @ design
 
 
-def _describe_strength(name: str, log_odds: float, reach: float) -> ContestantStrength:
+def _build_log_odds_interval(name: str, log_odds: float, reach: float) -> ContestantStrength:
     return ContestantStrength(
         name=name,
         log_odds=float(log_odds),

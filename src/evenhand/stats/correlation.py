@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_alpha, require_finite
+from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite
 from evenhand.stats.bootstrap import RESAMPLES, Resampling, Statistic, bootstrap_interval
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.ratings import (
@@ -27,8 +27,8 @@ from evenhand.stats.ratings import (
     IntervalFields,
     Ratings,
     group_equal_units,
-    include_value,
     tabulate_ratings,
+    widen_interval_to_estimate,
 )
 
 _LEAST_UNITS = 6
@@ -78,7 +78,9 @@ def mean_pairwise(
         if isinstance(sides, Undefined):
             skipped.append(f"raters {one + 1} and {other + 1}: {sides.why}")
         else:
-            values.append(max(-1.0, math.fsum(standardize(sides[0]) * standardize(sides[1]))))
+            values.append(
+                max(-1.0, math.fsum(standardize_for_correlation(sides[0]) * standardize_for_correlation(sides[1])))
+            )
             used.append((one, other))
     n = int(several.sum())
     if not values:
@@ -87,10 +89,12 @@ def mean_pairwise(
     units, tallies = group_equal_units(np.where(rated, table, -np.inf)[:, several].T)
     ends = bootstrap_interval(_prepare_mean_pairwise(units.T, used), tallies, value, resampling)
     value, left_out = min(1.0, value), tuple(skipped)
-    return Agreement(value=value, method=method, n=n, pairs=len(values), skipped=left_out, **include_value(ends, value))
+    return Agreement(
+        value=value, method=method, n=n, pairs=len(values), skipped=left_out, **widen_interval_to_estimate(ends, value)
+    )
 
 
-def standardize(values: Floats) -> Floats:
+def standardize_for_correlation(values: Floats) -> Floats:
     """Return the values centred, with squares that add up to 1."""
     centred = values - math.fsum(values) / len(values)
     scaled = centred / np.abs(centred).max()  # First to size 1, so that tiny ratings do not vanish when squared.
@@ -107,7 +111,7 @@ def _correlate(
     textbook: Callable[[float, int], float],
 ) -> Correlation | Undefined:
     sides = _check_correlation_arrays(x, y, method)
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     if isinstance(sides, Undefined):
         return sides
     value, influences = measure(*sides)
@@ -121,7 +125,7 @@ def _correlate(
         low, high = _compute_fisher_ends(value, influences, textbook(value, n), alpha)
         ends = {"low": low, "high": high, "level": level, "interval": "Fisher z"}
     value = min(1.0, max(-1.0, value))
-    return Correlation(value=value, method=method, n=n, **include_value(ends, value))
+    return Correlation(value=value, method=method, n=n, **widen_interval_to_estimate(ends, value))
 
 
 def _check_correlation_arrays(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | Undefined:
@@ -149,7 +153,7 @@ def _compute_fisher_ends(value: float, influences: Floats, textbook: float, alph
 
 
 def _measure_pearson(x: Floats, y: Floats) -> _Measured:
-    first, second = standardize(x), standardize(y)
+    first, second = standardize_for_correlation(x), standardize_for_correlation(y)
     value = math.fsum(first * second)
     return value, len(x) * (first * second - value * (first**2 + second**2) / 2)
 
@@ -162,7 +166,7 @@ def _measure_spearman(x: Floats, y: Floats) -> _Measured:
     # From 1, equal ones sharing the middle.
     ranks = [(np.cumsum(often) - (often - 1) / 2)[code] for often, code in zip(times, codes, strict=True)]
     value, influences = _measure_pearson(ranks[0], ranks[1])
-    first, second = (standardize(rank) for rank in ranks)
+    first, second = (standardize_for_correlation(rank) for rank in ranks)
     pulls = (second - value * first, first - value * second)
     for code, rank, pull in zip(codes, ranks, pulls, strict=True):
         spread = math.sqrt(math.fsum((rank - (n + 1) / 2) ** 2))

@@ -19,12 +19,12 @@ from evenhand.stats.arrays import (
     Floats,
     Numbers,
     average_clusters,
-    compute_alpha,
-    find_scale,
+    compute_interval_alpha,
+    find_power_of_two_magnitude,
     require_finite,
-    require_generator,
-    require_number,
-    round_to_grid,
+    require_finite_float,
+    require_random_generator,
+    round_array_to_grid,
 )
 from evenhand.stats.distributions import compute_t_tail, student_quantile
 
@@ -100,16 +100,16 @@ def unit_differences(treatment: Numbers, control: Numbers, clusters: Sequence[in
     if not len(ours):
         return ours
     scale = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    return round_to_grid(average_clusters(ours - theirs, clusters), scale)
+    return round_array_to_grid(average_clusters(ours - theirs, clusters), scale)
 
 
 def difference_of(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Difference:
     """The same for differences that are already one per independent unit."""
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     given = require_finite(differences, "differences")
-    scale = find_scale(given)
+    scale = find_power_of_two_magnitude(given)
     pairs = _DistinctDifferences.count(given / scale)
-    low, high, p, method = _test_differences(pairs, alpha, require_generator(rng))
+    low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
     return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=pairs.n)
@@ -117,7 +117,7 @@ def difference_of(differences: Numbers, *, rng: np.random.Generator, level: floa
 
 def not_worse(differences: Numbers, *, by: float, rng: np.random.Generator, level: float = 0.90) -> MarginTest:
     """Non-inferiority: the treatment is not worse by `by` or more, as the whole interval lies above −`by`."""
-    margin = require_number(by, "by", "0.2 is a fifth of a point")
+    margin = require_finite_float(by, "by", "0.2 is a fifth of a point")
     if margin <= 0:
         raise InputError(Fault(f"by must be above 0, got {margin}", "0.2 is a fifth of a point"))
     found = difference_of(differences, rng=rng, level=level)
@@ -162,7 +162,9 @@ class _DistinctDifferences:
 _TestResult = tuple[float, float, float, str]  # Low, high, p and method.
 
 
-def _test_differences(pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
+def _p_value_and_interval_of_differences(
+    pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator
+) -> _TestResult:
     """Test by sign flips, by Student's t, or, where differences are tied, by both: rejected is what both reject.
 
     Sign flips assume no normal distribution, but where most differences are 0, as at the top of a scale, their interval
@@ -170,7 +172,7 @@ def _test_differences(pairs: _DistinctDifferences, alpha: float, rng: np.random.
     """
     if len(pairs.values) > _MOST_DISTINCT or (pairs.n == _SMALLEST_BY_T and pairs.untied):
         return _test_by_t(pairs, alpha)
-    signs = _test_by_sign_flips(pairs.values, pairs.counts, alpha, rng)
+    signs = _permutation_test_by_sign_flips(pairs.values, pairs.counts, alpha, rng)
     if pairs.sd == 0 or pairs.untied:
         return signs
     t = _test_by_t(pairs, alpha)
@@ -184,7 +186,9 @@ def _test_by_t(pairs: _DistinctDifferences, alpha: float) -> _TestResult:
     return pairs.mean - reach, pairs.mean + reach, p, "paired t"
 
 
-def _test_by_sign_flips(values: Floats, counts: Floats, alpha: float, rng: np.random.Generator) -> _TestResult:
+def _permutation_test_by_sign_flips(
+    values: Floats, counts: Floats, alpha: float, rng: np.random.Generator
+) -> _TestResult:
     mirrored = -values[::-1] + 0.0, counts[::-1]
     # Of the two orientations always the same one is tested, so that swapping the sides only swaps the interval.
     turned = [mirrored[0].tolist(), mirrored[1].tolist()] < [values.tolist(), counts.tolist()]
@@ -225,7 +229,9 @@ def _flip_signs(values: Floats, counts: Floats, rng: np.random.Generator) -> _Si
     """Enumerate all subsets where there are few enough, draw some where not; `values` are distinct and in order."""
     tallies = [int(count) for count in counts]
     exact = sum(tallies) <= _MOST_ENUMERATED and math.prod(tally + 1 for tally in tallies) <= _MOST_SUBSETS
-    sums, sizes, mass = _enumerate_subsets(values, tallies) if exact else _draw_permutation_sums(values, counts, rng)
+    sums, sizes, mass = (
+        _enumerate_permutation_subsets(values, tallies) if exact else _draw_permutation_sums(values, counts, rng)
+    )
     chosen = sizes > 0  # Flipping nothing leaves the observed sum, which is as large as itself at every δ.
     total, always = mass.sum(), mass[~chosen].sum()
     means = sums[chosen] / sizes[chosen]
@@ -241,7 +247,7 @@ def _flip_signs(values: Floats, counts: Floats, rng: np.random.Generator) -> _Si
     )
 
 
-def _enumerate_subsets(values: Floats, tallies: list[int]) -> tuple[Floats, Floats, Floats]:
+def _enumerate_permutation_subsets(values: Floats, tallies: list[int]) -> tuple[Floats, Floats, Floats]:
     """Return sums, sizes and probabilities of subsets; those that differ only in which ties they hold are one."""
     sums, sizes, mass = np.zeros(1), np.zeros(1), np.ones(1)
     for value, tally in zip(values, tallies, strict=True):

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, require_number, require_whole_number
+from evenhand.stats.arrays import Floats, require_finite_float, require_statistic_count
 
 _MOST_TERMS = 20_000
 _TINY = 1e-300
@@ -21,7 +21,7 @@ _FAR = 9.0  # Standard deviations beyond which nothing is left of a normal distr
 
 def student_quantile(tail: float, df: int) -> float:
     """The t above which this share of Student's distribution lies, for a share of at most one half."""
-    tail, df = require_number(tail, "tail"), require_whole_number(df, "df")
+    tail, df = require_finite_float(tail, "tail"), require_statistic_count(df, "df")
     if not (0 < tail <= 0.5 and df >= 1):
         what = f"no quantile for a tail of {tail:g} with {df} degrees of freedom"
         raise InputError(Fault(what, "a tail above 0 and at most 0.5, and 1 degree at least"))
@@ -84,21 +84,21 @@ def _compute_incomplete_beta(a: float, b: float, x: float, y: float) -> float:
 
 def _evaluate_beta_fraction(a: float, b: float, x: float) -> float:
     """Evaluate the continued fraction by Lentz's method (Numerical Recipes, 3rd ed., 6.4)."""
-    c, d = 1.0, 1 / _keep_off_zero(1 - (a + b) * x / (a + 1))
+    c, d = 1.0, 1 / _keep_continued_fraction_off_zero(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, _MOST_TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _keep_off_zero(1 + term * d)
-            c = _keep_off_zero(1 + term / c)
+            d = 1 / _keep_continued_fraction_off_zero(1 + term * d)
+            c = _keep_continued_fraction_off_zero(1 + term / c)
             value *= c * d
         if abs(c * d - 1) < 1e-15:
             break
     return value
 
 
-def _keep_off_zero(value: float) -> float:
+def _keep_continued_fraction_off_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 

@@ -21,11 +21,11 @@ from evenhand.stats.arrays import (
     Floats,
     Numbers,
     average_clusters,
-    compute_alpha,
-    find_scale,
+    compute_interval_alpha,
+    find_power_of_two_magnitude,
     number_clusters,
+    require_array_sequence,
     require_finite,
-    require_sequence,
 )
 from evenhand.stats.distributions import student_quantile
 
@@ -67,9 +67,9 @@ class Powered:
 
 def mean_interval(values: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None) -> MeanInterval:
     """The mean over independent units with Student's interval; `n` counts clusters."""
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     given = np.sort(average_clusters(require_finite(values, "values"), clusters))
-    scale = find_scale(given)
+    scale = find_power_of_two_magnitude(given)
     units, n = given / scale, len(given)
     if n < 2:
         raise InputError(Fault(f"the interval of a mean needs at least 2 samples, got {n}", "score more samples"))
@@ -87,8 +87,8 @@ def powered_mean(
     scores = require_finite(judged, "judged")
     labels = _convert_labels_to_floats(human, len(scores))
     if clusters is not None:
-        scores, labels = _cluster_means_for_regression(scores, labels, clusters)
-    alpha = compute_alpha(level)
+        scores, labels = _regression_means_by_cluster(scores, labels, clusters)
+    alpha = compute_interval_alpha(level)
     known = ~np.isnan(labels)
     n, rows = int(known.sum()), len(scores)
     if n < LEAST_LABELS:
@@ -108,7 +108,7 @@ def powered_mean(
     if useless:
         estimate, low, high, tuning, method = alone.estimate, alone.low, alone.high, 0.0, f"labels only: {useless}"
     else:
-        scale, judge_scale = find_scale(y), find_scale(scores)
+        scale, judge_scale = find_power_of_two_magnitude(y), find_power_of_two_magnitude(scores)
         estimate, error, tuning = _regression_mean_and_error(scores / judge_scale, x / judge_scale, y / scale)
         reach = student_quantile(alpha / 2, n - 2) * error
         estimate, low, high = (scale * one for one in (estimate, estimate - reach, estimate + reach))
@@ -128,7 +128,7 @@ def powered_mean(
 
 def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
     """Return the labels, NaN where nobody labelled; the NaN does not leave this module."""
-    if len(require_sequence(human, "human", "None where nobody labelled")) != rows:
+    if len(require_array_sequence(human, "human", "None where nobody labelled")) != rows:
         raise InputError(Fault(f"human has {len(human)} rows for {rows} judged", "None where nobody labelled"))
     given = [row for row, label in enumerate(human) if label is not None]
     labels = np.full(rows, np.nan)
@@ -136,7 +136,7 @@ def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
     return labels
 
 
-def _cluster_means_for_regression(scores: Floats, labels: Floats, clusters: ClusterLabels) -> tuple[Floats, Floats]:
+def _regression_means_by_cluster(scores: Floats, labels: Floats, clusters: ClusterLabels) -> tuple[Floats, Floats]:
     unit = number_clusters(clusters, len(scores), "clusters")
     known = ~np.isnan(labels)
     times, labelled = np.bincount(unit), np.bincount(unit, weights=known)

@@ -14,11 +14,11 @@ from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     LARGEST_NUMBER,
     Numbers,
-    compute_alpha,
+    compute_interval_alpha,
     require_finite,
-    require_generator,
-    require_number,
-    require_whole_number,
+    require_finite_float,
+    require_random_generator,
+    require_statistic_count,
 )
 from evenhand.stats.differences import difference_of
 from evenhand.stats.distributions import compute_noncentral_t_tail, student_quantile
@@ -89,13 +89,13 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
 
     `step` is that of the differences where they are tied, as in `power_of`.
     """
-    sd, smallest_effect = _check_sd(sd), require_number(smallest_effect, "smallest_effect", "0.5 is half a point")
+    sd, smallest_effect = _check_sd(sd), require_finite_float(smallest_effect, "smallest_effect", "0.5 is half a point")
     if smallest_effect <= 0:
         raise InputError(Fault(f"smallest_effect must be above 0, got {smallest_effect}", "0.5 is half a point"))
     if sd / smallest_effect > LARGEST_NUMBER:
         raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
     return PowerBand(
-        needed=_count_needed_pairs(sd, smallest_effect, _check_step(step)),
+        needed=_approximate_pairs_for_power(sd, smallest_effect, _require_power_step(step)),
         sd=sd,
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
@@ -103,7 +103,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
     )
 
 
-def _count_needed_pairs(sd: float, effect: float, step: float) -> int:
+def _approximate_pairs_for_power(sd: float, effect: float, step: float) -> int:
     """Count what `needed_for` counts, at a fraction of its cost: an approximation, held against the exact chance."""
     alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(USUAL_POWER)
 
@@ -126,11 +126,11 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
     `step` is that of the differences where they are tied (see `step_of`). Sums of tied differences move in steps, and a
     test that holds its level on them has to wait for the next one: as if the effect were one step of one pair less.
     """
-    alpha = compute_alpha(level)
-    n = require_whole_number(n, "n")
+    alpha = compute_interval_alpha(level)
+    n = require_statistic_count(n, "n")
     if n < 2:
         raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
-    effect, step, sd = require_number(effect, "effect"), _check_step(step), _check_sd(sd)
+    effect, step, sd = require_finite_float(effect, "effect"), _require_power_step(step), _check_sd(sd)
     seen = max(0.0, abs(effect) - step / n)
     if sd == 0:
         power = float(seen > 0)
@@ -146,7 +146,7 @@ def needed_for(
     effect: float, sd: float, *, power: float = USUAL_POWER, step: float = 0.0, level: float = 0.95
 ) -> int | None:
     """The least number of pairs that sees a difference with this chance; None where ten million would not."""
-    if not 0 < require_number(power, "power") < 1:
+    if not 0 < require_finite_float(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
 
     def is_enough(n: int) -> bool:
@@ -157,9 +157,9 @@ def needed_for(
     return _find_least_count(is_enough, 2)
 
 
-def detectable_effect(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
+def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
     """The smallest true difference that `n` pairs show with this chance."""
-    if not 0 < require_number(power, "power") < 1:
+    if not 0 < require_finite_float(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
     low, high = 0.0, 1.0  # In standard deviations.
     while power_of(n, high, 1.0, level=level).power < power:
@@ -192,7 +192,7 @@ def step_of(differences: Numbers) -> float:
 
 def saturation(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Saturation:
     """Half-widths over distinct samples in a random order that the generator fixes, whatever order they come in."""
-    order = require_generator(rng).permutation(np.sort(require_finite(differences, "differences")))
+    order = require_random_generator(rng).permutation(np.sort(require_finite(differences, "differences")))
     sizes = [max(2, math.ceil(tenths * len(order) / 10)) for tenths in range(1, 11)]
     parts = [difference_of(order[:size], rng=rng, level=level) for size in sizes]
     curve = tuple(SaturationPoint(n=one.n, estimate=one.estimate, half_width=(one.high - one.low) / 2) for one in parts)
@@ -217,15 +217,15 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
     )
 
 
-def _check_step(step: float) -> float:
-    given = require_number(step, "step")
+def _require_power_step(step: float) -> float:
+    given = require_finite_float(step, "step")
     if given < 0:
         raise InputError(Fault(f"differences have no steps of {given}", "0 or more"))
     return given
 
 
 def _check_sd(sd: float) -> float:
-    given = require_number(sd, "sd", "0 or more")
+    given = require_finite_float(sd, "sd", "0 or more")
     if given < 0:
         raise InputError(Fault(f"a standard deviation cannot be {given}", "0 or more"))
     return given

@@ -10,7 +10,14 @@ from statistics import NormalDist
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, average_clusters, compute_alpha, require_finite, require_whole_number
+from evenhand.stats.arrays import (
+    Floats,
+    Numbers,
+    average_clusters,
+    compute_interval_alpha,
+    require_finite,
+    require_statistic_count,
+)
 from evenhand.stats.distributions import compute_fair_coin_tail
 from evenhand.stats.means import mean_interval
 
@@ -70,8 +77,8 @@ class BothOrders:
 
 def wilson(passed: int, n: int, level: float = 0.95) -> RateInterval:
     """The share that passed, with an interval that stays between 0 and 1."""
-    alpha = compute_alpha(level)
-    passed, n = require_whole_number(passed, "passed"), require_whole_number(n, "n")
+    alpha = compute_interval_alpha(level)
+    passed, n = require_statistic_count(passed, "passed"), require_statistic_count(n, "n")
     if n < 1 or not 0 <= passed <= n:
         raise InputError(Fault(f"{passed} of {n} is not a share", "0 ≤ passed ≤ n, and n at least 1"))
     z = NormalDist().inv_cdf(1 - alpha / 2)
@@ -85,8 +92,8 @@ def wilson(passed: int, n: int, level: float = 0.95) -> RateInterval:
 
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
     """The chance that a treatment that is no worse would lose this many or more of the samples that one side lost."""
-    lost_by_treatment = require_whole_number(lost_by_treatment, "lost_by_treatment")
-    lost_by_control = require_whole_number(lost_by_control, "lost_by_control")
+    lost_by_treatment = require_statistic_count(lost_by_treatment, "lost_by_treatment")
+    lost_by_control = require_statistic_count(lost_by_control, "lost_by_control")
     if lost_by_treatment < 0 or lost_by_control < 0:
         raise InputError(Fault(f"{lost_by_treatment} and {lost_by_control} lost", "a count cannot be below 0"))
     n = lost_by_treatment + lost_by_control
@@ -101,15 +108,15 @@ def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
 
 def win_rate_of(preferences: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None) -> WinRate:
     """The win rate from preferences between 0 and 1: as counts where all are 0, ½ or 1, by Student's t otherwise."""
-    compute_alpha(level)
-    units = np.sort(average_clusters(_check_preferences(preferences, "preferences"), clusters))
+    compute_interval_alpha(level)
+    units = np.sort(average_clusters(_require_rates_between_zero_and_one(preferences, "preferences"), clusters))
     n = len(units)
     if n and np.isin(units, (0.0, 0.5, 1.0)).all():
-        return _compute_win_rate(float((units == 1).sum()), float((units == 0).sum()), n, level)
+        return _win_rate_confidence_interval(float((units == 1).sum()), float((units == 0).sum()), n, level)
     if n and np.ptp(units) == 0:
         # Student's interval would have no width, as if three answers of 0.7 were certain. Nothing between 0 and 1
         # varies more than wins and losses of the same mean, so that their interval is wide enough.
-        return _compute_win_rate(n * float(units[0]), n * float(1 - units[0]), n, level)
+        return _win_rate_confidence_interval(n * float(units[0]), n * float(1 - units[0]), n, level)
     found = mean_interval(units, level=level)
     return WinRate(
         estimate=found.estimate,
@@ -126,7 +133,10 @@ def both_orders(
     shown_first: Numbers, shown_second: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None
 ) -> BothOrders:
     """Join the preferences for one output when it was shown first and when it was shown second, pair by pair."""
-    one, other = _check_preferences(shown_first, "shown_first"), _check_preferences(shown_second, "shown_second")
+    one, other = (
+        _require_rates_between_zero_and_one(shown_first, "shown_first"),
+        _require_rates_between_zero_and_one(shown_second, "shown_second"),
+    )
     if len(one) != len(other):
         what = f"{len(one)} answers with the output shown first, {len(other)} with it second"
         raise InputError(Fault(what, "give the pairs that were answered in both orders, and count the others"))
@@ -143,7 +153,7 @@ def both_orders(
     )
 
 
-def _check_preferences(values: Numbers, what: str) -> Floats:
+def _require_rates_between_zero_and_one(values: Numbers, what: str) -> Floats:
     array = require_finite(values, what)
     wrong = np.flatnonzero((array < 0) | (array > 1))
     if len(wrong):
@@ -152,12 +162,12 @@ def _check_preferences(values: Numbers, what: str) -> Floats:
     return array
 
 
-def _compute_win_rate(wins: float, losses: float, n: int, level: float) -> WinRate:
+def _win_rate_confidence_interval(wins: float, losses: float, n: int, level: float) -> WinRate:
     if n < 2:
         raise InputError(Fault(f"a win rate needs at least 2 comparisons, got {n}", "compare more samples"))
     won, lost = wins / n, losses / n
     lead = won - lost
-    z = NormalDist().inv_cdf(1 - compute_alpha(level) / 2)
+    z = NormalDist().inv_cdf(1 - compute_interval_alpha(level) / 2)
     # Of 0, ½ and 1 as values: the mean square less the squared mean, on n − 1.
     spread = max(0.0, (won + lost - lead * lead) / 4 * n / (n - 1))
     return WinRate(

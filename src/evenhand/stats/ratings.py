@@ -15,9 +15,9 @@ from evenhand.stats.arrays import (
     LARGEST_NUMBER,
     Floats,
     convert_to_floats,
-    describe_value,
-    require_number,
-    require_sequence,
+    quote_statistic_argument,
+    require_array_sequence,
+    require_finite_float,
 )
 
 Ratings = Sequence[Sequence[float | None]]
@@ -79,11 +79,11 @@ class IntervalFields(TypedDict, total=False):
 
 def band(alpha: float) -> Literal["green", "amber", "red"]:
     """Green where agreement can be relied on, amber where it is tentative, red below."""
-    alpha = require_number(alpha, "alpha")
+    alpha = require_finite_float(alpha, "alpha")
     return "green" if alpha >= AGREED - _NEARLY else "amber" if alpha >= _TENTATIVE - _NEARLY else "red"
 
 
-def include_value(ends: IntervalFields, value: float) -> IntervalFields:
+def widen_interval_to_estimate(ends: IntervalFields, value: float) -> IntervalFields:
     """Move an end to the value where rounding left the value a digit outside."""
     if "low" not in ends:
         return ends
@@ -95,16 +95,16 @@ def tabulate_ratings(raters: Ratings) -> Floats:
     _check_rows(raters)
     if len({len(row) for row in raters}) > 1:
         raise InputError(Fault("the raters have rows of different length", "one entry per output, None where missing"))
-    rows = [_convert_rater_row_to_floats(row, number) for number, row in enumerate(raters, 1)]
+    rows = [_convert_ratings_row_to_array(row, number) for number, row in enumerate(raters, 1)]
     return np.array(rows) if rows else np.empty((0, 0))
 
 
-def tabulate_labels(raters: RatingLabels, categories: Sequence[float | str] | None = None) -> Floats:
+def tabulate_categorical_ratings(raters: RatingLabels, categories: Sequence[float | str] | None = None) -> Floats:
     """Return the same for words, or for categories in a given order: each rating as its place among them."""
     _check_rows(raters)
     try:
         given = set(chain.from_iterable(raters)) - {None}
-        named = set() if categories is None else set(require_sequence(categories, "categories"))
+        named = set() if categories is None else set(require_array_sequence(categories, "categories"))
     except TypeError:
         raise InputError(Fault("a rating must be a number or a word", "None where missing")) from None
     words = {label for label in given if isinstance(label, str)}
@@ -114,15 +114,15 @@ def tabulate_labels(raters: RatingLabels, categories: Sequence[float | str] | No
         raise InputError(Fault("some ratings are words and some are numbers", "rate all with the same categories"))
     places = {label: float(place) for place, label in enumerate(sorted(words) if categories is None else categories)}
     if categories is not None and len(named) != len(categories):
-        raise InputError(Fault(f"a category is named twice: {', '.join(map(describe_value, categories))}"))
+        raise InputError(Fault(f"a category is named twice: {', '.join(map(quote_statistic_argument, categories))}"))
     unknown = [label for label in given if label not in places]
     if unknown:
-        known = ", ".join(label if isinstance(label, str) else describe_value(label) for label in places)
-        raise InputError(Fault(f"{describe_value(unknown[0])} is no category", f"known: {known}"))
+        known = ", ".join(label if isinstance(label, str) else quote_statistic_argument(label) for label in places)
+        raise InputError(Fault(f"{quote_statistic_argument(unknown[0])} is no category", f"known: {known}"))
     return tabulate_ratings([[None if label is None else places[label] for label in row] for row in raters])
 
 
-def list_silent_raters(table: Floats) -> tuple[str, ...]:
+def list_empty_rating_rows(table: Floats) -> tuple[str, ...]:
     """Name the raters who rated nothing."""
     nothing = np.isnan(table).all(axis=1) if table.shape[1] else np.ones(len(table), dtype=np.bool_)
     return tuple(f"rater {place + 1} gave no rating" for place in np.flatnonzero(nothing))
@@ -148,11 +148,11 @@ def group_equal_units(units: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _check_rows(raters: RatingLabels) -> None:
-    for number, row in enumerate(require_sequence(raters, "raters", "one row of ratings per rater"), 1):
-        require_sequence(row, f"rater {number}", "one row of ratings per rater")
+    for number, row in enumerate(require_array_sequence(raters, "raters", "one row of ratings per rater"), 1):
+        require_array_sequence(row, f"rater {number}", "one row of ratings per rater")
 
 
-def _convert_rater_row_to_floats(given: Sequence[float | None], number: int) -> Floats:
+def _convert_ratings_row_to_array(given: Sequence[float | None], number: int) -> Floats:
     row = convert_to_floats(given, f"the ratings of rater {number}")
     missing = np.isnan(row)
     if np.isinf(row).any() or any(given[place] is not None for place in np.flatnonzero(missing).tolist()):

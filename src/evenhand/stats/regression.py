@@ -9,23 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import (
     ClusterLabels,
     Floats,
     Numbers,
     UnitNumbers,
-    compute_alpha,
-    describe_value,
-    find_scale,
+    compute_interval_alpha,
+    find_power_of_two_magnitude,
     number_clusters,
+    quote_statistic_argument,
+    require_array_sequence,
     require_finite,
-    require_number,
-    require_sequence,
-    require_whole_number,
+    require_finite_float,
+    require_statistic_count,
     subtract_group_means,
 )
-from evenhand.stats.correlation import standardize
+from evenhand.stats.correlation import standardize_for_correlation
 from evenhand.stats.distributions import student_quantile
 
 _LEAST_UNITS = 10
@@ -108,10 +108,10 @@ def coefficients(
     far out it is too small, so that the larger of its error and the usual one decides. `absorbed` counts means that
     were subtracted before.
     """
-    given, y, units = _check_columns(columns, y, units)
-    y_scale, scales = find_scale(y), [float(np.abs(column).max()) or 1.0 for column in given]
+    given, y, units = _require_regressor_columns(columns, y, units)
+    y_scale, scales = find_power_of_two_magnitude(y), [float(np.abs(column).max()) or 1.0 for column in given]
     table, y = np.stack([column / scale for column, scale in zip(given, scales, strict=True)], axis=1), y / y_scale
-    spare = len(y) - len(scales) - require_whole_number(absorbed, "absorbed")
+    spare = len(y) - len(scales) - require_statistic_count(absorbed, "absorbed")
     if spare < 1:
         raise InputError(Fault(f"{len(y)} rows are too few for {len(y) - spare} coefficients", "score more samples"))
     squares, products = _sum_products_by_unit(table, y, units)
@@ -125,7 +125,7 @@ def coefficients(
     jackknife = (n - 1) / n * ((without - fit) ** 2).sum(axis=0)
     residuals = y - table @ fit
     usual = np.diag(np.linalg.inv(squares.sum(axis=0))) * (residuals @ residuals) / spare
-    reach = student_quantile(require_number(alpha, "alpha") / 2, n - 1) * np.sqrt(np.maximum(jackknife, usual))
+    reach = student_quantile(require_finite_float(alpha, "alpha") / 2, n - 1) * np.sqrt(np.maximum(jackknife, usual))
     return tuple(
         Coefficient(estimate=float(one), low=float(one - away), high=float(one + away)).times(y_scale / scale)
         for one, away, scale in zip(fit, reach, scales, strict=True)
@@ -145,14 +145,14 @@ def length_bias(
     Without `groups` hard prompts, which get long answers and low scores, look like an effect of length.
     """
     y, x = _check_lengths(scores, lengths)
-    design = _design_comparison(len(y), groups, clusters)
+    design = _build_length_regression_design(len(y), groups, clusters)
     _check_spread(y, x, design)
     y, x = design.center(y), design.center(x)
-    found = coefficients([*design.intercept, x], y, design.units, compute_alpha(level), design.absorbed)
+    found = coefficients([*design.intercept, x], y, design.units, compute_interval_alpha(level), design.absorbed)
     if found is None:
         raise InputError(Fault("one sample alone differs in length", "score outputs of more different lengths"))
     slope = found[-1].times(100)
-    correlation = math.fsum(standardize(x) * standardize(y))
+    correlation = math.fsum(standardize_for_correlation(x) * standardize_for_correlation(y))
     return LengthBias(
         slope=slope.estimate,
         low=slope.low,
@@ -183,16 +183,16 @@ def length_controlled(
     a few very long outputs would dominate a straight line. Variants are held apart, and samples where `groups` names
     them, so that a better variant that happens to write more keeps what it is better by.
     """
-    alpha, (y, length) = compute_alpha(level), _check_lengths(scores, lengths)
+    alpha, (y, length) = compute_interval_alpha(level), _check_lengths(scores, lengths)
     if length.min(initial=1.0) < 1:
         what = f"output {int(length.argmin())} is empty: there is no longer and shorter to it"
         raise InputError(Fault(what, "leave out empty outputs, and count them"))
     x = np.log(length)
-    names, variant = _number_regression_variants(variants, len(y), control)
-    design = _design_comparison(len(y), groups, clusters)
+    names, variant = _number_regression_groups(variants, len(y), control)
+    design = _build_length_regression_design(len(y), groups, clusters)
     _check_spread(y, x, design)
     rows = [variant == place for place in range(len(names))]
-    before, after, slope = _fit_treatments(y, x, rows[1:], design, alpha)
+    before, after, slope = _fit_length_regression(y, x, rows[1:], design, alpha)
     adjusted = y - slope.estimate * (x - x.mean())
     return LengthControlled(
         scores=tuple(adjusted.tolist()),
@@ -215,10 +215,10 @@ def length_controlled(
     )
 
 
-def _check_columns(
+def _require_regressor_columns(
     columns: Sequence[Floats], y: Floats, units: UnitNumbers
 ) -> tuple[list[Floats], Floats, UnitNumbers]:
-    given = [require_finite(column, "a column") for column in require_sequence(columns, "columns")]
+    given = [require_finite(column, "a column") for column in require_array_sequence(columns, "columns")]
     rows, codes = require_finite(y, "y"), require_finite(units, "units")
     if not given or not len(rows) or {len(rows)} != {len(codes), *map(len, given)}:
         raise InputError(Fault("the columns, y and units differ in length, or are empty", "one entry per row in each"))
@@ -250,7 +250,7 @@ def _check_lengths(scores: Numbers, lengths: Numbers) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _LengthDesign:
+class _LengthRegressionDesign:
     """Which rows are compared with which, and which are independent; single outputs of a sample are left out."""
 
     kept: NDArray[np.bool_]
@@ -284,7 +284,9 @@ class _LengthDesign:
         return used - used.mean() if self.groups is None else subtract_group_means(used, self.groups)
 
 
-def _design_comparison(rows: int, groups: ClusterLabels | None, clusters: ClusterLabels | None) -> _LengthDesign:
+def _build_length_regression_design(
+    rows: int, groups: ClusterLabels | None, clusters: ClusterLabels | None
+) -> _LengthRegressionDesign:
     kept = np.ones(rows, dtype=bool)
     sample = None if groups is None else number_clusters(groups, rows, "groups")
     if sample is not None:
@@ -299,7 +301,7 @@ def _design_comparison(rows: int, groups: ClusterLabels | None, clusters: Cluste
         few, verb = ("sample", "is") if n == 1 else ("samples", "are")
         raise InputError(Fault(f"{n} independent {few}{which} {verb} too few", f"it takes {_LEAST_UNITS}"))
     sample = None if sample is None else number_clusters(sample, len(sample), "groups")
-    return _LengthDesign(kept=kept, groups=sample, units=units)
+    return _LengthRegressionDesign(kept=kept, groups=sample, units=units)
 
 
 def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int) -> UnitNumbers:
@@ -315,7 +317,7 @@ def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers 
     raise InputError(Fault("groups and clusters cut across each other", "leave clusters out: samples are independent"))
 
 
-def _check_spread(y: Floats, x: Floats, design: _LengthDesign) -> None:
+def _check_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None:
     hint = "there is nothing that length could explain"
     if np.abs(design.center(x)).max() <= _CONSTANT * np.abs(x).max():
         what = "all outputs have the same length" if design.groups is None else "no sample has outputs of two lengths"
@@ -324,22 +326,22 @@ def _check_spread(y: Floats, x: Floats, design: _LengthDesign) -> None:
         raise InputError(Fault(f"all scores are the same{design.scope}", hint))
 
 
-def _number_regression_variants(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
+def _number_regression_groups(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
     """Return the names, the control first, and for every row its place among them."""
     number_clusters(variants, rows, "variants")
     if not all(isinstance(name, str) for name in variants):
         raise InputError(Fault("variants must be names", "one per score"))
     known = set(variants)
     if not isinstance(control, str) or control not in known:
-        hint = suggest_known_word_in_fault(control if isinstance(control, str) else "", known)
-        raise InputError(Fault(f"no output is of the control {describe_value(control)}", hint))
+        hint = suggest_known_word_in_error(control if isinstance(control, str) else "", known)
+        raise InputError(Fault(f"no output is of the control {quote_statistic_argument(control)}", hint))
     names = [control, *sorted(known - {control})]
     place = {name: number for number, name in enumerate(names)}
     return names, np.array([place[name] for name in variants], dtype=np.int64)
 
 
-def _fit_treatments(
-    y: Floats, x: Floats, treatments: Sequence[NDArray[np.bool_]], design: _LengthDesign, alpha: float
+def _fit_length_regression(
+    y: Floats, x: Floats, treatments: Sequence[NDArray[np.bool_]], design: _LengthRegressionDesign, alpha: float
 ) -> tuple[list[Coefficient | None], list[Coefficient | None], Coefficient]:
     """Return the leads of control (None) and treatments as given and at equal length, and the slope of length."""
     columns = [*design.intercept, *(design.center(own.astype(np.float64)) for own in treatments)]

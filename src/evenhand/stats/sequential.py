@@ -21,12 +21,12 @@ from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     Floats,
     Numbers,
-    compute_alpha,
+    compute_interval_alpha,
+    require_array_sequence,
     require_finite,
-    require_number,
-    require_sequence,
-    require_type,
-    require_whole_number,
+    require_finite_float,
+    require_statistic_count,
+    require_statistic_type,
 )
 from evenhand.stats.differences import Difference, difference_of
 from evenhand.stats.distributions import compute_t_tail
@@ -51,9 +51,9 @@ class Looks:
     planned: int
 
     def __post_init__(self) -> None:
-        taken = tuple(require_whole_number(look, "a look") for look in require_sequence(self.taken, "taken"))
+        taken = tuple(require_statistic_count(look, "a look") for look in require_array_sequence(self.taken, "taken"))
         object.__setattr__(self, "taken", taken)
-        object.__setattr__(self, "planned", require_whole_number(self.planned, "planned"))
+        object.__setattr__(self, "planned", require_statistic_count(self.planned, "planned"))
         rising = all(one < next for one, next in zip(self.taken, self.taken[1:], strict=False))
         if not (self.taken and rising and self.taken[0] > 0 and self.taken[-1] <= self.planned):
             what = f"not looks at {self.planned} samples: {list(self.taken)}"
@@ -64,7 +64,7 @@ class Looks:
 
 def planned_looks(planned: int) -> tuple[int, ...]:
     """When to look, in samples: first at 20, last at the end."""
-    planned = require_whole_number(planned, "planned")
+    planned = require_statistic_count(planned, "planned")
     if planned < LEAST_NEEDED:
         raise InputError(Fault(f"{planned} samples are too few to look before the end", f"{LEAST_NEEDED} at least"))
     looks = [LEAST_NEEDED]
@@ -76,23 +76,23 @@ def planned_looks(planned: int) -> tuple[int, ...]:
 
 def looks_after(samples: int, looks: Sequence[int]) -> Looks:
     """The looks of a comparison that has reached so many samples: those of the plan up to now, and one now."""
-    now = require_whole_number(samples, "samples")
-    plan = [require_whole_number(look, "a look") for look in require_sequence(looks, "looks")]
+    now = require_statistic_count(samples, "samples")
+    plan = [require_statistic_count(look, "a look") for look in require_array_sequence(looks, "looks")]
     return Looks(taken=(*(look for look in plan if look < now), now), planned=max(plan, default=0))
 
 
 def level_at(looks: Looks, level: float = 0.95) -> float:
     """Below what a p-value must be at this look, so that all looks together are wrong in 1 − `level` of runs."""
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     alphas, levels = _compute_levels(looks, alpha)
     return float(levels[np.searchsorted(alphas, alpha)])
 
 
 def p_over_looks(p: float, looks: Looks, level: float = 0.95) -> float:
     """The overall level at which this look would just reject: below 1 − `level` where p is below `level_at`."""
-    alpha = compute_alpha(level)
+    alpha = compute_interval_alpha(level)
     alphas, levels = _compute_levels(looks, alpha)
-    if not 0 <= require_number(p, "p") <= 1:
+    if not 0 <= require_finite_float(p, "p") <= 1:
         raise InputError(Fault(f"p-values lie between 0 and 1, got {p:g}"))
     if p >= levels[-1]:
         return 1.0
@@ -125,30 +125,30 @@ def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -
 
 def _compute_levels(looks: Looks, alpha: float) -> tuple[Floats, Floats]:
     """Return overall levels in order, `alpha` among them, and what each leaves for a single test at the last look."""
-    alphas = _list_alpha_levels(alpha)
-    require_type(looks, Looks, "looks", "Looks(taken=..., planned=...), or looks_after(...)")
-    return alphas, _sequential_level_at_look(looks.taken, looks.planned, alpha)[0]
+    alphas = _alpha_spending_grid(alpha)
+    require_statistic_type(looks, Looks, "looks", "Looks(taken=..., planned=...), or looks_after(...)")
+    return alphas, _sequential_test_alpha_at_look(looks.taken, looks.planned, alpha)[0]
 
 
 @lru_cache(maxsize=8)
-def _list_alpha_levels(alpha: float) -> Floats:
+def _alpha_spending_grid(alpha: float) -> Floats:
     return np.unique(np.append(np.geomspace(_SMALLEST_ALPHA, 1.0, _ALPHA_STEPS), alpha))
 
 
 @lru_cache(maxsize=128)
-def _sequential_level_at_look(taken: tuple[int, ...], planned: int, alpha: float) -> tuple[Floats, Floats]:
+def _sequential_test_alpha_at_look(taken: tuple[int, ...], planned: int, alpha: float) -> tuple[Floats, Floats]:
     """Return, by overall level, the level of a single test at the last look and where the unstopped paths are.
 
     Under "no difference" the sum after n samples is a sum of n independent steps. Its chance to be in each cell, in
     standard errors, is carried from look to look; beyond the bound, on either side, it is cut off.
     """
-    alphas = _list_alpha_levels(alpha)
+    alphas = _alpha_spending_grid(alpha)
     share = taken[-1] / planned
     before = taken[-2] / planned if len(taken) > 1 else 0.0
     if before:
         # The chance to get from each cell at one share of the samples to each cell at the next.
         reach = (_GRID[None, :] * math.sqrt(share) - _GRID[:, None] * math.sqrt(before)) / math.sqrt(share - before)
-        mass = _sequential_level_at_look(taken[:-1], planned, alpha)[1] @ _spread_normal(reach)
+        mass = _sequential_test_alpha_at_look(taken[:-1], planned, alpha)[1] @ _spread_normal(reach)
     else:
         mass = np.tile(_spread_normal(_GRID), (len(alphas), 1))
     due = alphas * (share**_SPENDING_POWER - before**_SPENDING_POWER)

@@ -49,7 +49,7 @@ class StoreLocation:
             raise StoreError(explain_database_error(error, self.shown, str(self.url.password or ""))) from error
 
 
-def locate_store(given: str | Path | None, environ: Mapping[str, str]) -> StoreLocation:
+def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) -> StoreLocation:
     """The store that is meant: what is given, else what the environment names, else the folder .evenhand."""
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER

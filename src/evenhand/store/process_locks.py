@@ -21,7 +21,7 @@ HOLDER_TIMEOUT = timedelta(seconds=60)
 
 def process_holder_name() -> str:
     """The name under which this process holds a run: host, process id, and when the process began."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_process_start_ticks(os.getpid())}"
+    return f"{socket.gethostname()}:{os.getpid()}:{_row_holder_start_ticks(os.getpid())}"
 
 
 def hold_stored_row(
@@ -68,7 +68,7 @@ def is_holder_alive(row: Mapping[str, Any], now: datetime, seen: Callable[[], da
         return False
     except PermissionError:
         return True
-    return _process_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
+    return _row_holder_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
 
 
 def run_last_written(connection: Connection, run: Mapping[str, Any]) -> datetime:
@@ -85,7 +85,7 @@ def parse_stored_time(text: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _process_start_ticks(pid: int) -> str:
+def _row_holder_start_ticks(pid: int) -> str:
     """When a process began, in ticks since the machine did; "" where the system does not say, "dead" for a zombie."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Compiled
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
-from evenhand.errors import Fault, StoreError, suggest_close_word_in_fault
+from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
 from evenhand.store.rows import Row, storable_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
@@ -103,7 +103,7 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
         several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
         raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
     ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
-    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    hint = suggest_close_word_in_error(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
     raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
 
 
@@ -113,7 +113,7 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
     if row is None:
         names = connection.execute(select(kind.table.c.name).distinct()).scalars().all()
         what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
-        raise StoreError(Fault(what, suggest_close_word_in_fault(name or "", names) or kind.hint, where=where))
+        raise StoreError(Fault(what, suggest_close_word_in_error(name or "", names) or kind.hint, where=where))
     return row
 
 
@@ -122,16 +122,16 @@ def find_baseline_row(connection: Connection, name: str, where: str) -> Row:
     row = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == name))
     if row is None:
         names = connection.execute(select(BASELINES.c.name).order_by(BASELINES.c.name)).scalars().all()
-        hint = suggest_close_word_in_fault(name, names) or "evenhand baseline set RUN --name NAME pins one"
+        hint = suggest_close_word_in_error(name, names) or "evenhand baseline set RUN --name NAME pins one"
         raise StoreError(Fault(f"no baseline {name!r}", hint, where=where))
     return row
 
 
-def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | None) -> dict[str, Row]:
+def select_cached_call_rows(connection: Connection, keys: Sequence[str], run: str | None) -> dict[str, Row]:
     """The newest reply as it came, by key; of all runs or of one."""
     found: dict[str, Row] = {}
     mark = (CALLS.c.at + " " + CALLS.c.run).label("mark")
-    for some in _split_select_keys(keys):
+    for some in _batch_sql_keys(keys):
         usable = CALLS.c.key.in_(some) & _IS_REUSABLE
         if run is not None:
             usable &= CALLS.c.run == run
@@ -141,16 +141,16 @@ def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | No
     return found
 
 
-def find_made_outputs(connection: Connection, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
+def select_made_output_rows(connection: Connection, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
     """The newest output that a live variant made in one of some runs, by key."""
     found: dict[str, Row] = {}
-    for some in _split_select_keys(keys):
+    for some in _batch_sql_keys(keys):
         query = select(MADE).where(MADE.c.key.in_(some), MADE.c.run.in_(runs)).order_by(MADE.c.at, MADE.c.run)
         found |= {row["key"]: dict(row) for row in connection.execute(query).mappings()}
     return found
 
 
-def _split_select_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+def _batch_sql_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
     return (keys[start : start + _ROWS_PER_FETCH] for start in range(0, len(keys), _ROWS_PER_FETCH))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from evenhand.errors import Fault, StoreError, suggest_known_word_in_fault
+from evenhand.errors import Fault, StoreError, suggest_known_word_in_error
 
 Row = dict[str, Any]
 StoreRows = Iterable[Mapping[str, object]]
@@ -74,7 +74,7 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
     for row in rows:
         if not row.keys() <= known:
             unknown = min(row.keys() - known)
-            raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_fault(unknown, known)))
+            raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_error(unknown, known)))
         one: Row = {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:
@@ -171,10 +171,12 @@ class StoreWriter:
                 except Exception as error:  # Whatever it is, nobody may wait for a thread that has died.
                     self._error = error
             if entries and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(_settle_row_futures, [future for _, _, future in entries], self._error)
+                self._loop.call_soon_threadsafe(
+                    _settle_store_row_futures, [future for _, _, future in entries], self._error
+                )
 
 
-def _settle_row_futures(futures: list[asyncio.Future[None]], error: Exception | None) -> None:
+def _settle_store_row_futures(futures: list[asyncio.Future[None]], error: Exception | None) -> None:
     for future in futures:
         if future.done():  # Whoever waited was cancelled; the row is written all the same.
             continue

@@ -44,7 +44,7 @@ def export_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     yield _export_line({"sha256": seal.hexdigest()})
 
 
-def write_exported_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
+def pack_exported_store_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
     """Write lines packed, the same bytes for the same run."""
     with gzip.GzipFile(fileobj=target, mode="wb", filename="", mtime=0, compresslevel=6) as packed:
         for line in lines:
@@ -57,7 +57,7 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str
     counts = _read_export_header(lines)
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
-        raise _import_error(f"has a run with the id {run['id']!r}")
+        raise _store_import_error(f"has a run with the id {run['id']!r}")
     here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
         _insert_imported_rows(connection, RUNS, [run])
@@ -107,7 +107,7 @@ class _ImportedLines:
         value = self.read_sealed_line()
         entry = value.get(kind)
         if len(value) != 1 or not isinstance(entry, dict):
-            raise _import_error(f"has no {kind!r} where they should be")
+            raise _store_import_error(f"has no {kind!r} where they should be")
         return entry
 
     def read_sealed_line(self) -> Row:
@@ -120,29 +120,29 @@ class _ImportedLines:
         """The checksum, and nothing after it."""
         self.seal = self._seal.hexdigest()
         if _parse_export_json(self._next_line()) != {"sha256": self.seal}:
-            raise _import_error("does not match its checksum")
+            raise _store_import_error("does not match its checksum")
         if self._read_line():
-            raise _import_error("goes on after its end")
+            raise _store_import_error("goes on after its end")
 
     def _next_line(self) -> bytes:
         line = self._read_line()
         if not line.endswith(b"\n"):
-            raise _import_error("has a line without end" if len(line) >= _LONGEST_EXPORT_LINE else "is cut off")
+            raise _store_import_error("has a line without end" if len(line) >= _LONGEST_EXPORT_LINE else "is cut off")
         return line
 
     def _read_line(self) -> bytes:
         try:
             return self._packed.readline(_LONGEST_EXPORT_LINE)
         except EOFError:
-            raise _import_error("is cut off") from None
+            raise _store_import_error("is cut off") from None
         except (OSError, zlib.error) as error:
-            raise _import_error(f"cannot be read: {error}") from None
+            raise _store_import_error(f"cannot be read: {error}") from None
 
 
 def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
     head = lines.read_sealed_line()
     if head.get("evenhand") != "run":
-        raise _import_error("is not a run that Evenhand exported")
+        raise _store_import_error("is not a run that Evenhand exported")
     format = head.get("format")
     if type(format) is not int or format not in _EXPORTED_TABLES:
         what = f"was written by a newer Evenhand (format {format}, this one knows {EXPORT_FORMAT})"
@@ -154,7 +154,7 @@ def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
         or counts.keys() != tables.keys()
         or not all(type(count) is int and count >= 0 for count in counts.values())
     ):
-        raise _import_error("does not say what is in it")
+        raise _store_import_error("does not say what is in it")
     return {table: counts[name] for name, table in tables.items()}
 
 
@@ -162,21 +162,21 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
     """An entry whose every field is a column of the table, and of its kind."""
     columns = {column.name: column for column in table.columns if column.name not in ("run", "holder")}
     if entry.keys() != columns.keys():
-        raise _import_error(f"has other fields in its {table.name}")
+        raise _store_import_error(f"has other fields in its {table.name}")
     for name, value in entry.items():
         column = columns[name]
         if value is None and column.nullable:
             continue
         kinds = {str: (str,), int: (int,), float: (int, float)}[column.type.python_type]
         if type(value) not in kinds:
-            raise _import_error(f"has a {name} in its {table.name} that cannot be")
+            raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
         if name in _JSON_COLUMNS:
             _parse_export_json(value, whole=False)
         if name in _TIME_COLUMNS:
             try:
                 datetime.fromisoformat(value)
             except ValueError:
-                raise _import_error(f"has a time {value[:40]!r}") from None
+                raise _store_import_error(f"has a time {value[:40]!r}") from None
     return entry
 
 
@@ -184,11 +184,11 @@ def _insert_imported_rows(connection: Connection, table: Table, rows: list[Row])
     try:
         fitted = fit_store_rows(table, rows)
     except StoreError as error:
-        raise _import_error(f"has what cannot be: {error}") from None
+        raise _store_import_error(f"has what cannot be: {error}") from None
     try:
         connection.execute(insert(table), fitted)
     except IntegrityError:
-        raise _import_error(f"has the same twice in its {table.name}") from None
+        raise _store_import_error(f"has the same twice in its {table.name}") from None
 
 
 def _run_exists_fault(connection: Connection, here: Row, seal: str, where: str) -> Fault:
@@ -205,11 +205,11 @@ def _parse_export_json(text: str | bytes, *, whole: bool = True) -> Row:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise _import_error("has a line that is not JSON") from None
+        raise _store_import_error("has a line that is not JSON") from None
     if whole and not isinstance(value, dict):
-        raise _import_error("has a line that is not an entry")
+        raise _store_import_error("has a line that is not an entry")
     return value  # type: ignore[no-any-return]
 
 
-def _import_error(what: str) -> StoreError:
+def _store_import_error(what: str) -> StoreError:
     return StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))

@@ -22,7 +22,7 @@ from evenhand.store.database import (
     WRITE_OPTIONS,
     StoreLocation,
     create_store_engine,
-    locate_store,
+    locate_store_database,
     prepare_store_tables,
     vacuum_store,
 )
@@ -37,7 +37,7 @@ from evenhand.store.rows import (
     storable_text,
     upsert_rows,
 )
-from evenhand.store.run_export import export_run_lines, insert_run_rows, write_exported_rows
+from evenhand.store.run_export import export_run_lines, insert_run_rows, pack_exported_store_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 _DROP_REPLY = (
@@ -82,7 +82,7 @@ class Store(AbstractContextManager["Store"]):
 
         Where there is none and none may be made, the error says `empty`.
         """
-        at = locate_store(place, environ)
+        at = locate_store_database(place, environ)
         if at.file is not None and not create and not at.file.exists():
             raise StoreError(Fault(empty, where=at.shown))
         with at.wrap_errors():
@@ -223,12 +223,12 @@ class Store(AbstractContextManager["Store"]):
                 row = self._lookup.select_newest_row(keys[0], run)
             return {} if row is None else {keys[0]: row}
         with self._connect() as connection:
-            return queries.find_cached_calls(connection, keys, run)
+            return queries.select_cached_call_rows(connection, keys, run)
 
     def find_outputs(self, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
         """The newest output that a live variant made in one of some runs, by key."""
         with self._connect() as connection:
-            return queries.find_made_outputs(connection, keys, runs)
+            return queries.select_made_output_rows(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
         """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
@@ -293,7 +293,7 @@ class Store(AbstractContextManager["Store"]):
 
     def export_run(self, run: str, stream: BinaryIO) -> None:
         """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""
-        write_exported_rows(self._export_lines(run), stream)
+        pack_exported_store_rows(self._export_lines(run), stream)
 
     def _export_lines(self, run: str) -> Iterator[bytes]:
         with self._connect() as connection:

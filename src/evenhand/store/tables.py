@@ -17,12 +17,12 @@ def _key_columns(type: Any, *names: str) -> list[Column[Any]]:
     return [Column(name, type, primary_key=True, autoincrement=False) for name in names]
 
 
-def _columns(type: Any, *names: str) -> list[Column[Any]]:
+def _sql_table_columns(type: Any, *names: str) -> list[Column[Any]]:
     """Columns of one type; where a name ends in ?, the value may be missing."""
     return [Column(name.removesuffix("?"), type, nullable=name.endswith("?")) for name in names]
 
 
-def _run_column() -> Column[str]:
+def _run_foreign_key_column() -> Column[str]:
     """The run that rows belong to: when it goes, it takes them with it."""
     return Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
@@ -33,25 +33,29 @@ RUNS = Table(
     METADATA,
     *_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
-    *_columns(TEXT, "digest", "state", "started", "ended?"),
-    *_columns(BigInteger, "seed"),
-    *_columns(TEXT, "fingerprint", "taken_from?", "holder?", "keep", "summary?", "source", "setup"),
+    *_sql_table_columns(TEXT, "digest", "state", "started", "ended?"),
+    *_sql_table_columns(BigInteger, "seed"),
+    *_sql_table_columns(TEXT, "fingerprint", "taken_from?", "holder?", "keep", "summary?", "source", "setup"),
 )
 
 SAMPLES = Table(
-    "samples", METADATA, _run_column(), *_key_columns(Integer, "position"), *_columns(TEXT, "id", "content")
+    "samples",
+    METADATA,
+    _run_foreign_key_column(),
+    *_key_columns(Integer, "position"),
+    *_sql_table_columns(TEXT, "id", "content"),
 )
 
 RESULTS = Table(
     "results",
     METADATA,
-    _run_column(),
+    _run_foreign_key_column(),
     *_key_columns(Integer, "position"),
     *_key_columns(TEXT, "variant"),
     *_key_columns(Integer, "repeat"),
-    *_columns(TEXT, "key", "state", "subject", "score?", "composite?"),
-    *_columns(Double, "number?"),
-    *_columns(TEXT, "at", "content"),
+    *_sql_table_columns(TEXT, "key", "state", "subject", "score?", "composite?"),
+    *_sql_table_columns(Double, "number?"),
+    *_sql_table_columns(TEXT, "at", "content"),
     Index("ix_results_subject_variant", "subject", "variant"),
 )
 
@@ -59,29 +63,29 @@ CALLS = Table(
     "calls",
     METADATA,
     *_key_columns(TEXT, "key"),  # First, so that one index finds a key in all runs and in one.
-    _run_column(),
-    *_columns(TEXT, "judge"),
-    *_columns(Integer, "position"),
-    *_columns(TEXT, "variant"),
-    *_columns(Integer, "repeat"),
-    *_columns(TEXT, "kept"),
-    *_columns(BigInteger, "input_tokens?", "output_tokens?", "cached_tokens?"),
-    *_columns(TEXT, "cost?"),
-    *_columns(Integer, "attempts"),
-    *_columns(Double, "seconds"),
-    *_columns(TEXT, "cached_from?", "at", "failed?", "reply?"),
+    _run_foreign_key_column(),
+    *_sql_table_columns(TEXT, "judge"),
+    *_sql_table_columns(Integer, "position"),
+    *_sql_table_columns(TEXT, "variant"),
+    *_sql_table_columns(Integer, "repeat"),
+    *_sql_table_columns(TEXT, "kept"),
+    *_sql_table_columns(BigInteger, "input_tokens?", "output_tokens?", "cached_tokens?"),
+    *_sql_table_columns(TEXT, "cost?"),
+    *_sql_table_columns(Integer, "attempts"),
+    *_sql_table_columns(Double, "seconds"),
+    *_sql_table_columns(TEXT, "cached_from?", "at", "failed?", "reply?"),
     Index("ix_calls_run_position", "run", "position"),
 )
 
 MADE = Table(
     "made",
     METADATA,
-    _run_column(),
+    _run_foreign_key_column(),
     *_key_columns(TEXT, "key"),
-    *_columns(Integer, "position"),
-    *_columns(TEXT, "variant"),
-    *_columns(Integer, "repeat"),
-    *_columns(TEXT, "at", "content"),
+    *_sql_table_columns(Integer, "position"),
+    *_sql_table_columns(TEXT, "variant"),
+    *_sql_table_columns(Integer, "repeat"),
+    *_sql_table_columns(TEXT, "at", "content"),
 )
 
 BASELINES = Table(
@@ -89,17 +93,17 @@ BASELINES = Table(
     METADATA,
     *_key_columns(TEXT, "name"),
     Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
-    *_columns(TEXT, "at"),
+    *_sql_table_columns(TEXT, "at"),
 )
 
-COLUMNS = Table("columns", METADATA, _run_column(), *_columns(LargeBinary, "content"))
+COLUMNS = Table("columns", METADATA, _run_foreign_key_column(), *_sql_table_columns(LargeBinary, "content"))
 
 LABELS = Table(
     "labels",
     METADATA,
-    _run_column(),
+    _run_foreign_key_column(),
     *_key_columns(TEXT, "sample", "variant", "criterion", "rater"),
-    *_columns(TEXT, "score", "at"),
+    *_sql_table_columns(TEXT, "score", "at"),
 )
 
 # Contests stand beside runs: neither knows of the other.
@@ -108,7 +112,7 @@ CONTESTS = Table(
     METADATA,
     *_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
-    *_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
+    *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
 )
 
 EVENTS = Table(
@@ -116,7 +120,7 @@ EVENTS = Table(
     METADATA,
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
     *_key_columns(Integer, "number"),
-    *_columns(TEXT, "at", "content", "calls"),
+    *_sql_table_columns(TEXT, "at", "content", "calls"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -13,7 +13,7 @@ from evenhand.judging.answer_form import CANNOT_ASSESS
 from evenhand.model.criterion import Criterion
 from evenhand.model.scale import Number, to_exact_fraction
 from evenhand.models.requests import Reply, Request, RequestSubject
-from evenhand.wording import number_for_json
+from evenhand.wording import format_number_for_json
 
 ScriptedScores = Mapping[str, Number | bool | None]
 LONGEST_QUOTE = 80
@@ -87,7 +87,7 @@ def _script_answer(criterion: Criterion, value: Number | bool | None) -> dict[st
         return {"band": CANNOT_ASSESS, "score": CANNOT_ASSESS} if scale.bands else {"score": CANNOT_ASSESS}
     number = to_exact_fraction(int(value) if isinstance(value, bool) else value)
     bands = [band.id for band in scale.bands if band.min <= number <= band.max]
-    return {**({"band": (*bands, CANNOT_ASSESS)[0]} if scale.bands else {}), "score": number_for_json(number)}
+    return {**({"band": (*bands, CANNOT_ASSESS)[0]} if scale.bands else {}), "score": format_number_for_json(number)}
 
 
 FakeServerJson = dict[str, Any]

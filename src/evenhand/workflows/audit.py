@@ -6,30 +6,30 @@ import json
 from itertools import islice
 from typing import Any
 
-from evenhand.calibrate.audits.audit import audit_judges
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_answers_in_results, count_complete_answers
+from evenhand.calibrate.audits.audit import build_judge_audit
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_judge_answers, count_complete_answers
 from evenhand.calibrate.audits.findings import Audit
-from evenhand.runs.columns import load_run_table
+from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.stores import with_opened_user_store
 
 Json = dict[str, Any]
 RESULTS_PEEKED = 200  # Results that are looked at for who made the outputs of a variant.
 
 
-@with_user_store
+@with_opened_user_store
 def audit_run(store: Store, run: str) -> Audit:
     """The audit of a run's judges; `run` is an id as `Store.run` takes it."""
     row = store.find_run(run)
-    table, setup = load_run_table(store, row["id"]), json.loads(row["setup"])
+    table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
     head, _ = load_run_report(store, row["id"])
     silent = any(one["kind"] in ("judge", "abstention") for one in head["failures"])
     whole = any(rubric["method"]["holistic"] or rubric.get("holistic") for rubric in setup["rubrics"].values())
     # The columns tell all of a run in which every judge answered; else its results are gone through once more.
     rows = (row for row in store.results(table.run) if row["variant"] in table.variants)
     heard, holistic, asked = (
-        count_answers_in_results((json.loads(row["content"]) for row in rows), len(table.score))
+        count_audited_judge_answers((json.loads(row["content"]) for row in rows), len(table.score))
         if silent or whole
         else (count_complete_answers(table), {}, {})
     )
@@ -49,4 +49,4 @@ def audit_run(store: Store, run: str) -> Audit:
         asked_holistic=asked,
         comparisons=tuple(head["decision"]["comparisons"]),
     )
-    return audit_judges(audited)
+    return build_judge_audit(audited)

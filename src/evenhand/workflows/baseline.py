@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evenhand.store.store import Store
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.stores import with_opened_user_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,14 +18,14 @@ class Baseline:
     at: str  # When it was set.
 
 
-@with_user_store
+@with_opened_user_store
 def set_baseline(store: Store, name: str, run: str) -> tuple[str, str | None]:
     """Pin a finished run under a name: the run that it stands for now, and the one before."""
     before = store.set_baseline(name, run)
     return store.find_baseline(name)["run"], before
 
 
-@with_user_store
+@with_opened_user_store
 def list_baselines(store: Store) -> list[Baseline]:
     """All of them, by name."""
     return [
@@ -34,7 +34,7 @@ def list_baselines(store: Store) -> list[Baseline]:
     ]
 
 
-@with_user_store
+@with_opened_user_store
 def remove_baseline(store: Store, name: str) -> str:
     """Take a name away; the run that had it stays."""
     return store.remove_baseline(name)

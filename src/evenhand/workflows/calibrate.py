@@ -10,15 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges
+from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
 from evenhand.calibrate.labels import read_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
-from evenhand.errors import Fault, InputError, build_unwritable_error
+from evenhand.errors import Fault, InputError, build_unwritable_input_error
 from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.parsing import read_text_file
-from evenhand.runs.columns import load_run_table
+from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.stores import with_opened_user_store
 
 LARGEST_LABEL_FILE = 100_000_000
 
@@ -33,11 +33,11 @@ class CalibratedRun:
     panel_refused: InputError | None = None  # Why no panel was written; then no label is kept either.
 
 
-@with_user_store
+@with_opened_user_store
 def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = None) -> CalibratedRun:
     """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
     row = store.find_run(run)
-    table = load_run_table(store, row["id"])
+    table = load_run_columns(store, row["id"])
     read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     setup = json.loads(row["setup"])
     variants = setup["variants"]
@@ -47,8 +47,8 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
     priced = all(cost is not None and calls > 0 for cost, calls in paid.values())
     costs = {name: cost / calls for name, (cost, calls) in paid.items()} if priced else {}
-    weights = _list_rubric_weights(setup["rubrics"])
-    found = calibrate_judges(table, read, models=models, cost=costs, weights=weights, seed=table.frame.seed)
+    weights = _load_stored_rubric_weights(setup["rubrics"])
+    found = hold_judges_against_people(table, read, models=models, cost=costs, weights=weights, seed=table.frame.seed)
     refused = None if panel is None else _try_writing_panel(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
@@ -59,7 +59,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     return CalibratedRun(found=found, labels=len(read), replaced=before)
 
 
-def _list_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:
+def _load_stored_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:
     """The weights of each rubric whose criteria are one list: shares of nested ones and points are another matter."""
     found = []
     for key, rubric in rubrics.items():
@@ -74,18 +74,18 @@ def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | No
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
     part = target.with_name(f".{target.name}.part")  # Whoever reads the file meanwhile sees the old or the new one.
     try:
-        part.write_text(export_stored_panel(found), "utf-8")
+        part.write_text(export_panel_for_user(found), "utf-8")
         part.replace(target)
     except InputError as error:
         return error
     except OSError as problem:
-        return build_unwritable_error(str(target), problem)
+        return build_unwritable_input_error(str(target), problem)
     finally:
         part.unlink(missing_ok=True)
     return None
 
 
-def export_stored_panel(found: JudgeCalibration) -> str:
+def export_panel_for_user(found: JudgeCalibration) -> str:
     """The recommended panel as YAML that `judges:` in an eval file can name; refused where there is none."""
     chosen = found.recommended
     if isinstance(chosen, NoRecommendedPanel):

@@ -17,10 +17,10 @@ from evenhand.compare.decision import (
     GateState,
     VariantColumn,
 )
-from evenhand.compare.decision_json import encode_compare_decision, read_gate_state
-from evenhand.compare.run_decision import read_run_looks
+from evenhand.compare.decision_json import encode_compare_decision, variant_gate_state_from_json
+from evenhand.compare.run_decision import list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
-from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
+from evenhand.runs.columns import JoinedRunRows, SharedSamples, find_shared_run_samples, join_run_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
@@ -29,23 +29,23 @@ from evenhand.workflows.compare_power import requested_power_json
 from evenhand.workflows.compare_sides import (
     ComparisonObjection,
     StoredRunSide,
-    are_stored_missing_by_lot,
+    are_stored_samples_missing_by_lot,
     choose_compared_sides,
     object_to_changed_stored_samples,
     object_to_missing_stored_samples,
     object_to_stored_layers,
-    object_to_stored_selection,
-    object_to_stored_setup,
+    object_to_stored_run_selection,
+    object_to_stored_run_setup,
     object_to_unfinished_stored_runs,
     refuse_stored_runs,
-    refuse_unpaired_sides,
+    refuse_unpaired_stored_runs,
 )
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.shown import ResultShown
-from evenhand.workflows.stores import StoreLike, with_user_store
+from evenhand.workflows.shown import WorkflowResult
+from evenhand.workflows.stores import StoreLike, with_opened_user_store
 
 if TYPE_CHECKING:
-    from evenhand.report.result_view import ResultView
+    from evenhand.report.result_view import ReportedResultView
     from evenhand.workflows.run import RunResult
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ class CompareTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CompareResult(ResultShown):
+class CompareResult(WorkflowResult):
     """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
 
     control: StoredRunSide
@@ -80,7 +80,7 @@ class CompareResult(ResultShown):
         """0 where the treatments may be shipped."""
         return self.decision.exit_code
 
-    def build_view(self) -> ResultView:
+    def build_view(self) -> ReportedResultView:
         """What is shown of it."""
         from evenhand.report.result_view import view_comparison
 
@@ -134,7 +134,7 @@ def compare(
     return compare_runs(store or (results[0].store if results else None), *named, terms=terms)
 
 
-@with_user_store
+@with_opened_user_store
 def compare_runs(
     store: Store,
     *runs: str,
@@ -145,20 +145,21 @@ def compare_runs(
     A run is given as `Store.run` takes it, with ":VARIANT" behind it where it has several.
     """
     sides = choose_compared_sides(store, runs, terms.control)
-    refuse_unpaired_sides(sides)
+    refuse_unpaired_stored_runs(sides)
     control, *treatments = sides
-    common = [match_samples_of_runs(control.member, side.member) for side in treatments]
+    common = [find_shared_run_samples(control.member, side.member) for side in treatments]
     for side, shared in zip(treatments, common, strict=True):
         if not shared.both:  # There is nothing that could be forced.
             hint = "samples are paired by their ids: are these runs of the same eval?"
             raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
     by_lot = [
-        are_stored_missing_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)
+        are_stored_samples_missing_by_lot(store, control, side, found)
+        for side, found in zip(treatments, common, strict=True)
     ]
-    pairs = pair_result_rows([side.member for side in sides])
+    pairs = join_run_rows([side.member for side in sides])
     objections = [
         *object_to_unfinished_stored_runs(sides),
-        *_object_to_stored_runs(store, sides, common, by_lot),
+        *_list_stored_run_objections(store, sides, common, by_lot),
         *object_to_stored_layers(sides, pairs),
     ]
     if not terms.force:
@@ -190,15 +191,15 @@ def compare_runs(
     )
 
 
-def _object_to_stored_runs(
+def _list_stored_run_objections(
     store: Store, sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
 ) -> list[ComparisonObjection]:
     control, *treatments = sides
     objections: list[ComparisonObjection] = []
     for side, found, lot in zip(treatments, common, by_lot, strict=True):
         if side.run["id"] != control.run["id"]:
-            selected = list(object_to_stored_selection(control, side))
-            objections += [*object_to_stored_setup(control, side), *selected]
+            selected = list(object_to_stored_run_selection(control, side))
+            objections += [*object_to_stored_run_setup(control, side), *selected]
             if not lot and not selected:  # Where a part was asked for, that is why samples are missing.
                 objections += object_to_missing_stored_samples(control, side, found)
             objections += object_to_changed_stored_samples(store, control, side, found)
@@ -206,7 +207,7 @@ def _object_to_stored_runs(
 
 
 def _note_about_stored_runs(
-    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: PairedResultRows
+    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: JoinedRunRows
 ) -> list[str]:
     """What a reader should know that is no reason to refuse."""
     control, *treatments = sides
@@ -235,7 +236,7 @@ def _note_about_stored_runs(
     return notes
 
 
-def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Json:
+def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Json:
     control = found.columns[sides[0].name]
     return {
         one.treatment: requested_power_json(control, found.columns[one.treatment], pairs.clusters, one)
@@ -256,7 +257,7 @@ class DecidedComparison:
 def decide_stored_runs(
     store: Store,
     sides: Sequence[StoredRunSide],
-    pairs: PairedResultRows,
+    pairs: JoinedRunRows,
     terms: CompareTerms,
     forced: ForcedComparison | None = None,
 ) -> DecidedComparison:
@@ -267,7 +268,7 @@ def decide_stored_runs(
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
-    looked = next((side for side in reversed(sides) if _load_stored_looks(side) is not None), None)
+    looked = next((side for side in reversed(sides) if _load_run_looks_to_compare(side) is not None), None)
     decision = decide_comparison(
         columns,
         control=sides[0].name,
@@ -283,7 +284,7 @@ def decide_stored_runs(
         multivariate=frame.composite.multivariate,
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
-        looks=_load_stored_looks(looked) if looked else None,
+        looks=_load_run_looks_to_compare(looked) if looked else None,
         forced=forced,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
@@ -300,11 +301,11 @@ def _select_stored_gates(
     """
     left_out = {*layers, *({SCORED_GATE} if len(sides) > 1 else ()), *({PASS_RATE} - side.frame.gates.keys())}
     states = head["decision"]["gates"].get(side.member.variant, ())
-    return tuple(read_gate_state(state) for state in states if state["gate"] not in left_out)
+    return tuple(variant_gate_state_from_json(state) for state in states if state["gate"] not in left_out)
 
 
 def _load_paired_run_columns(
-    sides: Sequence[StoredRunSide], pairs: PairedResultRows
+    sides: Sequence[StoredRunSide], pairs: JoinedRunRows
 ) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
     """The layers that every composite was computed from, and what each side scored.
 
@@ -326,15 +327,15 @@ def _load_paired_run_columns(
     return every, columns
 
 
-def _load_stored_looks(side: StoredRunSide) -> Looks | None:
-    return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
+def _load_run_looks_to_compare(side: StoredRunSide) -> Looks | None:
+    return list_looks_behind_verdict(json.loads(side.run["setup"]), len(side.member.samples))
 
 
 def _load_stored_short_samples(
     side: StoredRunSide, head: Json, layer_gates: Mapping[str, float]
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer, as the run of the variant has them; those of another gate are not."""
-    states = map(read_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
+    states = map(variant_gate_state_from_json, head["decision"]["gates"].get(side.member.variant, ()))
     return {state.gate: state.short for state in states if layer_gates.get(state.gate) == state.min}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenhand.compare.decision import Comparison, VariantColumn
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_treatment_difference_beyond
 from evenhand.errors import Fault, InputError
 from evenhand.stats.differences import Difference, unit_differences
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of
@@ -31,7 +31,7 @@ def requested_power_json(
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
     seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
-    states = _find_effect_states(comparison, found, band.smallest_effect)
+    states = _requested_effect_states(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
@@ -53,10 +53,10 @@ def requested_power_json(
     }
 
 
-def _find_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+def _requested_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
     """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
     significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
-    few, beyond = found.n < LEAST_NEEDED, is_interval_beyond(found, smallest)
+    few, beyond = found.n < LEAST_NEEDED, is_treatment_difference_beyond(found, smallest)
     # A loss is a loss from 5 pairs on; a gain has to be certain.
     observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.compare.setup_differences import list_setup_differences
-from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
-from evenhand.runs.columns import PairedResultRows, RunVariantRows, SharedSamples, load_run_table
+from evenhand.runs.columns import JoinedRunRows, RunVariantRows, SharedSamples, load_run_columns
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import SAMPLE_PARTS
 from evenhand.store.rows import Row
@@ -83,7 +83,7 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
             what = f"run {row['id']} has no variant {variant!r}"
             if before == "latest":  # It may have been the name of an eval.
                 what = f"no run of {variant!r} is here, and {what}"
-            raise InputError(Fault(what, suggest_known_word_in_fault(variant, frame.variants))) from None
+            raise InputError(Fault(what, suggest_known_word_in_error(variant, frame.variants))) from None
         reference = before
     if not (row["id"].startswith(reference) or reference.partition(":")[0] in ("latest", "baseline")):
         reference = f"{BASELINE_PREFIX}{reference}"  # A baseline that was named without saying so.
@@ -100,15 +100,15 @@ def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> li
     """The variants of one run: all against the control, or one."""
     variants, base = list(named.frame.variants), control or named.frame.control
     if base not in variants:
-        hint = suggest_known_word_in_fault(base, variants)
+        hint = suggest_known_word_in_error(base, variants)
         raise InputError(Fault(f"run {named.run['id']} has no variant {base!r} to be the control", hint))
     others = [name for name in variants if name != base] if named.variant is None else [named.variant]
     if base in others:
         hint = "name another variant, or another --control"
         raise InputError(Fault(f"{base!r} is the control: it cannot be compared with itself", hint))
-    table = load_run_table(store, named.run["id"])
+    table = load_run_columns(store, named.run["id"])
     return [
-        StoredRunSide(name=name, run=named.run, member=RunVariantRows.select_variant(table, name))
+        StoredRunSide(name=name, run=named.run, member=RunVariantRows.from_run_table(table, name))
         for name in (base, *others)
     ]
 
@@ -125,7 +125,9 @@ def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> lis
         names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
     return [
         StoredRunSide(
-            name=name, run=one.run, member=RunVariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
+            name=name,
+            run=one.run,
+            member=RunVariantRows.from_run_table(load_run_columns(store, one.run["id"]), variant),
         )
         for name, one, variant in zip(names, (first, second), (ours, theirs), strict=True)
     ]
@@ -169,7 +171,7 @@ def refuse_stored_runs(objections: Sequence[ComparisonObjection]) -> None:
         raise InputError(*faults)
 
 
-def refuse_unpaired_sides(sides: Sequence[StoredRunSide]) -> None:
+def refuse_unpaired_stored_runs(sides: Sequence[StoredRunSide]) -> None:
     """A preference is one over the control of its own run: held against anything else it means nothing."""
     control = sides[0]
     for side in sides:
@@ -190,7 +192,7 @@ def object_to_unfinished_stored_runs(sides: Sequence[StoredRunSide]) -> Iterator
             yield ComparisonObjection(what="a run is not finished", parts=(part,), fix=fix)
 
 
-def object_to_stored_setup(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_stored_run_setup(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
     """Fingerprints that differ, with what is behind them."""
     ours, theirs = control.run, treatment.run
     if ours["fingerprint"] != theirs["fingerprint"]:
@@ -206,7 +208,7 @@ def object_to_stored_setup(control: StoredRunSide, treatment: StoredRunSide) -> 
         yield ComparisonObjection(what=what, parts=(part,), fix=fix)
 
 
-def object_to_stored_selection(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_stored_run_selection(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
     """Runs that were told to take different samples."""
     selections = [json.loads(side.run["setup"]).get("selection") for side in (control, treatment)]
     if selections[0] != selections[1]:
@@ -251,7 +253,7 @@ def object_to_changed_stored_samples(
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
 
-def are_stored_missing_by_lot(
+def are_stored_samples_missing_by_lot(
     store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> bool:
     """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
@@ -267,7 +269,7 @@ def are_stored_missing_by_lot(
     return all(ours[id] < setup["samples"] and ours[id] not in asked for id in found.only_first)
 
 
-def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Iterator[ComparisonObjection]:
+def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Iterator[ComparisonObjection]:
     """Composites that are means of different things."""
     sets = [pairs.layer_sets(place) for place in range(len(sides))]
     if len({layers for found in sets for layers in found}) <= 1:

@@ -28,7 +28,7 @@ class ConnectionOptions:
     replay: Path | None = None
 
 
-def open_connections(options: ConnectionOptions) -> Connections:
+def open_user_connections(options: ConnectionOptions) -> Connections:
     """The access to models that these options describe, with the keys of the environment."""
     limits = replace(
         Limits(),
@@ -45,12 +45,12 @@ def open_connections(options: ConnectionOptions) -> Connections:
         os.environ,
         limits=limits,
         budget=Budget(money=money, tokens=options.tokens) if limited else None,
-        prices=load_user_prices(options.prices),
+        prices=open_user_price_list(options.prices),
         record=options.record,
         replay=options.replay,
     )
 
 
-def load_user_prices(file: Path | None) -> Prices:
+def open_user_price_list(file: Path | None) -> Prices:
     """The price list in a file, or the one that ships."""
     return Prices.load(file) if file else Prices.shipped()

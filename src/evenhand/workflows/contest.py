@@ -23,7 +23,13 @@ from evenhand.contest.events import (
 from evenhand.contest.feedback import build_gate_feedback, view_submission
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestJudgePanels, UnansweredError
-from evenhand.contest.play import Arrivals, ContestLog, ContestProgress, advance_contest_phases, explain_refused_entries
+from evenhand.contest.play import (
+    ContestArrivals,
+    ContestLog,
+    ContestProgress,
+    advance_contest_phases,
+    explain_refused_contest_entries,
+)
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
@@ -32,7 +38,7 @@ from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import spending_to_json
-from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_prompt_setup
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
@@ -41,8 +47,8 @@ from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
-    ContestSession,
-    digest_stored_terms,
+    StoredContestSession,
+    digest_contest_terms_to_resume,
     find_contest_to_resume,
     load_contest_record,
     merge_stored_refusals,
@@ -112,7 +118,7 @@ async def run_contest(
         row = _begin_stored_contest(store, contest, how)
     else:
         store.contests.hold_contest(row["id"], process_holder_name())
-    sitting = ContestSession(store, row, how, connections)
+    sitting = StoredContestSession(store, row, how, connections)
     log = ContestLog(begun, sitting.record_event)
     why = ""
     try:
@@ -121,7 +127,7 @@ async def run_contest(
             times = [one.at for one in contest.submissions]
             times += [locked.deadline] if locked.deadline else []
             log.write(ContestCreated(at=min(times, default=datetime.now(UTC)), task=locked))
-        arrivals = Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
+        arrivals = ContestArrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
         await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
@@ -145,7 +151,10 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
         receive_submission(one) for one in contest.submissions if one.id not in state.entries
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
-    return {**kept, "refused": merge_stored_refusals(kept["refused"], explain_refused_entries(events, late), state)}
+    return {
+        **kept,
+        "refused": merge_stored_refusals(kept["refused"], explain_refused_contest_entries(events, late), state),
+    }
 
 
 def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:
@@ -153,7 +162,7 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
     row: Row = {
         "id": make_run_id(began),
         "name": contest.task.name,
-        "digest": digest_stored_terms(contest.task, how),
+        "digest": digest_contest_terms_to_resume(contest.task, how),
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "ended": None,
@@ -171,7 +180,7 @@ async def generate_dimensions(
     """The dimensions of a task, as a judge reads them out of its description."""
     model = resolve_judge_by_name(connections, judge)
     found = await DialogueDriver(model, how.deadline).run(
-        ask_judge_for_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_prompt_setup(model, how))
+        ask_judge_for_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_dialogue_setup(model, how))
     )
     if found.rubric is None:
         hint = "write them under dimensions in the task, or ask another judge"

@@ -22,12 +22,12 @@ from evenhand.contest.play import ContestProgress
 from evenhand.contest.read_submissions import load_challenges, load_submission, load_submissions
 from evenhand.contest.read_task import load_task
 from evenhand.contest.task import Submission, Task, parse_contest_moment
-from evenhand.errors import ContestError, Fault, InputError, build_unwritable_error
+from evenhand.errors import ContestError, Fault, InputError, build_unwritable_input_error
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
-from evenhand.workflows.connections import ConnectionOptions, open_connections
+from evenhand.models.model_names import choose_oracle_model_name, has_oracle_model_provider
+from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
 from evenhand.workflows.stores import StoreLike, open_user_store
 
@@ -65,7 +65,7 @@ class ChosenDimensions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedSubmission:
+class CheckedUserSubmission:
     """What the author of a submission would be told, and whether it would come too late."""
 
     task: Task
@@ -108,7 +108,7 @@ async def play_contest_files(
         until=until,
         source=source,
     )
-    async with open_connections(connect) as connections, watch() as tell:
+    async with open_user_connections(connect) as connections, watch() as tell:
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:
             result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
@@ -124,7 +124,7 @@ async def choose_task_dimensions(
         ids = ", ".join(one.id for one in task.dimensions.criteria)
         hint = "remove them from the file to have others chosen"
         raise InputError(Fault(f"it has its dimensions: {ids}", hint, where=file))
-    async with open_connections(connect) as connections:
+    async with open_user_connections(connect) as connections:
         chosen = judge or _load_requested_judges(task, (), connections).judges[0]
         rubric = await generate_dimensions(task, chosen, connections=connections, how=how)
     return ChosenDimensions(task=task, rubric=rubric, locked=save_dimensions_to_user_file(Path(file), task, rubric))
@@ -132,11 +132,11 @@ async def choose_task_dimensions(
 
 async def check_submission_file(
     task_file: Path, file: Path, judges: tuple[str, ...], *, how: JudgeOptions, connect: ConnectionOptions
-) -> CheckedSubmission:
+) -> CheckedUserSubmission:
     """What the author of a submission would be told, were it handed in now; nothing is kept."""
     task, _ = load_task(task_file, os.environ)
     submission = load_submission(file)
-    async with open_connections(connect) as connections:
+    async with open_user_connections(connect) as connections:
         judged = _load_requested_judges(task, judges, connections)
         feedback = await check_submission(judged, submission, connections=connections, how=how)
     late = ""
@@ -144,14 +144,14 @@ async def check_submission_file(
     if task.deadline is not None and max(submission.at, datetime.now(UTC)) > task.deadline:
         what = "it" if submission.at > task.deadline else "handed in now, it"
         late = f"the deadline, {task.deadline.isoformat()}, is over: {what} would be refused as late"
-    return CheckedSubmission(task=task, submission=submission, feedback=feedback, late=late)
+    return CheckedUserSubmission(task=task, submission=submission, feedback=feedback, late=late)
 
 
 def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Connections) -> Task:
     """The task with its judges: those named, its own, those of the record, or the one set up for submissions."""
     recorded = tuple(name for name in connections.recorded() if name not in task.challenge_judges)
     names = named or task.judges or recorded
-    if not names and is_oracle_model_configured(os.environ):
+    if not names and has_oracle_model_provider(os.environ):
         names = (choose_oracle_model_name(os.environ),)
     if not names:
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; evenhand models lists them"
@@ -177,7 +177,7 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
     entries = []
     for one in rubric.criteria:
         fixed = ', "fixed": true' if one.fixed else ""
-        weight = _format_dimension_weight(one.weight)
+        weight = _format_weight_for_user_file(one.weight)
         entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
     to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
     wanted = replace(task, dimensions=rubric)
@@ -185,7 +185,7 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")
     try:
-        block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
+        block = dimensions_to_user_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_user_yaml(rubric)}"
         block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
         part.write_bytes(content + block.encode())
         # JSON, flow style, an end mark or a block of text at the end may make it mean something else.
@@ -197,32 +197,32 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
     except ContestError:
         return LockedDimensions(to_paste=to_paste, written=False)
     except OSError as problem:
-        raise build_unwritable_error(str(path), problem) from None
+        raise build_unwritable_input_error(str(path), problem) from None
     finally:
         part.unlink(missing_ok=True)
     return LockedDimensions(to_paste=to_paste, written=True)
 
 
-def dimensions_to_yaml(rubric: Rubric) -> str:
+def dimensions_to_user_yaml(rubric: Rubric) -> str:
     """The dimensions as a task file has them."""
     lines = ["dimensions:"]
     for one in rubric.criteria:
-        id = one.id if _PLAIN_YAML_ID.fullmatch(one.id) else _quote_yaml_text(one.id)
+        id = one.id if _PLAIN_YAML_ID.fullmatch(one.id) else _quote_text_for_user_file(one.id)
         lines += [
             f"  - id: {id}",
-            f"    asks: {_quote_yaml_text(one.asks)}",
-            f"    weight: {_format_dimension_weight(one.weight)}",
+            f"    asks: {_quote_text_for_user_file(one.asks)}",
+            f"    weight: {_format_weight_for_user_file(one.weight)}",
         ]
         lines += ["    fixed: true"] if one.fixed else []
     return "\n".join(lines) + "\n"
 
 
-def _quote_yaml_text(text: str) -> str:
+def _quote_text_for_user_file(text: str) -> str:
     """JSON's strings are YAML's, once what nobody sees is an escape: YAML has no pairs of surrogates."""
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
 
 
-def _format_dimension_weight(weight: Fraction) -> str:
+def _format_weight_for_user_file(weight: Fraction) -> str:
     decimal = Decimal(weight.numerator) / Decimal(weight.denominator)
     return str(decimal) if Fraction(decimal) == weight else str(weight)

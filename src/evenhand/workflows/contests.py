@@ -14,7 +14,7 @@ from typing import Any
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.machine import apply_contest_event
-from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_entries
+from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task
@@ -28,7 +28,7 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 
-__all__ = ["NO_CONTESTS", "ContestListing", "ContestSession", "delete_contests", "digest_stored_terms"]
+__all__ = ["NO_CONTESTS", "ContestListing", "StoredContestSession", "delete_contests", "digest_contest_terms_to_resume"]
 __all__ += ["find_contest_to_resume", "list_contests", "load_contest", "load_contest_record"]
 __all__ += ["merge_stored_refusals", "open_stored_contest_log"]
 
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ContestSession:
+class StoredContestSession:
     """One process at work on one contest. What earlier ones refused and spent is taken over."""
 
     store: Store
@@ -48,7 +48,7 @@ class ContestSession:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
         said: object = [judge_dialogue_to_json(one) for one in calls]
         if isinstance(event, ContestCreated):
-            said = {"how": stored_judge_options_json(self.how)}
+            said = {"how": requested_judge_options_json(self.how)}
         content = to_stored_json(contest_event_json(event))
         self.store.contests.append_event(self.row["id"], number, event.at.isoformat(), content, to_stored_json(said))
 
@@ -64,7 +64,7 @@ class ContestSession:
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
             "refused": merge_stored_refusals(
-                earlier.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
+                earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
             "spent": spent,
             "stopped": why or None,
@@ -119,41 +119,41 @@ LONGEST_TERM = 80
 
 def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
     """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
-    rows, digest = store.contests.list_contests(task.name), digest_stored_terms(task, how)
+    rows, digest = store.contests.list_contests(task.name), digest_contest_terms_to_resume(task, how)
     found = next((row for row in rows if row["digest"] == digest), None)
     if rows and found is None:
         first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
-        differing = _list_differing_stored_terms(first, task, how)
+        differing = _list_terms_changed_on_resume(first, task, how)
         what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
         raise ContestError(Fault(what, "leave --resume out to begin a new one"))
     return found
 
 
-def digest_stored_terms(task: Task, how: JudgeOptions) -> str:
+def digest_contest_terms_to_resume(task: Task, how: JudgeOptions) -> str:
     """A name for all that decides what judges are asked: answers to other questions are not ranked together."""
-    return sha256(to_stored_json([contest_task_json(task), stored_judge_options_json(how)]).encode()).hexdigest()
+    return sha256(to_stored_json([contest_task_json(task), requested_judge_options_json(how)]).encode()).hexdigest()
 
 
-def stored_judge_options_json(how: JudgeOptions) -> Json:
+def requested_judge_options_json(how: JudgeOptions) -> Json:
     """How judges are asked, as far as their answers depend on it; kept beside the first event."""
     settings = asdict(how.settings)
     return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
 
 
-def _list_differing_stored_terms(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
+def _list_terms_changed_on_resume(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
     """In what the terms of a contest differ from those given; a task that names no dimensions leaves them open."""
     if first is None:
         return ["it never began"]
     before = {**json.loads(first["content"])["task"], **json.loads(first["calls"])["how"]}
-    now = {**contest_task_json(task), **stored_judge_options_json(how)}
+    now = {**contest_task_json(task), **requested_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
     differing = [
-        f"{name} {_shorten_stored_term(before.get(name))}, not {_shorten_stored_term(now[name])}" for name in names
+        f"{name} {_shorten_resumed_term(before.get(name))}, not {_shorten_resumed_term(now[name])}" for name in names
     ]
     return differing or ["dimensions"]
 
 
-def _shorten_stored_term(value: object) -> str:
+def _shorten_resumed_term(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS, guard_text
-from evenhand.guards.personal_data import build_text_mask, mask_data
+from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS, list_guard_findings
+from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.model.sample import GuardFinding
-from evenhand.workflows.inputs import read_user_files
+from evenhand.workflows.inputs import load_user_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,11 @@ def guard_files(
     names: Sequence[str], guards: Sequence[str] = (), stdin: BinaryIO | None = None
 ) -> tuple[GuardedFile, ...]:
     """What some guards, or all, find in files; "-" is standard input."""
-    texts = read_user_files(names, stdin)
+    texts = load_user_files(names, stdin)
     chosen = tuple(guards) or tuple(GUARDS)
-    return tuple(GuardedFile(name=name, text=text, findings=guard_text(text, chosen)) for name, text in texts.items())
+    return tuple(
+        GuardedFile(name=name, text=text, findings=list_guard_findings(text, chosen)) for name, text in texts.items()
+    )
 
 
 def guarded_files_to_json(files: Sequence[GuardedFile]) -> object:
@@ -44,4 +46,4 @@ def guarded_files_to_json(files: Sequence[GuardedFile]) -> object:
             for one in file.findings
         ]
         told.append({"file": file.name, "findings": findings})
-    return mask_data({"files": told}, build_text_mask(file.text for file in files))
+    return mask_data({"files": told}, build_personal_text_mask(file.text for file in files))

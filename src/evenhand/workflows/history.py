@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
 
-from evenhand.errors import Fault, InputError, suggest_close_word_in_fault
-from evenhand.runs.run_record import PastEvaluation, evaluate_run_records
+from evenhand.errors import Fault, InputError, suggest_close_word_in_error
+from evenhand.runs.run_record import PastEvaluation, evaluate_finished_runs
 from evenhand.store.store import Store
 from evenhand.wording import round_for_json
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.stores import with_opened_user_store
 
 HistoryOrder = Literal["oldest", "composite"]
 
@@ -50,42 +50,42 @@ class HistoryEntry:
         }
 
 
-@with_user_store
+@with_opened_user_store
 def load_subject_history(store: Store, subject: str, *, sort: HistoryOrder = "oldest") -> list[HistoryEntry]:
     """The finished runs of an eval by variant, oldest first or by composite; a subject may also be NAME/VARIANT."""
     runs = store.list_runs(subject)
     if runs:
         summaries = [json.loads(run["summary"]) for run in reversed(runs) if run["summary"] is not None]
         variants = dict.fromkeys(one["name"] for summary in summaries for one in summary["variants"])
-        found = [line for variant in variants for line in _variant_history(runs, variant)]
+        found = [line for variant in variants for line in _list_variant_history_entries(runs, variant)]
     else:
         name, slash, variant = subject.rpartition("/")
-        found = _variant_history(store.list_runs(name), variant) if slash else []
+        found = _list_variant_history_entries(store.list_runs(name), variant) if slash else []
     if not found:
         names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
-        hint = suggest_close_word_in_fault(subject, names) or f"known: {', '.join(names[:10])}"
+        hint = suggest_close_word_in_error(subject, names) or f"known: {', '.join(names[:10])}"
         raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
     if sort == "composite":  # Variants stay together, in their order.
         order = list(dict.fromkeys(line.variant for line in found))
-        found.sort(key=lambda line: (order.index(line.variant), -_rank_composite(line.evaluation.composite)))
+        found.sort(key=lambda line: (order.index(line.variant), -_history_composite_rank(line.evaluation.composite)))
     return found
 
 
-def _rank_composite(composite: float | None) -> float:
+def _history_composite_rank(composite: float | None) -> float:
     return -inf if composite is None else composite
 
 
-def _variant_history(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
+def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
     lines: list[HistoryEntry] = []
-    for one in evaluate_run_records(runs, variant):
+    for one in evaluate_finished_runs(runs, variant):
         before = lines[-1].evaluation if lines else one
         changed = one.fingerprint != before.fingerprint
         trend = None
         if lines and not changed and one.layers == before.layers:
-            trend = _subtract_composites(one.composite, before.composite)
+            trend = _history_composite_trend(one.composite, before.composite)
         lines.append(HistoryEntry(variant=variant, evaluation=one, changed=changed, trend=trend))
     return lines
 
 
-def _subtract_composites(now: float | None, before: float | None) -> float | None:
+def _history_composite_trend(now: float | None, before: float | None) -> float | None:
     return None if now is None or before is None else round_for_json(now - before)

@@ -11,21 +11,21 @@ from evenhand.errors import Fault, InputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import read_output_facts
 from evenhand.files.parsing import decode_text_file, read_text_file
-from evenhand.files.tree import parse_number_text
+from evenhand.files.tree import parse_number_field_text
 from evenhand.model.sample import OutputTrace
 
 LARGEST_INPUT = 5_000_000
 
 
-def read_user_files(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:
+def load_user_files(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:
     """The texts by name, each named once."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
-    return {name: read_user_file(name, stdin) for name in names}
+    return {name: load_user_file(name, stdin) for name in names}
 
 
-def read_user_file(name: str, stdin: BinaryIO | None) -> str:
+def load_user_file(name: str, stdin: BinaryIO | None) -> str:
     """The text of a file; "-" is standard input."""
     if name == "-":
         content = stdin.read(LARGEST_INPUT + 1) if stdin else b""
@@ -35,7 +35,7 @@ def read_user_file(name: str, stdin: BinaryIO | None) -> str:
     return read_text_file(Path(name), LARGEST_INPUT, InputError)
 
 
-def read_user_trace(value: object, turns: object = None) -> OutputTrace | None:
+def resolve_user_trace(value: object, turns: object = None) -> OutputTrace | None:
     """How an output came about: a list of {name, input, output}, as in a sample; None where nothing is told."""
     faults: list[Fault] = []
     made = read_output_facts({"text": "-", "trace": value, "turns": turns}, (), faults)
@@ -44,14 +44,14 @@ def read_user_trace(value: object, turns: object = None) -> OutputTrace | None:
     return None if made is None or made.trace is None else OutputTrace(calls=made.trace, turns=made.turns)
 
 
-def read_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
+def load_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
     """The trace in a JSON file: the list of calls, or an object with `trace` and `turns`."""
-    value = parse_sample_json(read_user_file(name, stdin))
+    value = parse_sample_json(load_user_file(name, stdin))
     if isinstance(value, Fault):
         raise InputError(Fault(value.what, value.hint, where=name))
     facts = value if isinstance(value, dict) else {"trace": value}
     try:
-        trace = read_user_trace(facts.get("trace"), facts.get("turns"))
+        trace = resolve_user_trace(facts.get("trace"), facts.get("turns"))
     except InputError as error:
         raise InputError(*(Fault(one.what, one.hint, one.path, name) for one in error.faults)) from None
     if trace is None:
@@ -62,7 +62,7 @@ def read_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
 
 def parse_user_number(text: str, where: str) -> Fraction:
     """The number that an option or an entry of a file gives."""
-    value = parse_number_text(text)
+    value = parse_number_field_text(text)
     if isinstance(value, str):
         raise InputError(Fault(value, "as in 7.5 or 2/3", where=where))
     return value

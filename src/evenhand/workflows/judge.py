@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import guard_sample
-from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.guards.output_guards import add_guard_findings
+from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
@@ -20,7 +20,7 @@ from evenhand.model.sample import OutputTrace, Sample
 from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, Model, Request, TokenUsage
-from evenhand.workflows.inputs import read_user_trace
+from evenhand.workflows.inputs import resolve_user_trace
 
 RubricLike = Rubric | str | Path | Mapping[str, object]
 SampleLike = Sample | str | Mapping[str, object]
@@ -44,9 +44,11 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _load_judge_rubric(rubric), guard_sample(read_user_sample(sample))
+    chosen, read = _load_judge_rubric(rubric), add_guard_findings(resolve_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
-        return await judge_sample(chosen, read, _open_judge_models(judges, open_), how, price_requested_replies(open_))
+        return await ask_judges_for_reviews(
+            chosen, read, _open_judge_models(judges, open_), how, price_requested_replies(open_)
+        )
 
 
 async def prefer(
@@ -58,18 +60,18 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric(rubric), read_user_sample(sample)
+    chosen, read = _load_judge_rubric(rubric), resolve_user_sample(sample)
     async with _open_judge_connections(connections) as open_:
         return await ask_judges_for_preferences(chosen, read, _open_judge_models(judges, open_), how)
 
 
-def read_user_sample(sample: SampleLike) -> Sample:
+def resolve_user_sample(sample: SampleLike) -> Sample:
     """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output.
 
     An output with a trace is {"text": …, "trace": […], "turns": …}; beside `output`, `trace` and `turns` are its own.
     """
     if isinstance(sample, Sample):
-        return _require_output(sample)
+        return _require_user_output(sample)
     if isinstance(sample, str):
         return Sample(outputs={"output": sample})
     if not isinstance(sample, Mapping):
@@ -81,11 +83,11 @@ def read_user_sample(sample: SampleLike) -> Sample:
         beside = {name: parts.pop(name) for name in TRACE_FACTS if name in parts}
         alone = parts.pop("output")
         parts["outputs"] = {"output": {"text": alone, **beside} if beside else alone}
-    parts["traces"] = _take_output_traces(parts)
+    parts["traces"] = _take_user_output_traces(parts)
     faults = [
         Fault(
             f"unknown field {name!r}",
-            suggest_known_word_in_fault(name, ("output", *SAMPLE_TEXTS, *SAMPLE_MAPS)),
+            suggest_known_word_in_error(name, ("output", *SAMPLE_TEXTS, *SAMPLE_MAPS)),
             (name,),
         )
         for name in parts
@@ -100,16 +102,16 @@ def read_user_sample(sample: SampleLike) -> Sample:
             faults.append(Fault(f"{name} must map names to texts", path=(name,)))
     if faults:
         raise InputError(*faults)
-    return _require_output(Sample(**parts))  # type: ignore[arg-type]
+    return _require_user_output(Sample(**parts))  # type: ignore[arg-type]
 
 
-def _require_output(sample: Sample) -> Sample:
+def _require_user_output(sample: Sample) -> Sample:
     if not sample.outputs:
         raise InputError(Fault("a sample needs at least one output", "there is nothing to judge", ("outputs",)))
     return sample
 
 
-def _take_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]:
+def _take_user_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]:
     """The traces of outputs that are given as objects; the texts stay in their place."""
     given = parts.get("outputs")
     if not isinstance(given, Mapping):
@@ -118,7 +120,7 @@ def _take_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]:
     faults = [
         Fault(
             f"unknown field {str(key)!r}",
-            suggest_known_word_in_fault(str(key), ("text", *TRACE_FACTS)),
+            suggest_known_word_in_error(str(key), ("text", *TRACE_FACTS)),
             ("outputs", name),
         )
         for name, one in objects.items()
@@ -128,7 +130,7 @@ def _take_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]:
     if faults:
         raise InputError(*faults)
     parts["outputs"] = {name: objects[name].get("text", "") if name in objects else one for name, one in given.items()}
-    read = {name: read_user_trace(one.get("trace"), one.get("turns")) for name, one in objects.items()}
+    read = {name: resolve_user_trace(one.get("trace"), one.get("turns")) for name, one in objects.items()}
     return {name: trace for name, trace in read.items() if trace is not None}
 
 

@@ -10,26 +10,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.errors import Fault, InputError, suggest_close_word_in_fault
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.errors import Fault, InputError, suggest_close_word_in_error
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import read_text_mapping
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import guard_sample
-from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
-from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.guards.output_guards import add_guard_findings
+from evenhand.guards.personal_data import TextMask, build_personal_sample_mask, mask_data
+from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.results import JudgedSample, Preferences, judge_preferences_to_json, judge_reviews_to_json
+from evenhand.judging.results import JudgedSample, Preferences, judging_preferences_to_json, judging_reviews_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
-from evenhand.models.model_names import choose_default_judge_names
+from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
-from evenhand.workflows.connections import ConnectionOptions, open_connections
-from evenhand.workflows.inputs import parse_user_number, read_user_file, read_user_files, read_user_trace_file
+from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_number
 from evenhand.workflows.judge import price_requested_replies
-from evenhand.workflows.score import ScoreLimits
+from evenhand.workflows.score import UserScoreLimits
 
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
 
@@ -48,7 +48,7 @@ class JudgeFiles:
     judges: tuple[str, ...] = ()
     weights: str | None = None
     pairwise: bool = False
-    limits: ScoreLimits = field(default_factory=ScoreLimits)
+    limits: UserScoreLimits = field(default_factory=UserScoreLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +65,17 @@ class JudgedFiles:
     def to_json(self) -> object:
         """The stable JSON, personal data masked."""
         if isinstance(self.result, Preferences):
-            return mask_data(judge_preferences_to_json(self.result, self.spent), self.hide)
-        return mask_data(judge_reviews_to_json(self.result, self.spent), self.hide)
+            return mask_data(judging_preferences_to_json(self.result, self.spent), self.hide)
+        return mask_data(judging_reviews_to_json(self.result, self.spent), self.hide)
 
 
 @asynccontextmanager
-async def ignore_watched_models(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
+async def ignore_watched_judging(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
     """Nobody looks on."""
     yield list(models)
 
 
-def ignore_judge_warning(_text: str) -> None:
+def ignore_user_warning(_text: str) -> None:
     """Nobody is told."""
 
 
@@ -85,11 +85,11 @@ def judge_files(
     how: JudgeOptions,
     connect: ConnectionOptions,
     stdin: BinaryIO | None = None,
-    watch: ModelWatcher = ignore_watched_models,
-    warn: Callable[[str], None] = ignore_judge_warning,
+    watch: ModelWatcher = ignore_watched_judging,
+    warn: Callable[[str], None] = ignore_user_warning,
 ) -> JudgedFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
-    rubric = apply_rubric_file_environment(load_rubric(files.rubric), os.environ)
+    rubric = override_rubric_file_fields(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
     sample = _read_judged_sample(files, stdin)
     given = read_text_mapping(Path(files.weights)) if files.weights else {}
@@ -102,7 +102,7 @@ def judge_files(
         rubric=rubric,
         result=result,
         spent=spent,
-        hide=build_sample_mask(sample),
+        hide=build_personal_sample_mask(sample),
         shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
         exit_code=files.limits.exit_code(scores) if scores is not None else int(unanswered),
     )
@@ -117,8 +117,8 @@ async def _judge_user_files(
     watch: ModelWatcher,
     warn: Callable[[str], None],
 ) -> tuple[JudgedSample | Preferences, Spending]:
-    async with open_connections(connect) as connections:
-        names = files.judges or connections.recorded() or choose_default_judge_names(rubric.method.dialogue, os.environ)
+    async with open_user_connections(connect) as connections:
+        names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
         models = [resolve_judge_by_name(connections, name) for name in names]
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
@@ -128,7 +128,7 @@ async def _judge_user_files(
         async with watch(models) as watched:
             if pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
-            judged = await judge_sample(rubric, sample, watched, how, price_requested_replies(connections))
+            judged = await ask_judges_for_reviews(rubric, sample, watched, how, price_requested_replies(connections))
     return judged, connections.spent
 
 
@@ -136,36 +136,39 @@ def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
     if [*files.outputs, *parts, *(entry.rpartition("=")[2] for entry in files.traces)].count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))
-    texts = read_user_files(files.outputs, stdin)
+    texts = load_user_files(files.outputs, stdin)
     empty = next((name for name, text in texts.items() if not text.strip()), None)
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
-    question, reference, context = (read_user_file(name, stdin) if name else "" for name in parts)
-    authors = dict(_split_output_entry(entry, files, "--author", "openai/NAME") for entry in files.authors)
-    traced = [_split_output_entry(_name_only_output(entry, files), files, "--trace", "FILE") for entry in files.traces]
+    question, reference, context = (load_user_file(name, stdin) if name else "" for name in parts)
+    authors = dict(_split_user_output_entry(entry, files, "--author", "openai/NAME") for entry in files.authors)
+    traced = [
+        _split_user_output_entry(_name_only_user_output(entry, files), files, "--trace", "FILE")
+        for entry in files.traces
+    ]
     sample = Sample(
         outputs=texts,
         input=question,
         reference=reference,
         context=context,
         authors=authors,
-        traces={output: read_user_trace_file(name, stdin) for output, name in traced},
+        traces={output: load_user_trace_file(name, stdin) for output, name in traced},
     )
-    return guard_sample(sample)
+    return add_guard_findings(sample)
 
 
-def _split_output_entry(entry: str, files: JudgeFiles, option: str, example: str) -> tuple[str, str]:
+def _split_user_output_entry(entry: str, files: JudgeFiles, option: str, example: str) -> tuple[str, str]:
     """The two halves of OUTPUT=VALUE; a name of an output may have an equals sign in it."""
     output = max((name for name in files.outputs if entry.startswith(f"{name}=")), key=len, default="")
     value = entry.removeprefix(f"{output}=")
     if not output or not value:
         what = f"{entry!r} does not name an output and its {option.removeprefix('--')}"
-        near = suggest_close_word_in_fault(entry.partition("=")[0], files.outputs)
+        near = suggest_close_word_in_error(entry.partition("=")[0], files.outputs)
         raise InputError(Fault(what, near or f"as in {option} {files.outputs[0]}={example}", where=option))
     return output, value
 
 
-def _name_only_output(entry: str, files: JudgeFiles) -> str:
+def _name_only_user_output(entry: str, files: JudgeFiles) -> str:
     """A file alone is about the only output there is."""
     alone = len(files.outputs) == 1 and not entry.startswith(f"{files.outputs[0]}=")
     return f"{files.outputs[0]}={entry}" if alone else entry

@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.judging.open_judge import ask_judge_probe_question
+from evenhand.judging.open_judge import probe_judge_by_prompt
 from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.requests import EMBEDDED
-from evenhand.workflows.connections import load_user_prices
+from evenhand.workflows.connections import open_user_price_list
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbedModels:
+class ProbeModelsResult:
     """What was found out, and the price list that it was held against."""
 
     asked: tuple[str, ...]
@@ -44,11 +44,13 @@ class ProbedModels:
         return {"prices_as_of": self.prices.as_of.isoformat(), "models": models}
 
 
-async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices: Path | None = None) -> ProbedModels:
+async def probe_models(
+    names: tuple[str, ...], *, seconds: float = 60.0, prices: Path | None = None
+) -> ProbeModelsResult:
     """Ask models a small test question; without a name, providers that are set up what they offer."""
-    price_list = load_user_prices(prices)
+    price_list = open_user_price_list(prices)
     asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
     limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
     async with Connections(os.environ, limits=limits, prices=price_list) as connections:
-        probes = await asyncio.gather(*(ask_judge_probe_question(connections, name) for name in asked))
-    return ProbedModels(asked=asked, probes=tuple(probes), prices=price_list)
+        probes = await asyncio.gather(*(probe_judge_by_prompt(connections, name) for name in asked))
+    return ProbeModelsResult(asked=asked, probes=tuple(probes), prices=price_list)

@@ -15,23 +15,23 @@ from typing import Any
 from evenhand.errors import OutputError, RefusedError, StoreError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_schema import eval_schema
-from evenhand.evals.sample import EvalSample, read_output_json
+from evenhand.evals.sample import EvalSample, read_sample_output_json
 from evenhand.evals.samples import SampleCounts
-from evenhand.evals.variants.makers import Variant, open_output_makers
+from evenhand.evals.variants.makers import Variant, open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
+from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
-from evenhand.runs.pairs import is_pairwise
+from evenhand.runs.pairs import is_pairwise_run_rubric
 from evenhand.runs.reply_cache import reply_key
-from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
+from evenhand.runs.run_record import find_resumable_run, list_resumed_runs
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
-from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, compute_remaining_run_budget, narrow_run_eval
-from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, read_user_eval
+from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, load_remaining_run_budget, narrow_run_eval
+from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, resolve_user_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -70,7 +70,7 @@ class PlannedQuestionMeter:
 
 
 @dataclass(slots=True)
-class PlannedOutputs:
+class PlannedOutputMeter:
     """What a variant would be asked to make."""
 
     taken: int = 0  # Made by earlier runs of the same line.
@@ -95,32 +95,32 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
 
     `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
     """
-    eval = narrow_run_eval(read_user_eval(eval), options)
+    eval = narrow_run_eval(resolve_user_eval(eval), options)
     counted = check_eval_samples(eval, os.environ)
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with (
         Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
         # What could not be made is said now, as the run would say it.
-        open_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
+        open_variant_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
     ):
         setup = build_run_setup(eval, connections, counted.questions)
-        planned = {name: PlannedOutputs() for name in eval.variants}
+        planned = {name: PlannedOutputMeter() for name in eval.variants}
         with _open_existing_store() as store:
             meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
-            row = find_resumable_run_record(store, eval.name, digest) if store is not None and options.resume else None
-            runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
+            row = find_resumable_run(store, eval.name, digest) if store is not None and options.resume else None
+            runs = list_resumed_runs(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
                 texts = _load_stored_outputs(store, setup, runs, sample)
                 taken = Counter(name for name, _ in texts)
                 for name, variant in eval.variants.items():
                     planned[name].add_sample(variant, sample, eval.repeats, taken[name])
-                await _plan_requested_questions(setup, sample, meters, texts)
+                await _plan_run_questions(setup, sample, meters, texts)
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
             if budget is not None and store is not None and row is not None and row["digest"] == digest:
-                budget = compute_remaining_run_budget(eval, budget, store, runs)
+                budget = load_remaining_run_budget(eval, budget, store, runs)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         outputs = counted.samples * eval.repeats
         variants = [
@@ -128,7 +128,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             for name, variant in eval.variants.items()
         ]
         judges = [_planned_judge_json(meter, connections, share) for meter in meters]
-        total = _planned_total_json(variants, judges)
+        total = _planned_run_total_json(variants, judges)
         return {
             "name": eval.name,
             "samples": counted.samples,
@@ -160,7 +160,7 @@ def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: 
     )
 
 
-async def _plan_requested_questions(
+async def _plan_run_questions(
     setup: RunSetup, sample: EvalSample, meters: list[PlannedQuestionMeter], made: OutputTexts
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
@@ -185,10 +185,10 @@ async def _plan_requested_questions(
         for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
             if shown:
                 asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-                if is_pairwise(rubric):
-                    await ask_judges_about_pairs(rubric, asked, judges, eval.how)
+                if is_pairwise_run_rubric(rubric):
+                    await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
                 else:
-                    await judge_sample(rubric, asked, judges, eval.how)
+                    await ask_judges_for_reviews(rubric, asked, judges, eval.how)
 
 
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
@@ -207,7 +207,7 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
 
 
 def _planned_variant_json(
-    name: str, variant: Variant, outputs: int, planned: PlannedOutputs, connections: Connections, share: float
+    name: str, variant: Variant, outputs: int, planned: PlannedOutputMeter, connections: Connections, share: float
 ) -> Json:
     made = round(planned.taken * share)
     usage = TokenUsage(input=round(planned.input * share), output=round(planned.output * share))
@@ -226,7 +226,7 @@ def _planned_variant_json(
     }
 
 
-def _planned_total_json(variants: list[Json], judges: list[Json]) -> Json:
+def _planned_run_total_json(variants: list[Json], judges: list[Json]) -> Json:
     """All of it together, in the terms in which a report tells its cost."""
     asked = [one for one in (*variants, *judges) if one["calls"] > one.get("kept", 0)]
     unpriced: Counter[str] = Counter()
@@ -268,7 +268,7 @@ def _load_stored_outputs(store: Store | None, setup: RunSetup, runs: list[str], 
         if variant.live
     }
     found = store.find_outputs(list(units), runs) if units else {}
-    return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
+    return {units[key]: read_sample_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
 def _open_existing_store() -> AbstractContextManager[Store | None]:

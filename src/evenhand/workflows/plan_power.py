@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.errors import Fault, InputError
-from evenhand.stats.power import LEAST_NEEDED, detectable_effect, needed_for, power_of
+from evenhand.stats.power import LEAST_NEEDED, detectable_effect_at_power, needed_for, power_of
 from evenhand.store.store import Store
 from evenhand.wording import round_for_json
 
@@ -44,7 +44,7 @@ def plan_power(
         )
     if not treatments:
         return None
-    spreads = _expect_spreads(store, name, treatments, stated_sd)
+    spreads = _load_spreads_to_plan(store, name, treatments, stated_sd)
     level = 1 - SIGNIFICANCE_LEVEL / len(treatments)
     return {
         "pairs": pairs,
@@ -56,7 +56,7 @@ def plan_power(
     }
 
 
-def _expect_spreads(
+def _load_spreads_to_plan(
     store: Store | None, name: str, treatments: Sequence[str], stated_sd: float | None
 ) -> Mapping[str, ExpectedSpread]:
     if stated_sd is not None:
@@ -79,6 +79,6 @@ def _planned_treatment_json(
     needed = needed_for(smallest_effect, spread.sd, level=level)
     known |= {"sd": spread.sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
     if pairs >= FEWEST_PLANNED_PAIRS:
-        known["detectable"] = round_for_json(detectable_effect(pairs, spread.sd, level=level))
+        known["detectable"] = round_for_json(detectable_effect_at_power(pairs, spread.sd, level=level))
         known["power"] = round_for_json(power_of(pairs, smallest_effect, spread.sd, level=level).power)
     return known

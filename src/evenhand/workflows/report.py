@@ -12,21 +12,21 @@ from functools import partial
 from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
-from evenhand.compare.run_decision import decide_run, read_run_looks
-from evenhand.runs.adjusted_scores import adjust_run_scores, describe_run_composite
+from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
+from evenhand.runs.adjusted_scores import adjust_run_results, summarise_run_composite
 from evenhand.runs.notable import (
-    collect_sample_tags,
-    find_notable_samples,
-    name_notable_samples,
+    find_notable_run_samples,
+    index_run_samples_by_tag,
+    name_notable_run_samples,
     summarise_run_tags,
 )
-from evenhand.runs.run_record import RunEvalRecord, evaluate_run_records, read_run_eval_record
+from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
 from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
-from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
+from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
 
@@ -43,8 +43,8 @@ def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Jso
         )
 
 
-@with_user_store
-def annotate_stored_run(store: Store, run: str) -> list[str]:
+@with_opened_user_store
+def load_run_report_annotations(store: Store, run: str) -> list[str]:
     """The failures of a run as GitHub Actions show them beside the change that made them."""
     from evenhand.report.ci_reports import format_github_annotations
 
@@ -59,11 +59,11 @@ def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
     from evenhand.calibrate.calibration import encode_human_label_points
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
     from evenhand.calibrate.labels import label_from_row
-    from evenhand.compare.badges import human_aligned_verdict_badge
-    from evenhand.runs.columns import load_run_table
+    from evenhand.compare.badges import human_aligned_treatment_badge
+    from evenhand.runs.columns import load_run_columns
 
-    table, labels = load_run_table(store, run["id"]), [label_from_row(row) for row in rows]
-    badge = encode_decision_value(human_aligned_verdict_badge(measure_panel_human_agreement(table, labels)))
+    table, labels = load_run_columns(store, run["id"]), [label_from_row(row) for row in rows]
+    badge = encode_decision_value(human_aligned_treatment_badge(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
         for one in head["decision"]["comparisons"]
@@ -77,7 +77,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
     ended = run["state"] in ("finished", "stopped")
-    adjusted = adjust_run_scores(store, run["id"], frame) if ended else None
+    adjusted = adjust_run_results(store, run["id"], frame) if ended else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
@@ -85,12 +85,12 @@ def load_stored_head(store: Store, run: Row) -> Json:
     if columns is not None:
         store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.
-    notable = find_notable_samples(frame, summary)
+    notable = find_notable_run_samples(frame, summary)
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     first |= {one["position"] for several in notable.values() for one in several}
     first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
     ids = store.sample_ids(run["id"], first) if first else {}
-    looks = read_run_looks(setup, summary.samples)
+    looks = list_looks_behind_verdict(setup, summary.samples)
     stopping, early = None, False
     if looks is not None:
         # A run that was scored anew was settled by others.
@@ -99,15 +99,15 @@ def load_stored_head(store: Store, run: Row) -> Json:
         taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
         stopping = {"planned": looks.planned, **taken, "settled_early": early}
     name_samples = partial(store.sample_ids, run["id"])
-    decision = decide_run(frame, summary, looks, stopped_early=early, name_samples=name_samples)
+    decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
     head = {
         "run": _stored_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,
-        "composite": describe_run_composite(frame, list_summarised_layers(summary), adjusted),
+        "composite": summarise_run_composite(frame, list_summarised_layers(summary), adjusted),
         "decision": encode_compare_decision(decision),
         **summarise_run_head(frame, summary, ids),
-        "tags": summarise_run_tags(summary, collect_sample_tags(_iter_stored_tags(store, run["id"]))),
-        "notable": name_notable_samples(notable, ids),
+        "tags": summarise_run_tags(summary, index_run_samples_by_tag(_load_run_report_tags(store, run["id"]))),
+        "notable": name_notable_run_samples(notable, ids),
     }
     # A part of a run is no evaluation.
     consistency = _stored_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
@@ -138,14 +138,14 @@ def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head:
     """Each variant against its own history, which never changes a score."""
     this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
     known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
-    held = {name: evaluate_run_records(known, name)[-1].consistency for name in frame.variants}
+    held = {name: evaluate_finished_runs(known, name)[-1].consistency for name in frame.variants}
     return [
         {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed]}
         for name, one in held.items()
     ]
 
 
-def _iter_stored_tags(store: Store, run: str) -> Iterator[tuple[int, list[str]]]:
+def _load_run_report_tags(store: Store, run: str) -> Iterator[tuple[int, list[str]]]:
     """The positions of the samples that have tags, with these."""
     for row in store.samples(run):
         if '"tags"' in row["content"]:  # Far quicker than reading all of them.

@@ -40,14 +40,14 @@ def write_session_report(entries: Sequence[SessionJson], path: Path, began: date
             Store.open(folder, {}) as store,
             part.open("w", encoding="utf-8", newline="") as stream,
         ):
-            head, samples = load_run_report(store, _store_session_run(store, in_order, began))
+            head, samples = load_run_report(store, _store_entries_as_run(store, in_order, began))
             writer(head, samples, stream)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _store_session_run(store: Store, entries: Sequence[SessionJson], began: datetime) -> str:
+def _store_entries_as_run(store: Store, entries: Sequence[SessionJson], began: datetime) -> str:
     """Keep the entries as a finished run, and say its id."""
     row = _build_session_run_row(entries, began)
     store.begin_run(row)

@@ -12,52 +12,52 @@ from itertools import groupby, islice
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import compose_result_score, list_five_layers
+from evenhand.runs.results import compose_result_score, list_run_result_layers
 from evenhand.runs.run_record import (
     SNAPSHOT_JSON,
-    find_rubric_snapshot_key,
+    find_run_rubric_key,
     make_run_id,
     read_run_eval_record,
     rubric_snapshot_json,
 )
 from evenhand.runs.stored_judgments import (
     RunRubric,
-    read_run_rubric,
-    refuse_criteria_outside_run,
-    rescore_run_results,
+    find_asked_run_rubric,
+    refuse_criteria_unasked_in_run,
+    rescore_result_rows,
 )
 from evenhand.scoring.scores import compute_fingerprint
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_exact_fraction
+from evenhand.wording import spell_exact_fraction
 from evenhand.workflows.report import load_stored_head
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.stores import with_opened_user_store
 
 Json = dict[str, Any]
 LayerWeights = Mapping[str, Fraction]
 RESCORED_ROWS_PER_BATCH = 500  # Rows per transaction.
 
 
-@with_user_store
+@with_opened_user_store
 def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     """The head of a new run: the judgments of an old one under another rubric, for the samples that `tag`'s was for."""
-    new = apply_rubric_file_environment(load_rubric(rubric), os.environ)
+    new = override_rubric_file_fields(load_rubric(rubric), os.environ)
     old = store.find_run(run)
     if old["state"] != "finished":
         hint = "go on with it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
-    asked = read_run_rubric(json.loads(old["setup"]), tag)
-    refuse_criteria_outside_run(new, asked)
+    asked = find_asked_run_rubric(json.loads(old["setup"]), tag)
+    refuse_criteria_unasked_in_run(new, asked)
     row = _rescored_run_row(old, new, asked.tag)
     store.begin_run(row)
-    for batch in _rescore_row_batches(store, old, row, new, asked):
+    for batch in _rescored_run_batches(store, old, row, new, asked):
         store.write_rows(batch)
     ended = datetime.now(UTC).isoformat(timespec="milliseconds")
     head = load_stored_head(store, {**row, "state": "finished", "ended": ended})
@@ -73,7 +73,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     renewed = replace(
         frame,
         rubrics=tuple(
-            rubric_snapshot_json(tag, rubric) if find_rubric_snapshot_key(one) == tag else one for one in frame.rubrics
+            rubric_snapshot_json(tag, rubric) if find_run_rubric_key(one) == tag else one for one in frame.rubrics
         ),
         fingerprints={**frame.fingerprints, tag: mark},
     )
@@ -94,7 +94,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     }
 
 
-def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: RunRubric) -> Iterator[RowBatch]:
+def _rescored_run_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: RunRubric) -> Iterator[RowBatch]:
     """All that belongs to the old run, its results scored anew."""
     run = {"run": new["id"]}
     weights = read_run_eval_record(json.loads(new["setup"])["frame"]).composite.weights
@@ -111,7 +111,7 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
             for row in rows:
                 by_repeat.setdefault(row["repeat"], []).append(row)
             rows = [
-                one for repeat in by_repeat.values() for one in _rescore_sample_rows(rubric, asked, repeat, weights)
+                one for repeat in by_repeat.values() for one in _rescored_sample_rows(rubric, asked, repeat, weights)
             ]
         yield RowBatch(results=[{**row, **run} for row in rows])
 
@@ -121,12 +121,14 @@ def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def _rescore_sample_rows(rubric: Rubric, asked: RunRubric, rows: Sequence[Row], weights: LayerWeights) -> Iterator[Row]:
+def _rescored_sample_rows(
+    rubric: Rubric, asked: RunRubric, rows: Sequence[Row], weights: LayerWeights
+) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
     contents = {row["variant"]: json.loads(row["content"]) for row in rows}
     shown = {name: one for name, one in contents.items() if one["output"] and one["output"]["text"].strip()}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
-    cards = {card.id: card for part in parts for card in rescore_run_results(rubric, asked, part)}
+    cards = {card.id: card for part in parts for card in rescore_result_rows(rubric, asked, part)}
     for row in rows:
         yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]), weights)
 
@@ -146,13 +148,13 @@ def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecar
         "scorecard": scorecard_to_json(rubric, card) if card else None,
         "composite_steps": composite.steps,
         "unsafe": card.unsafe if card else None,
-        "five_layers": list_five_layers(content["assertions"], content["criteria"], composite),
+        "five_layers": list_run_result_layers(content["assertions"], content["criteria"], composite),
     }
     return {
         **row,
         "state": "incomplete" if whole.exact is None else "scored",
-        "score": format_exact_fraction(card.exact if card else None),
-        "composite": format_exact_fraction(whole.exact),
+        "score": spell_exact_fraction(card.exact if card else None),
+        "composite": spell_exact_fraction(whole.exact),
         "number": float(whole.exact) if whole.exact is not None else None,
         "content": to_stored_json(renewed),
     }

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, build_unwritable_error
+from evenhand.errors import Fault, InputError, build_unwritable_input_error
 from evenhand.files.methods import (
-    apply_rubric_file_environment,
-    list_method_names,
+    list_method_yaml_names,
     list_rubric_names,
     load_method,
     load_method_file,
+    override_rubric_file_fields,
     read_starter_rubric,
 )
 from evenhand.files.rubric_schema import build_rubric_schema
-from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
+from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_file_text
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.models.model_names import choose_default_judge_names
-from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
+from evenhand.models.model_names import choose_default_model_names
+from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 
 __all__ = [
     "CheckedRubric",
@@ -31,7 +31,7 @@ __all__ = [
     "check_rubric_file",
     "find_rubric",
     "list_rubrics",
-    "read_rubric_source",
+    "read_rubric_file_text",
     "write_starter_rubric",
 ]
 
@@ -55,7 +55,7 @@ class CheckedRubric:
 
 def list_rubrics() -> RubricLibrary:
     """All that ship."""
-    methods = [load_method(name) for name in list_method_names()]
+    methods = [load_method(name) for name in list_method_yaml_names()]
     return RubricLibrary(
         rubrics=tuple(load_rubric(name) for name in list_rubric_names()),
         methods=tuple(method for method in methods if not method.criteria),
@@ -64,11 +64,11 @@ def list_rubrics() -> RubricLibrary:
 
 def find_rubric(name: str) -> Rubric | Method:
     """A rubric by name or file, as the environment sets it; a method, where it has no criteria of its own."""
-    if name in list_method_names():
+    if name in list_method_yaml_names():
         method = load_method(name)
         if not method.criteria:
             return method
-    return apply_rubric_file_environment(load_rubric(name), os.environ)
+    return override_rubric_file_fields(load_rubric(name), os.environ)
 
 
 def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
@@ -77,12 +77,12 @@ def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
         load_method_file(Path(file))
         return CheckedRubric(method="")
     opened = open_rubric(file)
-    advice = InputError(*(entry.as_fault() for entry in advise_on_rubric_scoring(opened.rubric))).with_locations(
+    advice = InputError(*(entry.as_fault() for entry in find_doubtful_score_parts(opened.rubric))).with_locations(
         opened.locate
     )
     rubric = opened.rubric
     unanswerable = list_unanswerable_criteria(
-        rubric, judges or choose_default_judge_names(rubric.method.dialogue, os.environ)
+        rubric, judges or choose_default_model_names(rubric.method.dialogue, os.environ)
     )
     return CheckedRubric(
         method=rubric.method.name,
@@ -102,4 +102,4 @@ def write_starter_rubric(file: str) -> None:
     except FileExistsError:
         raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
     except OSError as error:
-        raise build_unwritable_error(file, error) from None
+        raise build_unwritable_input_error(file, error) from None

@@ -23,9 +23,9 @@ from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_schema import PASS_RATE
-from evenhand.evals.sample_selection import SampleSelection, select_samples
+from evenhand.evals.sample_selection import EvalSampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
-from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import describe_unanswerable_criteria
 from evenhand.models.budget import Budget, Prices, Spending
@@ -33,7 +33,7 @@ from evenhand.models.connections import Connections
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import RunRecorder, find_resumable_run_record, list_run_record_lineage, make_run_id
+from evenhand.runs.run_record import RunRecorder, find_resumable_run, list_resumed_runs, make_run_id
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
@@ -41,11 +41,11 @@ from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
-from evenhand.workflows.shown import ResultShown
-from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, read_user_eval
+from evenhand.workflows.shown import WorkflowResult
+from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, resolve_user_eval
 
 if TYPE_CHECKING:
-    from evenhand.report.result_view import ResultView
+    from evenhand.report.result_view import ReportedResultView
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
@@ -55,7 +55,7 @@ RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class RunResult(ResultShown):
+class RunResult(WorkflowResult):
     """A run as it stands when it is left: finished, or stopped and why."""
 
     id: str
@@ -75,19 +75,19 @@ class RunResult(ResultShown):
         """0 where all that was asked for has been reached."""
         return 1 if self.why_stopped else int(self.head["decision"]["exit_code"])
 
-    def build_view(self) -> ResultView:
+    def build_view(self) -> ReportedResultView:
         """What is shown of it."""
-        from evenhand.report.result_view import view_run
+        from evenhand.report.result_view import view_reported_run
 
-        return view_run(self.head, self.why_stopped)
+        return view_reported_run(self.head, self.why_stopped)
 
     def to_rows(self) -> list[Json]:
         """A dict for each output: its id, variant, score, composite, layers, criteria and texts, from the store."""
-        from evenhand.report.result_view import list_result_rows
+        from evenhand.report.result_view import list_reported_result_rows
         from evenhand.workflows.report import open_report
 
         with open_report(self.store, self.id) as (head, samples):
-            return list(list_result_rows(head, samples))
+            return list(list_reported_result_rows(head, samples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +105,9 @@ class RunOptions:
     place: str | Path | None = None  # Of the store.
 
     @property
-    def selection(self) -> SampleSelection:
+    def selection(self) -> EvalSampleSelection:
         """The samples that it is about."""
-        return SampleSelection(limit=self.limit, only=tuple(self.only), tags=tuple(self.tags))
+        return EvalSampleSelection(limit=self.limit, only=tuple(self.only), tags=tuple(self.tags))
 
 
 DEFAULT_OPTIONS = RunOptions()
@@ -126,7 +126,7 @@ async def run(
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = narrow_run_eval(read_user_eval(eval), options)
+    chosen = narrow_run_eval(resolve_user_eval(eval), options)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
@@ -166,16 +166,16 @@ async def _execute_stored_run(
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded = planned.eval, json.loads(row["setup"])
-    course = _begin_run_progress(planned, counted, "" if goes_on else _explain_new_run(store, row))
+    course = _begin_run_progress(planned, counted, "" if goes_on else _explain_run_not_resumed(store, row))
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
-        ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
+        ending = _load_stored_run_ending(store, row, eval, recorded["until_decided"])
         course.until = ending.until
-    line = [row["id"]] if row["taken_from"] is None else list_run_record_lineage(store, row)
-    budget = None if eval.budget is None else compute_remaining_run_budget(eval, eval.budget, store, line)
+    line = [row["id"]] if row["taken_from"] is None else list_resumed_runs(store, row)
+    budget = None if eval.budget is None else load_remaining_run_budget(eval, eval.budget, store, line)
     async with (
         _open_run_connections(eval, budget) as connections,
-        open_output_makers(
+        open_variant_output_makers(
             eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
         ) as makers,
     ):
@@ -226,7 +226,7 @@ def _begin_run_progress(planned: RunSetup, counted: SampleCounts, begun_anew: st
     )
 
 
-def _explain_new_run(store: Store, row: Row) -> str:
+def _explain_run_not_resumed(store: Store, row: Row) -> str:
     """Why the run that was to be resumed cannot be: what changed since; empty where none was."""
     if row["taken_from"] is None:
         return ""
@@ -238,7 +238,7 @@ def _explain_new_run(store: Store, row: Row) -> str:
     return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 
 
-def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:
+def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:
     order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
     rule = VerdictStoppingRule(
         order=order,
@@ -254,7 +254,7 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopO
 def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
-    last = find_resumable_run_record(store, eval.name, digest) if options.resume else None
+    last = find_resumable_run(store, eval.name, digest) if options.resume else None
     shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
     # One whose samples were not shuffled cannot be stopped early any more.
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
@@ -288,7 +288,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     }, False
 
 
-def compute_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
+def load_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
     paid, used = Decimal(0), 0
     asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]

@@ -12,11 +12,11 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from evenhand.errors import Fault, InputError, StoreError, build_unwritable_error
+from evenhand.errors import Fault, InputError, StoreError, build_unwritable_input_error
 from evenhand.store.rows import Row
 from evenhand.store.store import CollectedRuns, Store
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
+from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
 RunOrder = Literal["newest", "composite"]
@@ -44,14 +44,14 @@ class RunListing:
         return max((one for one in self.composites.values() if one is not None), default=-inf)
 
 
-@with_user_store
+@with_opened_user_store
 def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest") -> list[RunListing]:
     """All runs, or those of one eval: the newest first, or those whose best variant has the highest composite."""
-    found = [_list_run(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    found = [_load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
     return sorted(found, key=lambda one: -one.best_composite) if sort == "composite" else found
 
 
-def _list_run(row: Row, *, held: bool) -> RunListing:
+def _load_run_listing(row: Row, *, held: bool) -> RunListing:
     """A row that says running and that no process works on was killed."""
     summary = json.loads(row["summary"]) if row["summary"] else None
     variants = summary["variants"] if summary else ()
@@ -73,20 +73,20 @@ def _list_run(row: Row, *, held: bool) -> RunListing:
     )
 
 
-@with_user_store
+@with_opened_user_store
 def load_run_head(store: Store, run: str) -> Json:
     """The head of a run's report, as it was when the run ended."""
     return load_run_report(store, run)[0]
 
 
-@with_user_store
+@with_opened_user_store
 def load_run_setup(store: Store, run: str) -> Json:
     """What a run was told: its eval file, rubrics, prompts, judges, variants."""
     row = store.find_run(run)
     return {"source": row["source"], **json.loads(row["setup"])}
 
 
-@with_user_store
+@with_opened_user_store
 def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> str:
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
@@ -94,7 +94,7 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
         with nullcontext(stdout) if output is None else Path(output).open("wb") as stream:
             store.export_run(id, stream)
     except OSError as problem:
-        raise build_unwritable_error(output or "standard output", problem) from None
+        raise build_unwritable_input_error(output or "standard output", problem) from None
     return id
 
 
@@ -122,7 +122,7 @@ def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) 
             yield id
 
 
-@with_user_store
+@with_opened_user_store
 def collect_unfinished_runs(store: Store, days: int) -> CollectedRuns:
     """Remove runs that were never finished and have not moved for so many days, and give back their room."""
     return store.collect_garbage(timedelta(days=days))

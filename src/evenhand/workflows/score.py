@@ -9,16 +9,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
-from evenhand.files.answers import load_answers, read_answers, read_answers_file_stream
-from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.files.answers import decode_answers_json, load_answers_json_file, read_answers_json_stream
+from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
-from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
+from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 from evenhand.wording import format_fraction
 
-__all__ = ["ScoreLimits", "ScoredFile", "load_rubric", "score", "score_file"]
+__all__ = ["ScoredFile", "UserScoreLimits", "load_rubric", "score", "score_file"]
 
 
 def score(
@@ -29,14 +29,14 @@ def score(
     known = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     read: Sequence[object]
     if isinstance(answers, (str, Path)):
-        read = load_answers(Path(answers), known)
+        read = load_answers_json_file(Path(answers), known)
     elif isinstance(answers, Sequence) and any(isinstance(entry, (Answers, Review)) for entry in answers):
         if not all(isinstance(entry, (Answers, Review)) for entry in answers):
             raise InputError("answers are either values or plain data, not both in one list")
         read = answers
     else:
-        read = read_answers(list(answers) if isinstance(answers, Sequence) else answers, known)
-    return _score_user_entries(known, read)
+        read = decode_answers_json(list(answers) if isinstance(answers, Sequence) else answers, known)
+    return _score_user_answers(known, read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,23 +48,23 @@ class ScoredFile:
     exit_code: int
 
 
-def score_file(rubric: str, answers: str, *, limits: ScoreLimits, stdin: BinaryIO | None = None) -> ScoredFile:
+def score_file(rubric: str, answers: str, *, limits: UserScoreLimits, stdin: BinaryIO | None = None) -> ScoredFile:
     """Score the answers in a file, or on standard input ("-"). Settings in the environment override the rubric."""
-    known = apply_rubric_file_environment(load_rubric(rubric), os.environ)
+    known = override_rubric_file_fields(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
-    read = read_answers_file_stream(stdin, known) if answers == "-" else load_answers(Path(answers), known)
-    scores = _score_user_entries(known, read)
+    read = read_answers_json_stream(stdin, known) if answers == "-" else load_answers_json_file(Path(answers), known)
+    scores = _score_user_answers(known, read)
     return ScoredFile(scores=scores, shortfalls=limits.list_shortfalls(scores), exit_code=limits.exit_code(scores))
 
 
-def _score_user_entries(rubric: Rubric, entries: Sequence[object]) -> Scores:
+def _score_user_answers(rubric: Rubric, entries: Sequence[object]) -> Scores:
     reviews = [entry for entry in entries if isinstance(entry, Review)]
     outputs = [entry for entry in entries if isinstance(entry, Answers)]
-    return score_reviews(rubric, reviews) if reviews else score_outputs_by_rubric(rubric, outputs)
+    return score_reviews(rubric, reviews) if reviews else compute_scorecards_and_ranks(rubric, outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreLimits:
+class UserScoreLimits:
     """What scores must reach for exit code 0, beyond gates and verdicts."""
 
     least: Fraction | None = None
@@ -73,17 +73,17 @@ class ScoreLimits:
 
     def refuse_unknown_grade(self, rubric: Rubric) -> None:
         """A grade that the rubric never gives cannot be reached."""
-        grades = _list_requested_grades(rubric)
+        grades = _list_user_rubric_grades(rubric)
         if self.grade is not None and self.grade not in grades:
             hint = (
-                suggest_known_word_in_fault(self.grade, grades)
+                suggest_known_word_in_error(self.grade, grades)
                 or f"{rubric.method.name} gives no grades; use --min-score"
             )
             raise InputError(Fault(f"{self.grade!r} is not a grade", hint, where="--min-grade"))
 
     def list_shortfalls(self, scores: Scores) -> tuple[str, ...]:
         """A sentence for each scorecard below a limit that was asked for."""
-        grades = _list_requested_grades(scores.rubric)
+        grades = _list_user_rubric_grades(scores.rubric)
         return tuple(why for card in scores.scorecards if (why := self._describe_shortfall(card, grades)))
 
     def exit_code(self, scores: Scores) -> int:
@@ -104,5 +104,5 @@ class ScoreLimits:
         return None
 
 
-def _list_requested_grades(rubric: Rubric) -> list[str]:
+def _list_user_rubric_grades(rubric: Rubric) -> list[str]:
     return [grade.grade for grade in rubric.method.grades]

@@ -16,7 +16,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample
 from evenhand.evals.samples import InlineSamples
-from evenhand.evals.variants.makers import RecordedVariant, open_output_makers
+from evenhand.evals.variants.makers import RecordedVariant, open_variant_output_makers
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
@@ -30,7 +30,7 @@ from evenhand.runs.setup import build_run_setup
 from evenhand.store.rows import Row
 from evenhand.workflows.judge import JudgesLike
 
-__all__ = ["SINGLE_VARIANT", "OutputRows", "load_rubric", "read_user_assertions", "score_in_test"]
+__all__ = ["SINGLE_VARIANT", "OutputRows", "judge_and_score_output", "load_rubric", "resolve_user_assertions"]
 
 Json = dict[str, Any]
 PYTEST_RUN_NAME = "pytest"
@@ -46,7 +46,7 @@ class OutputRows:
     frame: Json
 
 
-async def score_in_test(
+async def judge_and_score_output(
     test: str,
     outputs: Mapping[str, VariantOutput],
     texts: Mapping[str, str],
@@ -69,16 +69,16 @@ async def score_in_test(
             judges=connections.names,
         )
         setup = build_run_setup(eval, connections)
-        notes = MemoryRecorder()
+        notes = WorkflowMemoryRecorder()
         book = cast("RunRecorder", notes)
-        async with open_output_makers(eval.variants, connections, os.environ, 1) as makers:
+        async with open_variant_output_makers(eval.variants, connections, os.environ, 1) as makers:
             memory = ReplyCache(book, connections.price, fresh=True)
             await RunWorker(setup, book, memory, makers, os.environ).score_sample(sample, 0, 0)
     frame = cast("Json", setup.describe_setup()["frame"])
     return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
 
 
-def read_user_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...]:
+def resolve_user_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...]:
     """Assertions from plain data; files that they name are looked for in a folder."""
     faults: list[Fault] = []
     read = read_plain_assertions(given, folder, faults, ("assertions",)) if given is not None else ()
@@ -98,7 +98,7 @@ class NamedJudgeConnections(Connections):
         self._models |= {one.name: one for one in opened if not isinstance(one, str)}
 
 
-class MemoryRecorder:
+class WorkflowMemoryRecorder:
     """A book, and the store behind it, as far as scoring one output needs them.
 
     No two outputs share one: a reply is never taken from another test, which may have scripted its judge otherwise.

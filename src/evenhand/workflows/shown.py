@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
-    from evenhand.report.result_view import ResultView
+    from evenhand.report.result_view import ReportedResultView
 
 
-class ResultShown(ABC):
+class WorkflowResult(ABC):
     """What results have in common for people who look at them."""
 
     __slots__ = ()
 
     @abstractmethod
-    def build_view(self) -> ResultView:
+    def build_view(self) -> ReportedResultView:
         """What is shown of it."""
 
     @abstractmethod

@@ -27,7 +27,7 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
         yield opened
 
 
-def with_user_store(
+def with_opened_user_store(
     function: Callable[Concatenate[Store, Parameters], Result],
 ) -> Callable[Concatenate[StoreLike, Parameters], Result]:
     """The same function for callers that may have no store open."""

@@ -17,7 +17,7 @@ from evenhand.models.requests import EMBEDDED
 EvalLike = Eval | str | Path | Mapping[str, Any]
 
 
-def read_user_eval(eval: EvalLike) -> Eval:
+def resolve_user_eval(eval: EvalLike) -> Eval:
     """The eval, with the settings of the environment where it is read; an EvalError with all that is wrong."""
     if isinstance(eval, Eval):
         return eval

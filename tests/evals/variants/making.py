@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evenhand.errors import Fault, OutputError
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.makers import Variant, open_output_makers
+from evenhand.evals.variants.makers import Variant, open_variant_output_makers
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.tree import build_tree
 from evenhand.model.sample import VariantOutput
@@ -46,7 +46,7 @@ async def made(
     asked = samples or (QUESTION,)
     async with (
         Connections(environ) as own,
-        open_output_makers({"new": variant}, connections or own, environ, concurrency, clock) as makers,
+        open_variant_output_makers({"new": variant}, connections or own, environ, concurrency, clock) as makers,
     ):
         results = await asyncio.gather(*(makers["new"].make(one, 0) for one in asked), return_exceptions=True)
     return [_told(result) for result in results]

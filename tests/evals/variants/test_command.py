@@ -13,7 +13,7 @@ import pytest
 from evenhand.errors import EvalError
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants import programs as _command
-from evenhand.evals.variants.programs import _ProcessExchange
+from evenhand.evals.variants.programs import _VariantProcessExchange
 from evenhand.evals.variants.variant import CommandVariant
 from evenhand.model.sample import ToolCall, VariantOutput
 from tests.evals.variants.making import QUESTION, made, make, texts
@@ -107,7 +107,7 @@ def test_a_program_need_not_read_and_may_write_much(monkeypatch: pytest.MonkeyPa
 def test_what_is_too_much_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that writes for ever fills no memory while it is waited for."""
     monkeypatch.setattr(_command, "LARGEST_COMMAND_OUTPUT", 10)
-    exchange = _ProcessExchange()
+    exchange = _VariantProcessExchange()
 
     for _ in range(100):
         exchange.pipe_data_received(1, b"1234567")

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.errors import EvalError
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import FunctionVariant
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
@@ -121,7 +121,10 @@ def test_cancelling_is_not_a_failure_of_the_function(bots: Path) -> None:
 
     async def cancelled() -> None:
         variant = FunctionVariant(name="some_bots:never_async", folder=bots)
-        async with Connections({}) as connections, open_output_makers({"new": variant}, connections, {}, 1) as makers:
+        async with (
+            Connections({}) as connections,
+            open_variant_output_makers({"new": variant}, connections, {}, 1) as makers,
+        ):
             task = asyncio.ensure_future(makers["new"].make(QUESTION, 0))
             await asyncio.sleep(0)  # It has begun, and waits for ever.
             task.cancel()

@@ -9,8 +9,8 @@ import pytest
 
 from evenhand.errors import BudgetError, EvalError
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.makers import open_output_makers
-from evenhand.evals.variants.variant import ModelVariant, PromptTemplate
+from evenhand.evals.variants.makers import open_variant_output_makers
+from evenhand.evals.variants.variant import ModelVariant, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, Price, Prices
 from evenhand.models.connections import Connections
@@ -35,7 +35,7 @@ def prompted(
             Connections({}, limits=LIMITS, clock=Waits().clock, budget=budget) as connections,
         ):
             variant = ModelVariant(
-                model=server.name, prompt=tuple((role, PromptTemplate(text)) for role, text in prompt)
+                model=server.name, prompt=tuple((role, VariantPromptTemplate(text)) for role, text in prompt)
             )
             (result,) = await made(variant, sample, environ={}, connections=connections)
             return result, [seen.json["messages"] for seen in server.seen]
@@ -98,7 +98,7 @@ def test_the_cost_of_an_output_comes_from_the_prices() -> None:
         async with Server(says()) as server:
             own = Prices(as_of=date(2026, 1, 1), models={server.name: price})
             async with Connections({}, prices=own) as connections:
-                variant = ModelVariant(model=server.name, prompt=(("user", PromptTemplate("{input}")),))
+                variant = ModelVariant(model=server.name, prompt=(("user", VariantPromptTemplate("{input}")),))
                 return await made(variant, environ={}, connections=connections)
 
     (result,) = asyncio.run(run())
@@ -123,8 +123,8 @@ def test_a_repeat_is_another_request() -> None:
             return Watched()
 
     async def run() -> None:
-        variant = ModelVariant(model="watched", prompt=(("user", PromptTemplate("{input}")),))
-        async with Known({}) as connections, open_output_makers({"new": variant}, connections, {}, 1) as makers:
+        variant = ModelVariant(model="watched", prompt=(("user", VariantPromptTemplate("{input}")),))
+        async with Known({}) as connections, open_variant_output_makers({"new": variant}, connections, {}, 1) as makers:
             for repeat in (0, 1):
                 with pytest.raises(BudgetError):
                     await makers["new"].make(QUESTION, repeat)
@@ -137,6 +137,6 @@ def test_a_repeat_is_another_request() -> None:
 def test_a_model_that_nobody_knows_is_told_before_anything_is_made() -> None:
     """With the place of the variant."""
     with pytest.raises(EvalError) as caught:
-        make(ModelVariant(model="nobody/x", prompt=(("user", PromptTemplate("{input}")),)), environ={})
+        make(ModelVariant(model="nobody/x", prompt=(("user", VariantPromptTemplate("{input}")),)), environ={})
 
     assert str(caught.value).startswith("variant 'new': model 'nobody/x': no model is named so")

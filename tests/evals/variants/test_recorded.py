@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import EvalError
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants import makers as _recorded
-from evenhand.evals.variants.makers import RecordedOutputsFile, RecordedVariant
+from evenhand.evals.variants.makers import RecordedVariant, RecordedVariantOutputsFile
 from evenhand.model.sample import VariantOutput
 from tests.evals.variants.making import made, make
 
@@ -85,7 +85,7 @@ def test_a_file_that_is_changed_meanwhile_gives_no_wrong_output(tmp_path: Path) 
 
     async def changed() -> list[VariantOutput | str]:
         variant = RecordedVariant(outputs=file)
-        maker = RecordedOutputsFile(file)
+        maker = RecordedVariantOutputsFile(file)
         file.write_text(json.dumps({"id": "b", "text": "1"}))
         try:
             with pytest.raises(Exception, match="no output is recorded"):

@@ -12,7 +12,7 @@ from evenhand.evals.variants.variant import (
     EndpointVariant,
     FunctionVariant,
     ModelVariant,
-    PromptTemplate,
+    VariantPromptTemplate,
 )
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.tree import build_tree
@@ -52,7 +52,7 @@ def test_every_kind_is_read(tmp_path: Path) -> None:
     )
     assert read(model, tmp_path) == ModelVariant(
         model="openai/x",
-        prompt=(("user", PromptTemplate("Answer: {input}")),),
+        prompt=(("user", VariantPromptTemplate("Answer: {input}")),),
         settings=ModelSettings(temperature=0.5, max_tokens=9),
         about="model openai/x",
     )
@@ -65,7 +65,7 @@ def test_a_prompt_may_be_a_list_of_messages() -> None:
     )
 
     assert isinstance(variant, ModelVariant)
-    assert variant.prompt == (("system", PromptTemplate("Be brief.")), ("user", PromptTemplate("{id}")))
+    assert variant.prompt == (("system", VariantPromptTemplate("Be brief.")), ("user", VariantPromptTemplate("{id}")))
 
 
 @pytest.mark.parametrize(

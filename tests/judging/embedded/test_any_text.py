@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.decisions import decide_criterion
-from evenhand.judging.embedded.forms import count_claimed_form, has_feature, parse_fenced_json
+from evenhand.judging.embedded.decisions import judge_criterion_claim
+from evenhand.judging.embedded.forms import count_claimed_form, has_claimed_feature, parse_fenced_json
 from evenhand.judging.embedded.lexicon import load_judge_lexicon
-from evenhand.judging.embedded.texts import PreparedText, detect_language, load_vectors
+from evenhand.judging.embedded.texts import JudgedText, detect_language, load_judge_word_vectors
 
 # Words that the rules know, between characters of all kinds.
 KNOWN = """
@@ -25,9 +25,9 @@ TEXTS = st.text() | st.lists(PIECES, max_size=25).map(" ".join)
 @given(TEXTS, TEXTS, st.booleans())
 def test_no_criterion_and_no_text_is_a_fault(asks: str, text: str, with_vectors: bool) -> None:
     """And what is quoted stands in the text, word for word."""
-    near = load_vectors() if with_vectors else None
+    near = load_judge_word_vectors() if with_vectors else None
 
-    decision = decide_criterion(asks, PreparedText(text, near), PreparedText(asks, near))
+    decision = judge_criterion_claim(asks, JudgedText(text, near), JudgedText(asks, near))
 
     assert decision.reason
     assert decision.quote in text
@@ -36,9 +36,11 @@ def test_no_criterion_and_no_text_is_a_fault(asks: str, text: str, with_vectors:
 @given(TEXTS, TEXTS)
 def test_the_same_pair_has_the_same_decision(asks: str, text: str) -> None:
     """Made ready once or twice."""
-    first, second = PreparedText(text), PreparedText(text)
+    first, second = JudgedText(text), JudgedText(text)
 
-    assert decide_criterion(asks, first) == decide_criterion(asks, second) == decide_criterion(asks, first)
+    assert (
+        judge_criterion_claim(asks, first) == judge_criterion_claim(asks, second) == judge_criterion_claim(asks, first)
+    )
 
 
 LONG: dict[str, Callable[[int], str]] = {
@@ -72,12 +74,12 @@ def test_time_grows_with_length_and_no_faster(kind: str) -> None:
 def _seconds(text: str) -> float:
     """The time for all that may be asked of a text."""
     began = time.process_time()
-    ready = PreparedText(text)
-    decide_criterion("Does it say that bread costs 3 euros and opens at nine?", ready)
+    ready = JudgedText(text)
+    judge_criterion_claim("Does it say that bread costs 3 euros and opens at nine?", ready)
     for countable in load_judge_lexicon("forms")["countables"]:
         count_claimed_form(countable, ready)
     for feature in load_judge_lexicon("forms")["features"]:
-        has_feature(feature, ready)
+        has_claimed_feature(feature, ready)
     parse_fenced_json(text)
     detect_language(text)
     return time.process_time() - began

@@ -7,12 +7,12 @@ from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import (
     EmbeddedDecision,
     FeatureWeights,
-    decide_criterion,
-    decide_statement,
+    judge_criterion_claim,
+    judge_statement_claim,
     load_embedded_judge_weights,
 )
 from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
-from evenhand.judging.embedded.texts import PreparedText, load_vectors
+from evenhand.judging.embedded.texts import JudgedText, load_judge_word_vectors
 
 REPLY = (
     "Thanks for writing. The museum opens at nine on Mondays. Dogs are not allowed inside.\n"
@@ -25,8 +25,8 @@ PARKING = "We cannot reimburse parking."
 
 
 def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: bool) -> EmbeddedDecision:
-    near = load_vectors() if with_vectors else None
-    return decide_criterion(asks, PreparedText(text, near), PreparedText(reference, near) if reference else None)
+    near = load_judge_word_vectors() if with_vectors else None
+    return judge_criterion_claim(asks, JudgedText(text, near), JudgedText(reference, near) if reference else None)
 
 
 @pytest.mark.parametrize("with_vectors", [True, False])
@@ -160,11 +160,11 @@ def test_a_denial_speaks_against_what_is_claimed_only(asks: str, against: float)
 
 def test_the_band_is_how_sure_it_must_be() -> None:
     """Weights with a wide band abstain, weights without one never do."""
-    asks, text = "Does it say that tickets cost 15 euros?", PreparedText(REPLY)
+    asks, text = "Does it say that tickets cost 15 euros?", JudgedText(REPLY)
     features = {"bias": -0.2}
 
-    wide = decide_criterion(asks, text, weights=FeatureWeights(features=features, band=0.1))
-    none = decide_criterion(asks, text, weights=FeatureWeights(features=features, band=0.0))
+    wide = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.1))
+    none = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.0))
 
     assert (wide.holds, wide.reason) == (None, "too close to call")
     assert none.holds is False
@@ -181,14 +181,14 @@ def test_word_vectors_have_weights_of_their_own() -> None:
 
 def test_a_statement_that_is_contradicted_is_marked() -> None:
     """To say otherwise is more than to leave out."""
-    text = PreparedText(REPLY)
+    text = JudgedText(REPLY)
 
-    assert decide_statement("Tickets cost 15 euros.", text).against
-    assert not decide_statement("Tickets cost 12 euros.", text).against
+    assert judge_statement_claim("Tickets cost 15 euros.", text).against
+    assert not judge_statement_claim("Tickets cost 12 euros.", text).against
 
 
 def seen(asks: str, text: str) -> ClaimFeatures:
-    found = measure_claim_features(extract_claim(asks), PreparedText(text))
+    found = measure_claim_features(extract_claim(asks), JudgedText(text))
     assert found is not None
     return found
 
@@ -223,20 +223,20 @@ def test_a_conflict_is_another_value_in_the_same_place(text: str, conflicts: tup
 
 def test_what_every_sentence_has_says_little() -> None:
     """A word in all three sentences counts a third of one in a single sentence."""
-    text = PreparedText("Bread is dear. Bread is good. Bread is old.")
+    text = JudgedText("Bread is dear. Bread is good. Bread is old.")
 
-    assert text.weigh_stem("bread") == pytest.approx(0.35)
-    assert text.weigh_stem("dear") == text.weigh_stem("elsewhere") == 1.0
+    assert text.weigh_claim_stem("bread") == pytest.approx(0.35)
+    assert text.weigh_claim_stem("dear") == text.weigh_claim_stem("elsewhere") == 1.0
 
 
 def test_sentences_beyond_the_limit_are_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not found may stand where nobody looked, and the reason says so."""
     monkeypatch.setattr(texts, "MOST_SENTENCES", 2)
-    text = PreparedText(REPLY)
+    text = JudgedText(REPLY)
 
-    found = decide_criterion("Does the reply say that the museum opens at nine on Mondays?", text)
-    beyond = decide_criterion("Does the reply say that the museum opens at nine on Fridays?", text)
-    neither = decide_criterion("The reply never asks for a password or a code.", text)
+    found = judge_criterion_claim("Does the reply say that the museum opens at nine on Mondays?", text)
+    beyond = judge_criterion_claim("Does the reply say that the museum opens at nine on Fridays?", text)
+    neither = judge_criterion_claim("The reply never asks for a password or a code.", text)
 
     assert found.holds is True
     assert (beyond.holds, neither.holds) == (None, None)
@@ -246,7 +246,7 @@ def test_sentences_beyond_the_limit_are_not_denied(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("text", ["", " \n", "…", "12345"])
 def test_a_text_without_words_is_no_reason_to_fail(text: str) -> None:
     """Nothing is found in it, or nothing can be told."""
-    decision = decide_criterion("Does the reply say that the museum opens at nine?", PreparedText(text))
+    decision = judge_criterion_claim("Does the reply say that the museum opens at nine?", JudgedText(text))
 
     assert decision.holds is not True
 

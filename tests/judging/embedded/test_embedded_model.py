@@ -13,8 +13,8 @@ import pytest
 
 from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.files.methods import LIBRARY
-from evenhand.judging.embedded.texts import load_vectors
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.embedded.texts import load_judge_word_vectors
+from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.open_judge import EmbeddedModel, resolve_judge_by_name
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply, read_model_version
@@ -35,15 +35,17 @@ RUBRIC = load_rubric(
 @pytest.fixture
 def fresh_vectors() -> Iterator[None]:
     """Loaded anew here, and anew by whoever comes after."""
-    load_vectors.cache_clear()
+    load_judge_word_vectors.cache_clear()
     yield
-    load_vectors.cache_clear()
+    load_judge_word_vectors.cache_clear()
 
 
 def judge(**given: Any) -> JudgedSample:
     async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
-            return await judge_sample(RUBRIC, SAMPLE, [resolve_judge_by_name(connections, "embedded")], JudgeOptions())
+            return await ask_judges_for_reviews(
+                RUBRIC, SAMPLE, [resolve_judge_by_name(connections, "embedded")], JudgeOptions()
+            )
 
     return asyncio.run(run())
 
@@ -66,8 +68,8 @@ def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     code = (
         "from evenhand.judging.embedded.claims import extract_claim\n"
         "from evenhand.judging.embedded.features import measure_claim_features\n"
-        "from evenhand.judging.embedded.texts import PreparedText\n"
-        "text = PreparedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
+        "from evenhand.judging.embedded.texts import JudgedText\n"
+        "text = JudgedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
         "claim = extract_claim('Does it name bread, sweet honey, fresh milk and large jars at the old counter?')\n"
         "print(sorted(measure_claim_features(claim, text).features.items()))"
     )
@@ -95,7 +97,7 @@ def test_with_vectors_and_without_are_two_judges(fresh_vectors: None, monkeypatc
     """Their scores are not compared as if they were one's: the version says which, and enters the fingerprint."""
     known, with_vectors = read_model_version(EmbeddedModel()), judge()
     monkeypatch.setitem(sys.modules, "wordllama", None)  # As where the extra is not installed.
-    load_vectors.cache_clear()
+    load_judge_word_vectors.cache_clear()
 
     bare, without = read_model_version(EmbeddedModel()), judge()
 
@@ -149,12 +151,12 @@ def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
 
 def test_vectors_are_loaded_once_and_take_any_text() -> None:
     """Half of a surrogate pair is no text to the tokenizer."""
-    near = load_vectors()
+    near = load_judge_word_vectors()
     assert near is not None
 
     rows = near.embed(["bread and butter", "\ud800 bread"])
 
-    assert load_vectors() is near
+    assert load_judge_word_vectors() is near
     assert rows.shape == (2, 256)
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evenhand.judging.embedded.decisions import decide_criterion
-from evenhand.judging.embedded.forms import check_form, parse_fenced_json
-from evenhand.judging.embedded.texts import PreparedText, detect_language
+from evenhand.judging.embedded.decisions import judge_criterion_claim
+from evenhand.judging.embedded.forms import judge_form_claim, parse_fenced_json
+from evenhand.judging.embedded.texts import JudgedText, detect_language
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
 STEPS = "1. Open it.\n2. Fill it.\n3. Close it."
@@ -65,7 +65,7 @@ TABLE = "| name | age |\n|---|---|\n| Ann | 30 |\n| Bob | 40 |"
 )  # fmt: skip
 def test_forms_are_measured(asks: str, met: str, unmet: str) -> None:
     """Once where it holds, once where it does not, and always with what was measured."""
-    yes, no = check_form(asks, PreparedText(met)), check_form(asks, PreparedText(unmet))
+    yes, no = judge_form_claim(asks, JudgedText(met)), judge_form_claim(asks, JudgedText(unmet))
 
     assert yes is not None and yes.holds and yes.reason
     assert no is not None and not no.holds and no.reason
@@ -88,15 +88,15 @@ def test_forms_are_measured(asks: str, met: str, unmet: str) -> None:
 )
 def test_what_is_more_than_form_is_not_measured(asks: str) -> None:
     """A form of something inside the output, or with something to be said in it."""
-    assert check_form(asks, PreparedText(f"{TABLE}\n{BULLETS}\nThe shop opens at nine.")) is None
+    assert judge_form_claim(asks, JudgedText(f"{TABLE}\n{BULLETS}\nThe shop opens at nine.")) is None
 
 
 def test_what_is_not_there_cannot_be_the_right_one() -> None:
     """A list of tools has to be a list; whether a list is one of tools, rules do not know."""
     asks = "Gives the tools as a bullet list"
 
-    assert check_form(asks, PreparedText("a hammer and a saw")) is not None
-    assert check_form(asks, PreparedText(BULLETS)) is None
+    assert judge_form_claim(asks, JudgedText("a hammer and a saw")) is not None
+    assert judge_form_claim(asks, JudgedText(BULLETS)) is None
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_what_is_not_there_cannot_be_the_right_one() -> None:
 )
 def test_the_reason_is_what_was_measured(asks: str, text: str, reason: str) -> None:
     """So that a reader can check it."""
-    found = check_form(asks, PreparedText(text))
+    found = judge_form_claim(asks, JudgedText(text))
 
     assert found is not None and found.reason == reason
 
 
 def test_form_that_cannot_be_measured_is_still_form() -> None:
     """Then words are not weighed for it."""
-    decision = decide_criterion("Every paragraph has a heading.", PreparedText("Every paragraph has a heading."))
+    decision = judge_criterion_claim("Every paragraph has a heading.", JudgedText("Every paragraph has a heading."))
 
     assert (decision.holds, decision.reason) == (None, "it asks for a form that rules cannot measure here")
 

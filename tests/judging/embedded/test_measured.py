@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.embedded import SETS, Bench, read_pairs, shares
 
-from evenhand.judging.embedded.texts import load_vectors
+from evenhand.judging.embedded.texts import load_judge_word_vectors
 from tests.docs.measured import kept
 from tests.docs.pages import ROOT
 
@@ -24,7 +24,7 @@ def test_it_abstains_on_what_nobody_could_see_in_the_words() -> None:
     """Tone, truth and all that: nine of ten and more."""
     pairs = [pair for name in SETS["hard"] for pair in read_pairs(name) if pair.answer == "cannot"]
 
-    given = Bench(pairs, with_vectors=load_vectors() is not None).answers()
+    given = Bench(pairs, with_vectors=load_judge_word_vectors() is not None).answers()
 
     assert len(pairs) > 60
     assert given.count(None) >= 0.9 * len(pairs)

@@ -3,10 +3,10 @@
 import pytest
 from benchmarks.embedded import Bench, read_pairs
 
-from evenhand.judging.embedded.decisions import decide_criterion
+from evenhand.judging.embedded.decisions import judge_criterion_claim
 from evenhand.judging.embedded.named_things import split_examples
-from evenhand.judging.embedded.texts import PreparedText, contains_words
-from evenhand.judging.embedded.values import find_values
+from evenhand.judging.embedded.texts import JudgedText, contains_words
+from evenhand.judging.embedded.values import find_claimed_values
 
 SORTING = (
     "Merge sort is a divide-and-conquer algorithm: it halves the list and merges the halves. It runs in O(n log n)."
@@ -14,7 +14,7 @@ SORTING = (
 
 
 def holds(asks: str, output: str) -> bool | None:
-    return decide_criterion(asks, PreparedText(output)).holds
+    return judge_criterion_claim(asks, JudgedText(output)).holds
 
 
 @pytest.mark.parametrize("with_vectors", [True, False])
@@ -49,7 +49,7 @@ def test_a_named_term_or_value_that_stands_in_the_text_is_a_yes(asks: str) -> No
 
 def test_another_value_in_its_place_is_a_no() -> None:
     """With the sentence that has the other."""
-    decision = decide_criterion("States that the time complexity is O(n^2)", PreparedText(SORTING))
+    decision = judge_criterion_claim("States that the time complexity is O(n^2)", JudgedText(SORTING))
 
     assert decision.holds is False
     assert decision.quote == "It runs in O(n log n)."
@@ -60,7 +60,7 @@ def test_another_value_in_its_place_is_a_no() -> None:
 )
 def test_one_growth_has_many_spellings(spelled: str) -> None:
     """They are one value."""
-    (value,), (other,) = find_values(f"It takes {spelled} here."), find_values("O(n log n)")
+    (value,), (other,) = find_claimed_values(f"It takes {spelled} here."), find_claimed_values("O(n log n)")
 
     assert value.kind == "order"
     assert value.means_same(other)
@@ -69,7 +69,7 @@ def test_one_growth_has_many_spellings(spelled: str) -> None:
 @pytest.mark.parametrize("spelled", ["O(n²)", "O(n^2)", "O(n**2)", "O(n*n)", "quadratic time"])
 def test_quadratic_growth_too(spelled: str) -> None:
     """In digits, superscripts and words."""
-    assert find_values(spelled)[0].means_same(find_values("O(n^2)")[0])
+    assert find_claimed_values(spelled)[0].means_same(find_claimed_values("O(n^2)")[0])
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_an_example_is_not_a_demand() -> None:
 
 def test_what_is_absent_is_not_quoted() -> None:
     """No sentence shows that something is nowhere."""
-    text = PreparedText("Open Orders and print the label. It is free.")
+    text = JudgedText("Open Orders and print the label. It is free.")
 
     for asks in ("Names the page “Billing”", "Names the endpoint /auth/login", "Contains a table"):
-        decision = decide_criterion(asks, text)
+        decision = judge_criterion_claim(asks, text)
         assert (decision.holds, decision.quote) == (False, ""), asks
 
 

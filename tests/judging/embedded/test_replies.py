@@ -8,10 +8,10 @@ import pytest
 
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.errors import JudgeError, RefusedError
-from evenhand.files.methods import list_method_names
+from evenhand.files.methods import list_method_yaml_names
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_gate_check
 from evenhand.judging.embedded.replies import EmbeddedReplier
-from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Message, Request
@@ -55,7 +55,7 @@ def rubric_of(method: str) -> Rubric:
 
 
 def judged(rubric: Rubric, sample: Sample = SAMPLE, how: JudgeOptions | None = None) -> JudgedSample:
-    return asyncio.run(judge_sample(rubric, sample, [EmbeddedModel()], how or JudgeOptions()))
+    return asyncio.run(ask_judges_for_reviews(rubric, sample, [EmbeddedModel()], how or JudgeOptions()))
 
 
 def faults(result: JudgedSample) -> list[str]:
@@ -74,7 +74,7 @@ def answers(result: JudgedSample) -> dict[str, object]:
 
 def test_every_method_has_its_rubric_here() -> None:
     """A new method needs a reply that can be read."""
-    assert set(RUBRICS) == set(list_method_names())
+    assert set(RUBRICS) == set(list_method_yaml_names())
 
 
 @pytest.mark.parametrize("each", [False, True])
@@ -176,13 +176,13 @@ def test_a_request_for_anything_else_is_refused(dialogue: str) -> None:
 def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One request for each criterion, and one text of the output for all of them."""
     made: list[str] = []
-    ready = EmbeddedReplier.__init__.__globals__["PreparedText"]
+    ready = EmbeddedReplier.__init__.__globals__["JudgedText"]
 
     def counting(text: str, vectors: Any) -> Any:
         made.append(text)
         return ready(text, vectors)
 
-    monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "PreparedText", counting)
+    monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "JudgedText", counting)
 
     judged(rubric_of("checklist"), how=JudgeOptions(each=True))
 

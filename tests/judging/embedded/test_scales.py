@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand.judging.embedded.replies import LEAST_DECIDED, ScalePlacement, judge_scale_level
-from evenhand.judging.embedded.texts import PreparedText
+from evenhand.judging.embedded.texts import JudgedText
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.scale import Scale
 
@@ -24,7 +24,7 @@ def level(
 ) -> ScalePlacement:
     criterion = Criterion(id="level", asks=asks, scale=FIVE, anchors=anchors)
     return judge_scale_level(
-        criterion, PreparedText(output), *(PreparedText(given) if given else None for given in (reference, context))
+        criterion, JudgedText(output), *(JudgedText(given) if given else None for given in (reference, context))
     )
 
 
@@ -150,6 +150,6 @@ def test_a_scale_without_whole_numbers_gets_tenths() -> None:
     """Three quarters of the way from 0 to 1, to one decimal."""
     criterion = Criterion(id="x", asks="Is it complete?", scale=Scale(min=Fraction(0), max=Fraction(1)))
 
-    placed = judge_scale_level(criterion, PreparedText(" ".join(STATEMENTS[:3])), PreparedText(REFERENCE), None)
+    placed = judge_scale_level(criterion, JudgedText(" ".join(STATEMENTS[:3])), JudgedText(REFERENCE), None)
 
     assert placed.value == Fraction(8, 10)

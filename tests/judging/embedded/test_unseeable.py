@@ -3,8 +3,8 @@
 import pytest
 
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import decide_criterion, explain_unjudgeable_claim
-from evenhand.judging.embedded.texts import PreparedText
+from evenhand.judging.embedded.decisions import explain_unjudgeable_claim, judge_criterion_claim
+from evenhand.judging.embedded.texts import JudgedText
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from evenhand.judging.embedded.texts import PreparedText
 )
 def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
     """Tone, truth, what lies outside the output, and all of something."""
-    decision = decide_criterion(asks, PreparedText("Thank you for asking. The shop opens at nine."))
+    decision = judge_criterion_claim(asks, JudgedText("Thank you for asking. The shop opens at nine."))
 
     assert explain_unjudgeable_claim(asks, extract_claim(asks)) == why
     assert decision.holds is None

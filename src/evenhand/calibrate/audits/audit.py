@@ -17,11 +17,15 @@ from evenhand.calibrate.audits.findings import (
     AuditColour,
     AuditFinding,
     JudgesFit,
-    describe_audit_estimate_bounds,
+    bracket_audit_interval,
     measured_finding,
-    unknown_finding,
+    unknown_audit_finding,
 )
-from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements, measure_pairwise_correlation
+from evenhand.calibrate.audits.judge_agreement import (
+    WITH_OTHERS,
+    find_judge_agreements,
+    measure_correlation_among_judges,
+)
 from evenhand.calibrate.audits.judge_bias import find_judge_biases
 from evenhand.calibrate.audits.scale_use import audit_scale_use
 from evenhand.calibrate.jackknife import (
@@ -61,7 +65,7 @@ FINDINGS_BY_GRAVITY = (
 SATURATION_FINDING = "saturation"
 
 
-def audit_judges(seen: AuditedRun) -> Audit:
+def build_judge_audit(seen: AuditedRun) -> Audit:
     """Everything that was found about the judges of a run, worst first, and what it comes to."""
     if not seen.judges:
         what = "no judge answered in this run: there is nothing to audit"
@@ -70,7 +74,7 @@ def audit_judges(seen: AuditedRun) -> Audit:
         *audit_scale_use(seen),
         *find_judge_agreements(seen),
         *find_judge_biases(seen),
-        *find_council_metrics(seen),
+        *find_audited_panel_metrics(seen),
         *_find_saturation(seen),
     ]
     findings = tuple(
@@ -170,7 +174,7 @@ PANEL_DRAW_SEED = 20_261_116
 STABLE_RANKING_SHARE, LIKELY_RANKING_SHARE = 0.95, 0.80
 
 
-def find_council_metrics(seen: AuditedRun) -> Iterator[AuditFinding]:
+def find_audited_panel_metrics(seen: AuditedRun) -> Iterator[AuditFinding]:
     """What METHODS asks of a council, for any panel; conciseness where the rubric asks for it."""
     if len(seen.judges) > 1:
         yield _find_variance_against_holistic(seen)
@@ -184,20 +188,20 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     """Of reviewers around their mean on one output: scores worked out from criteria over scores for the whole."""
     name = "variance against holistic"
     scores = np.stack([seen.scores(judge) for judge in seen.judges])
-    standing_in, asked = (_stack_whole_scores(seen, given) for given in (seen.holistic, seen.asked_holistic))
+    standing_in, asked = (_stack_audited_judge_scores(seen, given) for given in (seen.holistic, seen.asked_holistic))
     worked_out = np.where(np.isnan(standing_in), scores, np.nan)
     whole = np.where(np.isnan(asked), standing_in, asked)
     ours, theirs = _audited_squares_around_mean(worked_out), _audited_squares_around_mean(whole)
     if not ours[:, 1].sum():
         why = "not known: no output was scored by two judges."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     own = math.sqrt(ours[:, 0].sum() / ours[:, 1].sum())
     points = f"{format_number(own)} points (standard deviation)"
     told = f"scores that judges' answers come to differ by {points} on one output"
     if not theirs[:, 1].sum():
         why = f"not known: {told}; no two reviewers gave a score for the whole."
         advice = "Ask for scores for the whole beside the criteria, with holistic: true in the eval, to measure it."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice=advice)
+        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice=advice)
     parts = sum_calibration_clusters(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
     found = jackknife_calibration_interval(
         parts,
@@ -207,16 +211,16 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
         bent=LOG_TRANSFORM,
     )
     if isinstance(found, Undefined):
-        return unknown_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
+        return unknown_audit_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
     high = found.value if found.high is None else found.high
     colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
-    ratio = f"{format_number(found.value)} times {describe_audit_estimate_bounds(found)}"
+    ratio = f"{format_number(found.value)} times {bracket_audit_interval(found)}"
     says = f"{told}: {ratio} the variance of scores for the whole."
     advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 
 
-def _stack_whole_scores(seen: AuditedRun, given: Mapping[str, Floats]) -> Floats:
+def _stack_audited_judge_scores(seen: AuditedRun, given: Mapping[str, Floats]) -> Floats:
     nothing = np.full(len(seen.table.score), np.nan)
     return np.stack([given.get(judge, nothing) for judge in seen.judges])
 
@@ -234,12 +238,12 @@ def _audited_squares_around_mean(scores: Floats) -> Floats:
 def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
     """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
     name = "ranking stability"
-    stable = _measure_ranking_stability(seen, np.stack([seen.scores(judge) for judge in seen.judges]))
+    stable = _measure_audited_ranking_stability(seen, np.stack([seen.scores(judge) for judge in seen.judges]))
     if stable is None:
         why = "not known: a variant has no score of any judge."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     first, same, order, tau, method = stable
-    whole = _measure_ranking_stability(seen, _stack_whole_scores(seen, seen.asked_holistic))
+    whole = _measure_audited_ranking_stability(seen, _stack_audited_judge_scores(seen, seen.asked_holistic))
     beside = f" By their scores for the whole, {whole[0]} stays first in {format_percent(whole[1])}." if whole else ""
     colour: AuditColour = (
         "green" if same >= STABLE_RANKING_SHARE else "amber" if same >= LIKELY_RANKING_SHARE else "red"
@@ -254,14 +258,14 @@ def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
 
 
-def _measure_ranking_stability(seen: AuditedRun, scores: Floats) -> tuple[str, float, float, float, str] | None:
+def _measure_audited_ranking_stability(seen: AuditedRun, scores: Floats) -> tuple[str, float, float, float, str] | None:
     """Who is first; the shares of panels in which it stays so and in which the whole order stays; Kendall's τ; how.
 
     None where a variant has no score.
     """
     weights, chances, method = _enumerate_judge_panels(len(seen.judges))
-    means = np.stack([_panel_means_by_variant(scores, one, seen) for one in weights])
-    own = _panel_means_by_variant(scores, np.ones(len(scores)), seen)
+    means = np.stack([_audited_panel_means(scores, one, seen) for one in weights])
+    own = _audited_panel_means(scores, np.ones(len(scores)), seen)
     if np.isnan(own).any():
         return None
     known = ~np.isnan(means).any(axis=1)
@@ -283,7 +287,7 @@ def _enumerate_judge_panels(judges: int) -> tuple[Floats, Floats, str]:
     return drawn.astype(np.float64), np.full(DRAWN_PANELS, 1 / DRAWN_PANELS), f"{DRAWN_PANELS:,} drawn panels"
 
 
-def _panel_means_by_variant(scores: Floats, weights: Floats, seen: AuditedRun) -> Floats:
+def _audited_panel_means(scores: Floats, weights: Floats, seen: AuditedRun) -> Floats:
     """The mean over samples of what a panel with these weights gives each output."""
     table = seen.table
     given = ~np.isnan(scores)
@@ -302,16 +306,16 @@ def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
     name, table = "conciseness and length", seen.table
     column: Floats = table.criteria[CONCISENESS_CRITERION]
     clusters: Integers = table.cluster
-    found = measure_pairwise_correlation(np.stack([column, table.length]), clusters)
+    found = measure_correlation_among_judges(np.stack([column, table.length]), clusters)
     if isinstance(found, Undefined):
         why = "not known: conciseness or length is the same throughout, or fewer than three outputs have both."
         advice = "Score outputs of different length."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
+        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
     low = found.value if found.low is None else found.low
     colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
     rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())
     says = (
-        f"conciseness and length correlate by {format_number(found.value)} {describe_audit_estimate_bounds(found)} "
+        f"conciseness and length correlate by {format_number(found.value)} {bracket_audit_interval(found)} "
         f"over {format_plural(rows, 'output')}."
     )
     advice = "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."

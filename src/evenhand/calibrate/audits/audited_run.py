@@ -19,7 +19,7 @@ COMPOSITE_SPAN = 4.0  # The composite's scale: 1 to 5. The smallest effect that 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeAnswerCounts:
+class AuditedJudgeAnswerCounts:
     """What a judge was asked: answers that count, abstentions, and answers that never came or could not be read."""
 
     answered: int
@@ -43,7 +43,7 @@ class AuditedRun:
     """
 
     table: RunTable
-    answer_counts: Mapping[str, JudgeAnswerCounts] = field(default_factory=dict)
+    answer_counts: Mapping[str, AuditedJudgeAnswerCounts] = field(default_factory=dict)
     makers: Mapping[str, str] = field(default_factory=dict)
     holistic: Mapping[str, Floats] = field(default_factory=dict)
     asked_holistic: Mapping[str, Floats] = field(default_factory=dict)
@@ -98,17 +98,17 @@ class AuditedRun:
         return self.table.sample * repeats + self.table.repeat
 
 
-def count_complete_answers(table: RunTable) -> dict[str, JudgeAnswerCounts]:
+def count_complete_answers(table: RunTable) -> dict[str, AuditedJudgeAnswerCounts]:
     """The answers of every judge in a run in which none failed and none abstained."""
     answered: Counter[str] = Counter()
     for (judge, _), column in table.judgments.items():
         answered[judge] += int((~np.isnan(column)).sum())
-    return {judge: JudgeAnswerCounts(answered=count) for judge, count in answered.items()}
+    return {judge: AuditedJudgeAnswerCounts(answered=count) for judge, count in answered.items()}
 
 
-def count_answers_in_results(
+def count_audited_judge_answers(
     contents: Iterable[AuditData], rows: int
-) -> tuple[dict[str, JudgeAnswerCounts], dict[str, Floats], dict[str, Floats]]:
+) -> tuple[dict[str, AuditedJudgeAnswerCounts], dict[str, Floats], dict[str, Floats]]:
     """The answers of every judge in these results, and its scores for the whole, columns of as many rows: those that
     stand in for answers, and those that were asked for.
     """
@@ -126,7 +126,9 @@ def count_answers_in_results(
             if review.get("holistic_score") is not None:
                 asked.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["holistic_score"]
     heard = {
-        judge: JudgeAnswerCounts(answered=count["answered"], abstained=count["abstained"], failed=count["failed"])
+        judge: AuditedJudgeAnswerCounts(
+            answered=count["answered"], abstained=count["abstained"], failed=count["failed"]
+        )
         for judge, count in counted.items()
     }
     return heard, holistic, asked

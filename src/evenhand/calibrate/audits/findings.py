@@ -59,7 +59,9 @@ class Audit:
     findings: tuple[AuditFinding, ...]
 
 
-def unknown_finding(name: str, judge: str, why: str, *, advice: str = "", criterion: str | None = None) -> AuditFinding:
+def unknown_audit_finding(
+    name: str, judge: str, why: str, *, advice: str = "", criterion: str | None = None
+) -> AuditFinding:
     """What cannot be told, and why."""
     return AuditFinding(name=name, judge=judge, criterion=criterion, colour="grey", says=why, advice=advice)
 
@@ -116,7 +118,7 @@ def grade_audit_effect(low: float | None, high: float | None, value: float, matt
     return "red" if abs(value) >= matters else "amber"
 
 
-def describe_audit_estimate_bounds(found: IntervalEstimate, digits: int = 2) -> str:
+def bracket_audit_interval(found: IntervalEstimate, digits: int = 2) -> str:
     """The interval in square brackets, or that there is none."""
     if found.low is None or found.high is None:
         return f"(no interval from {format_plural(found.n, 'sample')})"

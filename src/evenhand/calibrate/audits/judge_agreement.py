@@ -14,9 +14,9 @@ from evenhand.calibrate.audits.findings import (
     AuditColour,
     AuditFinding,
     bonferroni_audit_level,
-    describe_audit_estimate_bounds,
+    bracket_audit_interval,
     measured_finding,
-    unknown_finding,
+    unknown_audit_finding,
 )
 from evenhand.calibrate.jackknife import (
     FISHER_TRANSFORM,
@@ -39,14 +39,14 @@ def find_judge_agreements(seen: AuditedRun) -> Iterator[AuditFinding]:
     """Over all criteria first, then of each judge, inside the variant where they agree least, by criterion."""
     if len(seen.judges) < 2:
         why = "not known: it takes a second judge."
-        yield unknown_finding("agreement", PANEL_SUBJECT, why, advice="Ask a second judge.")
+        yield unknown_audit_finding("agreement", PANEL_SUBJECT, why, advice="Ask a second judge.")
         return
     table, judges = seen.table, seen.judges
     scores = np.stack([seen.scores(judge) for judge in judges])
     each = _correlate_each_judge(scores, table.cluster, judges)
     # The badge of a run speaks of one variant: these figures do not.
     over = "over all variants" if len(table.variants) > 1 else "over all outputs"
-    least, apart = _least_agreeing_judge(each), _describe_least_agreeing_audited_judge(each)
+    least, apart = _least_agreeing_judge(each), _name_least_agreeing_audited_judge(each)
     yield _find_judge_alpha(scores, table.cluster, len(judges), over=over, apart=apart)
     yield _find_judge_correlation(scores, table.cluster, over=over, apart=apart)
     yield from (_find_judge_apart(judge, found, least or judge) for judge, found in each.items())
@@ -78,9 +78,9 @@ def measure_judge_alpha(raters: Floats, clusters: Integers) -> IntervalEstimate 
     )
 
 
-def measure_pairwise_correlation(raters: Floats, clusters: Integers) -> IntervalEstimate | Undefined:
+def measure_correlation_among_judges(raters: Floats, clusters: Integers) -> IntervalEstimate | Undefined:
     """The mean of Pearson's correlation over the pairs of judges, with an interval over whole samples."""
-    return _measure_mean_correlation(list(combinations(raters, 2)), clusters, AUDIT_LEVEL, "mean pairwise Pearson")
+    return _correlate_audited_judge_pairs(list(combinations(raters, 2)), clusters, AUDIT_LEVEL, "mean pairwise Pearson")
 
 
 def measure_correlation_with_others(
@@ -88,10 +88,10 @@ def measure_correlation_with_others(
 ) -> IntervalEstimate | Undefined:
     """The mean of one judge's correlations with each of the others."""
     pairs = [(raters[place], other) for at, other in enumerate(raters) if at != place]
-    return _measure_mean_correlation(pairs, clusters, level, "mean Pearson with each other judge")
+    return _correlate_audited_judge_pairs(pairs, clusters, level, "mean Pearson with each other judge")
 
 
-def _measure_mean_correlation(
+def _correlate_audited_judge_pairs(
     pairs: Sequence[tuple[Floats, Floats]], clusters: Integers, level: float, method: str
 ) -> IntervalEstimate | Undefined:
     columns = []
@@ -142,7 +142,7 @@ def _least_agreeing_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> s
     return min(known, key=lambda judge: (known[judge], judge))
 
 
-def _describe_least_agreeing_audited_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> str:
+def _name_least_agreeing_audited_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> str:
     """The same as the end of a sentence."""
     judge = _least_agreeing_judge(each)
     found = each.get(judge)
@@ -160,7 +160,7 @@ def _find_judge_alpha(
     colour: AuditColour = band(found.value)
     if judges == 2 and colour == "red":
         colour = "amber"  # Two judges decide by their correlation; α is a matter of three and more.
-    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
+    figure = f"{format_number(found.value)} {bracket_audit_interval(found)}"
     says = f"Krippendorff's α of {format_plural(judges, 'judge')} {over} is {figure}{apart}."
     return _agreement_finding("agreement", found, criterion, colour, says, f"an α of {AGREED}")
 
@@ -168,11 +168,11 @@ def _find_judge_alpha(
 def _find_judge_correlation(
     raters: Floats, clusters: Integers, criterion: str | None = None, *, over: str, apart: str = ""
 ) -> AuditFinding:
-    found = measure_pairwise_correlation(raters, clusters)
+    found = measure_correlation_among_judges(raters, clusters)
     if isinstance(found, Undefined):
         return _unknown_agreement_finding("correlation", found, criterion)
     colour: AuditColour = "green" if found.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
-    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
+    figure = f"{format_number(found.value)} {bracket_audit_interval(found)}"
     says = f"the mean correlation of two judges {over} is {figure}{apart}."
     wanted = f"a mean correlation of {LEAST_JUDGE_CORRELATION}"
     return _agreement_finding("correlation", found, criterion, colour, says, wanted)
@@ -182,8 +182,8 @@ def _find_judge_apart(judge: str, found: IntervalEstimate | Undefined, least: st
     """One judge that stands apart lowers the figure of all others: the advice is about that one."""
     if isinstance(found, Undefined):
         why = "it and another judge never gave different answers to the same three outputs"
-        return unknown_finding(WITH_OTHERS, judge, f"not known: {why}.", advice="Ask about outputs that differ.")
-    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
+        return unknown_audit_finding(WITH_OTHERS, judge, f"not known: {why}.", advice="Ask about outputs that differ.")
+    figure = f"{format_number(found.value)} {bracket_audit_interval(found)}"
     says = f"its mean correlation with each other judge is {figure}."
     advice = "Read its answers where it stands apart: sharpen the anchors, or decide without this judge."
     if least != judge:
@@ -196,19 +196,19 @@ def _find_correlation_within_variants(seen: AuditedRun, scores: Floats) -> Audit
     known: dict[str, IntervalEstimate] = {}
     for place, variant in enumerate(seen.table.variants):
         rows = seen.table.variant == place
-        found = measure_pairwise_correlation(scores[:, rows], seen.table.cluster[rows])
+        found = measure_correlation_among_judges(scores[:, rows], seen.table.cluster[rows])
         if isinstance(found, IntervalEstimate):
             known[variant] = found
     name = "correlation within variants"
     if not known:
         why = "not known: no variant has three outputs that two judges scored differently."
-        return unknown_finding(name, PANEL_SUBJECT, why)
+        return unknown_audit_finding(name, PANEL_SUBJECT, why)
     variant, least = min(known.items(), key=lambda one: one[1].value)
     rows = seen.table.variant == seen.table.variants.index(variant)
     each = _correlate_each_judge(scores[:, rows], seen.table.cluster[rows], seen.judges)
-    apart = _describe_least_agreeing_audited_judge(each)
+    apart = _name_least_agreeing_audited_judge(each)
     colour: AuditColour = "green" if least.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
-    figure = f"{format_number(least.value)} {describe_audit_estimate_bounds(least)}"
+    figure = f"{format_number(least.value)} {bracket_audit_interval(least)}"
     says = f"on outputs of {variant} alone the mean correlation of two judges is {figure}{apart}."
     return _agreement_finding(name, least, None, colour, says, f"a mean correlation of {LEAST_JUDGE_CORRELATION}")
 
@@ -224,4 +224,4 @@ def _agreement_finding(
 
 def _unknown_agreement_finding(name: str, found: Undefined, criterion: str | None) -> AuditFinding:
     advice = "Ask about outputs that differ, and see that every judge answers."
-    return unknown_finding(name, PANEL_SUBJECT, f"not known: {found.why}.", advice=advice, criterion=criterion)
+    return unknown_audit_finding(name, PANEL_SUBJECT, f"not known: {found.why}.", advice=advice, criterion=criterion)

@@ -13,10 +13,10 @@ from evenhand.calibrate.audits.findings import (
     AuditColour,
     AuditFinding,
     bonferroni_audit_level,
-    describe_audit_estimate_bounds,
+    bracket_audit_interval,
     grade_audit_effect,
     measured_finding,
-    unknown_finding,
+    unknown_audit_finding,
 )
 from evenhand.calibrate.jackknife import LEAST_JACKKNIFE_SAMPLES, Floats, IntervalEstimate
 from evenhand.calibrate.labelled_outputs import Integers
@@ -42,11 +42,11 @@ def find_judge_biases(seen: AuditedRun) -> Iterator[AuditFinding]:
 
 
 def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
-    table, scores, first = seen.table, _judge_or_panel_scores(seen, judge), _first_seat_shares(seen, judge)
+    table, scores, first = seen.table, _audited_judge_or_panel_scores(seen, judge), _first_seat_shares(seen, judge)
     rows = ~np.isnan(first) & ~np.isnan(scores)
     if not rows.any():
         why = "each output was shown alone, so that no seat is first"
-        return unknown_finding(
+        return unknown_audit_finding(
             "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
         )
     found = measure_score_slope(
@@ -59,7 +59,7 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
     )
     if isinstance(found, Undefined):
         why = "the outputs were always shown in the same order, or alone"
-        return unknown_finding(
+        return unknown_audit_finding(
             "position", judge, f"not known: {why}.", advice=f"{MORE_SAMPLES_ADVICE}: the order is drawn for each."
         )
     by_seat = ""
@@ -68,10 +68,7 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
         there = [seat for seat in range(1, 6) if ((seats == seat) & ~np.isnan(scores)).any()]
         means = [f"{seat}: {format_number(float(np.nanmean(scores[seats == seat])))}" for seat in there]
         by_seat = f" Mean by seat: {', '.join(means)}."
-    says = (
-        f"an output shown first gets {format_signed(found.value)} points "
-        f"{describe_audit_estimate_bounds(found)}.{by_seat}"
-    )
+    says = f"an output shown first gets {format_signed(found.value)} points {bracket_audit_interval(found)}.{by_seat}"
     advice = "Show each output alone (how: {each: true}), or ask more judges, each with an order of its own."
     return _bias_finding("position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat")
 
@@ -93,21 +90,21 @@ def _first_seat_shares(seen: AuditedRun, judge: str) -> Floats:
 
 
 def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
-    table, scores = seen.table, _judge_or_panel_scores(seen, judge)
+    table, scores = seen.table, _audited_judge_or_panel_scores(seen, judge)
     rows = ~np.isnan(table.length) & ~np.isnan(scores)
     variants, group = table.variant[rows], seen.group[rows]
     within = len(np.unique(group)) < len(group)
-    lengths = remove_variant_means(table.length[rows], variants)
+    lengths = level_variants_to_audit_bias(table.length[rows], variants)
     try:
         bias = length_bias(
-            remove_variant_means(scores[rows], variants),
+            level_variants_to_audit_bias(scores[rows], variants),
             lengths,
             clusters=table.cluster[rows].tolist(),
             groups=group.tolist() if within else None,
             level=level,
         )
     except InputError as error:
-        return unknown_finding(
+        return unknown_audit_finding(
             "length", judge, f"not known: {error}.", advice="Score more outputs, of different length."
         )
     found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
@@ -116,7 +113,7 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
     typical = 2 * float(np.sqrt(np.mean(left**2))) / 100
     says = (
         f"100 characters more are worth {format_signed(found.value, 3)} points "
-        f"{describe_audit_estimate_bounds(found, 3)}; a typical difference of "
+        f"{bracket_audit_interval(found, 3)}; a typical difference of "
         f"{typical * 100:.0f} characters is worth {format_signed(found.value * typical)}."
     )
     if not within:
@@ -145,18 +142,18 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
         why = "no judge of another maker saw the same outputs"
     if why:
         advice = "Name the model of each variant, and ask a second maker's judge."
-        return unknown_finding(name, judge, f"not known: {why}.", advice=advice)
+        return unknown_audit_finding(name, judge, f"not known: {why}.", advice=advice)
     ours = _own_variant_lead(seen, seen.scores(judge), own)
     theirs = _own_variant_lead(seen, _mean_judge_scores(seen, others), own)
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     if both.sum() < 2:
         why = "not known: too few samples were judged by both."
-        return unknown_finding(name, judge, why, advice=f"{MORE_SAMPLES_ADVICE}.")
+        return unknown_audit_finding(name, judge, why, advice=f"{MORE_SAMPLES_ADVICE}.")
     clusters = np.arange(len(seen.table.samples))
     clusters[seen.table.sample] = seen.table.cluster
     level = bonferroni_audit_level(len(seen.judges))
     found = _estimate_audited_difference(ours[both], theirs[both], clusters[both].tolist(), level)
-    points = f"{format_signed(found.value)} points {describe_audit_estimate_bounds(found)}"
+    points = f"{format_signed(found.value)} points {bracket_audit_interval(found)}"
     says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
     return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
@@ -192,7 +189,7 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     clusters = seen.table.cluster[both]
     if len(np.unique(clusters)) < 2:
-        return unknown_finding(
+        return unknown_audit_finding(
             "harshness", judge, "not known: no two samples were judged by others too.", advice=f"{MORE_SAMPLES_ADVICE}."
         )
     found = _estimate_audited_difference(
@@ -201,7 +198,7 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     word = "harsher" if found.value < 0 else "more generous"
     says = (
         f"{word} than the other judges by {format_number(abs(found.value))} points "
-        f"{describe_audit_estimate_bounds(found)} on the same outputs."
+        f"{bracket_audit_interval(found)} on the same outputs."
     )
     colour = grade_audit_effect(found.low, found.high, found.value, seen.smallest_effect)
     gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
@@ -219,7 +216,7 @@ def _mean_judge_scores(seen: AuditedRun, judges: Sequence[str]) -> Floats:
     return mean
 
 
-def _judge_or_panel_scores(seen: AuditedRun, judge: str) -> Floats:
+def _audited_judge_or_panel_scores(seen: AuditedRun, judge: str) -> Floats:
     return seen.table.score if judge == PANEL_SUBJECT else seen.scores(judge)
 
 
@@ -284,7 +281,7 @@ def measure_score_slope(
     )
 
 
-def remove_variant_means(column: Floats, variants: Integers) -> Floats:
+def level_variants_to_audit_bias(column: Floats, variants: Integers) -> Floats:
     """The column as if every variant had the mean of the highest one: a better variant is no effect of anything."""
     if not len(column):
         return column

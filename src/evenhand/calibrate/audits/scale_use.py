@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun, JudgeAnswerCounts
+from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, AuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_LEVEL,
     PANEL_SUBJECT,
     AuditColour,
     AuditFinding,
-    describe_audit_estimate_bounds,
+    bracket_audit_interval,
     measured_finding,
-    unknown_finding,
+    unknown_audit_finding,
 )
 from evenhand.calibrate.jackknife import (
     LOG_TRANSFORM,
@@ -53,11 +53,11 @@ def audit_scale_use(seen: AuditedRun) -> Iterator[AuditFinding]:
 def _audit_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> Iterator[AuditFinding]:
     """Over all criteria together, the one that stands out named."""
     if not answers or all(np.isnan(column).all() for column in answers.values()):
-        yield unknown_finding("ceiling", judge, "not known: it gave no answer.", advice="See its failures.")
+        yield unknown_audit_finding("ceiling", judge, "not known: it gave no answer.", advice="See its failures.")
         return
     yield _audit_scale_end(seen, judge, answers, "ceiling", 1)
     yield _audit_scale_end(seen, judge, answers, "floor", 0)
-    yield _find_answer_spread(seen, judge, answers)
+    yield _audit_judge_answer_spread(seen, judge, answers)
 
 
 def _audit_scale_end(
@@ -70,27 +70,31 @@ def _audit_scale_end(
     rows = np.concatenate(list(held.values()))
     given = ~np.isnan(rows)
     clusters = np.tile(seen.table.cluster, len(held))[given]
-    found = _estimate_answer_share(rows[given], clusters)
+    found = _estimate_audited_answer_share(rows[given], clusters)
     graded = any(seen.criteria[id]["scale"] != "yes/no" for id in answers)
     amber, red = (AMBER_END_SHARE, RED_END_SHARE) if graded else (YES_NO_END_SHARE, 2.0)
     colour: AuditColour = "red" if found.value >= red else "amber" if found.value >= amber else "green"
-    worst = max(held, key=lambda id: _mean_known_answer(held[id]))
+    worst = max(held, key=lambda id: _mean_audited_judge_answer(held[id]))
     end = ("lowest", "highest")[which]
     bounds = "(no interval)"
     if found.low is not None and found.high is not None:
         bounds = f"[{found.low * 100:.0f}, {found.high * 100:.0f}]"
     says = f"{format_percent(found.value)} {bounds} of its answers are the {end} there is"
-    says += f"; most of all on {worst}, {format_percent(_mean_known_answer(held[worst]))}." if len(held) > 1 else "."
+    says += (
+        f"; most of all on {worst}, {format_percent(_mean_audited_judge_answer(held[worst]))}."
+        if len(held) > 1
+        else "."
+    )
     advice = f"Anchor the {end} level so that fewer outputs reach it, or ask harder samples."
     return measured_finding(name, judge, found, colour, says, advice, unit="share of answers")
 
 
-def _mean_known_answer(column: Floats) -> float:
+def _mean_audited_judge_answer(column: Floats) -> float:
     given = column[~np.isnan(column)]
     return float(given.mean()) if len(given) else 0.0
 
 
-def _estimate_answer_share(held: Floats, clusters: Integers) -> IntervalEstimate:
+def _estimate_audited_answer_share(held: Floats, clusters: Integers) -> IntervalEstimate:
     """A share with an interval over samples; where all samples say the same, Wilson's over their number."""
     parts = sum_calibration_clusters(np.stack([held, np.ones(len(held))], axis=1), clusters)
     found = jackknife_calibration_interval(
@@ -105,12 +109,12 @@ def _estimate_answer_share(held: Floats, clusters: Integers) -> IntervalEstimate
     return found
 
 
-def _find_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> AuditFinding:
+def _audit_judge_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> AuditFinding:
     """The standard deviation of its answers around each criterion's mean, as a share of the scale."""
     shares = []
     for id, column in answers.items():
         low, high = seen.criteria[id]["ends"]
-        shares.append((column - _mean_known_answer(column)) / (high - low))
+        shares.append((column - _mean_audited_judge_answer(column)) / (high - low))
     rows = np.concatenate(shares)
     given = ~np.isnan(rows)
     parts = sum_calibration_clusters(
@@ -141,7 +145,7 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
     _, unit, times = np.unique(cell, return_inverse=True, return_counts=True)
     if not len(times) or times.max() < 2:
         why = "no sample was judged twice" if table.frame.repeats < 2 else "no sample has two scores"
-        return unknown_finding("repeat noise", judge, f"not known: {why}.", advice="Run it with repeats: 3.")
+        return unknown_audit_finding("repeat noise", judge, f"not known: {why}.", advice="Run it with repeats: 3.")
     means = (np.bincount(unit, weights=scores[rows]) / times)[unit]
     # A sample that was scored once has no spread, and takes no part in the divisor.
     freedom = 1 - 1 / times[unit]
@@ -154,7 +158,9 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
         bent=LOG_TRANSFORM,
     )
     if isinstance(found, Undefined):
-        return unknown_finding("repeat noise", judge, f"not known: {found.why}.", advice="Run it with repeats: 3.")
+        return unknown_audit_finding(
+            "repeat noise", judge, f"not known: {found.why}.", advice="Run it with repeats: 3."
+        )
     colour: AuditColour = (
         "green"
         if found.value <= seen.smallest_effect
@@ -162,15 +168,15 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
         if found.value <= 2 * seen.smallest_effect
         else "red"
     )
-    points = f"{format_number(found.value)} points {describe_audit_estimate_bounds(found)}"
+    points = f"{format_number(found.value)} points {bracket_audit_interval(found)}"
     says = f"scores of one sample differ by {points} from repeat to repeat."
     advice = "Ask more often (how: {samples: 5}), at temperature 0, or ask more judges."
     return measured_finding("repeat noise", judge, found, colour, says, advice, unit="points")
 
 
-def _find_unanswered_share(judge: str, heard: JudgeAnswerCounts) -> AuditFinding:
+def _find_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> AuditFinding:
     if not heard.asked:
-        return unknown_finding("failures", judge, "not known: it was asked nothing.")
+        return unknown_audit_finding("failures", judge, "not known: it was asked nothing.")
     silent = heard.abstained + heard.failed
     rate = wilson(silent, heard.asked)
     colour: AuditColour = (

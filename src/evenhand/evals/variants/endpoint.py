@@ -11,7 +11,7 @@ from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import clean_variant_text, read_variant_text
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.variant import EndpointVariant, OutputSlots, PromptTemplate
+from evenhand.evals.variants.variant import EndpointVariant, OutputSlots, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
 from evenhand.models.limits import Clock, compute_retry_wait, parse_retry_after
 from evenhand.models.model_names import Secrets
@@ -26,7 +26,7 @@ _ENVIRONMENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 
 
-class EndpointOutputs:
+class EndpointVariantOutputs:
     """Sends the samples of a variant, so many at once."""
 
     def __init__(
@@ -38,8 +38,8 @@ class EndpointOutputs:
         self._places = places
         self._answered = False
         faults: list[Fault] = []
-        self._url = _fill_environment_variables(variant.url, environ, faults)
-        values = {name: _fill_environment_variables(value, environ, faults) for name, value in variant.headers.items()}
+        self._url = _fill_variant_environment(variant.url, environ, faults)
+        values = {name: _fill_variant_environment(value, environ, faults) for name, value in variant.headers.items()}
         self._headers = {"Content-Type": "application/json", **values}
         if faults:
             raise EvalError(*faults)
@@ -49,7 +49,7 @@ class EndpointOutputs:
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the server answers, or an OutputError that says why there is nothing."""
         body = self._variant.body
-        body = sample.variant_input(repeat) if body is None else fill_request_body(body, sample)
+        body = sample.variant_input(repeat) if body is None else fill_variant_request_body(body, sample)
         sent = json.dumps(body).encode()
         async with self._places:
             for retries in range(ENDPOINT_RETRIES + 1):
@@ -97,16 +97,16 @@ class EndpointOutputs:
         return VariantOutput(text=clean_variant_text(found), latency_ms=took)
 
 
-def fill_request_body(body: object, sample: EvalSample) -> object:
+def fill_variant_request_body(body: object, sample: EvalSample) -> object:
     """Plain data with every text in it filled for a sample."""
     if isinstance(body, str):
-        return PromptTemplate(body).fill(sample)
+        return VariantPromptTemplate(body).fill(sample)
     if isinstance(body, Mapping):
-        return {name: fill_request_body(value, sample) for name, value in body.items()}
-    return [fill_request_body(value, sample) for value in body] if isinstance(body, (list, tuple)) else body
+        return {name: fill_variant_request_body(value, sample) for name, value in body.items()}
+    return [fill_variant_request_body(value, sample) for value in body] if isinstance(body, (list, tuple)) else body
 
 
-def _fill_environment_variables(text: str, environ: Mapping[str, str], faults: list[Fault]) -> str:
+def _fill_variant_environment(text: str, environ: Mapping[str, str], faults: list[Fault]) -> str:
     """The text with the values of the variables that it names."""
     for name in _ENVIRONMENT_VARIABLE.findall(text):
         value = environ.get(name, "").strip()

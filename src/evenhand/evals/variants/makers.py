@@ -13,18 +13,24 @@ from pathlib import Path
 from typing import ClassVar
 
 from evenhand.errors import MOST_FAULTS_SHOWN, BudgetError, EvalError, Fault, InputError, ModelError, OutputError
-from evenhand.evals.json_lines import LINE_TOO_LONG, LONGEST_LINE, open_sample_file, parse_sample_json, read_file_lines
+from evenhand.evals.json_lines import (
+    LINE_TOO_LONG,
+    LONGEST_LINE,
+    open_eval_sample_file,
+    parse_sample_json,
+    read_eval_sample_lines,
+)
 from evenhand.evals.output_data import clean_variant_text, read_output_value
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.programs import CommandOutputs, FunctionOutputs
+from evenhand.evals.variants.programs import CommandVariantOutputs, FunctionVariantOutputs
 from evenhand.evals.variants.variant import (
     CommandVariant,
     EndpointVariant,
     FunctionVariant,
     IsStopping,
     ModelVariant,
-    OutputMaker,
     OutputSlots,
+    VariantOutputMaker,
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
@@ -46,7 +52,7 @@ class RecordedVariant:
         """What identifies it: what the file holds."""
         if self.outputs is None:
             return {"recorded": "with the samples"}
-        with open_sample_file(self.outputs) as file:
+        with open_eval_sample_file(self.outputs) as file:
             return {"recorded": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
@@ -54,7 +60,7 @@ Variant = RecordedVariant | CommandVariant | EndpointVariant | FunctionVariant |
 
 
 @asynccontextmanager
-async def open_output_makers(
+async def open_variant_output_makers(
     variants: Mapping[str, Variant],
     connections: Connections,
     environ: Mapping[str, str],
@@ -62,22 +68,22 @@ async def open_output_makers(
     clock: Clock | None = None,
     *,
     stopping: IsStopping = lambda: False,
-) -> AsyncIterator[Mapping[str, OutputMaker]]:
+) -> AsyncIterator[Mapping[str, VariantOutputMaker]]:
     """A maker for every variant; an InputError names all that cannot be opened, before anything is made."""
-    makers: dict[str, OutputMaker] = {}
+    makers: dict[str, VariantOutputMaker] = {}
     faults: list[Fault] = []
     async with AsyncExitStack() as stack:
         for name, variant in variants.items():
             try:
                 if isinstance(variant, RecordedVariant) and variant.outputs:
-                    makers[name] = stack.enter_context(closing(RecordedOutputsFile(variant.outputs)))
+                    makers[name] = stack.enter_context(closing(RecordedVariantOutputsFile(variant.outputs)))
                 elif isinstance(variant, RecordedVariant):
-                    makers[name] = SampleOutputs(name)
+                    makers[name] = SampleVariantOutputs(name)
                 elif isinstance(variant, ModelVariant):
-                    makers[name] = ModelOutputs(variant, connections)
+                    makers[name] = ModelVariantOutputs(variant, connections)
                 else:
                     slots = OutputSlots(concurrency, stopping)
-                    makers[name] = _open_live_maker(variant, environ, slots, clock or Clock(), stack)
+                    makers[name] = _open_live_variant_maker(variant, environ, slots, clock or Clock(), stack)
             except InputError as error:
                 place = f"variant {name!r}"
                 faults += [replace(one, where=f"{place}: {one.where}" if one.where else place) for one in error.faults]
@@ -86,31 +92,31 @@ async def open_output_makers(
         yield makers
 
 
-def _open_live_maker(
+def _open_live_variant_maker(
     variant: CommandVariant | FunctionVariant | EndpointVariant,
     environ: Mapping[str, str],
     slots: OutputSlots,
     clock: Clock,
     stack: AsyncExitStack,
-) -> OutputMaker:
+) -> VariantOutputMaker:
     """The maker for a program of the user's; the stack closes what has to be closed."""
     if isinstance(variant, CommandVariant):
-        return CommandOutputs(variant, environ, slots)
+        return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionOutputs(variant, Secrets([environ.get(key, "") for key in KEY_VARIABLES]), slots)
-    from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
+        return FunctionVariantOutputs(variant, Secrets([environ.get(key, "") for key in KEY_VARIABLES]), slots)
+    from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
     from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 
     http = HttpClient(LARGEST_ENDPOINT_ANSWER)
     stack.push_async_callback(http.close)
-    return EndpointOutputs(variant, environ, http, slots, clock)
+    return EndpointVariantOutputs(variant, environ, http, slots, clock)
 
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOutputs:
+class SampleVariantOutputs:
     """The outputs that the samples bring with them under the name of the variant."""
 
     variant: str
@@ -123,13 +129,13 @@ class SampleOutputs:
         return made
 
 
-class RecordedOutputsFile:
+class RecordedVariantOutputsFile:
     """A JSONL file of {id, text, …}: checked as a whole when it is opened, read line by line when asked."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._marks, self._offsets = _index_outputs_file(path)
-        self._file = open_sample_file(path)
+        self._file = open_eval_sample_file(path)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """The output, or an OutputError where there is none."""
@@ -150,9 +156,9 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
     faults: list[Fault] = []
     marks, offsets = array("q"), array("q")
-    with open_sample_file(path) as file:
+    with open_eval_sample_file(path) as file:
         offset = len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
-    for number, line in read_file_lines(path):
+    for number, line in read_eval_sample_lines(path):
         told = len(faults)
         if line is None:
             raise EvalError(*faults, Fault(LINE_TOO_LONG, where=f"{path}:{number}"))
@@ -194,14 +200,14 @@ def _find_duplicate_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
     """A second pass, only where two hashes are equal."""
     equal = {mark for at, mark in enumerate(marks) if at and mark == marks[at - 1]}
     first: dict[str, int] = {}
-    for number, line in read_file_lines(path) if equal else ():
+    for number, line in read_eval_sample_lines(path) if equal else ():
         id = _read_output_line(line or b"", [])[0]
         if id is not None and hash(id) in equal and first.setdefault(id, number) != number:
             what = f"a second output for the sample {id[:60]!r}, first in line {first[id]}"
             yield Fault(what, "keep one of them", where=f"{path}:{number}")
 
 
-class ModelOutputs:
+class ModelVariantOutputs:
     """Asks the model of a variant; how much at once is the business of the connections."""
 
     def __init__(self, variant: ModelVariant, connections: Connections) -> None:

@@ -30,7 +30,7 @@ _STDERR_TAIL = 4_000
 _KILL_GRACE = 5.0  # Seconds for a killed process to be gone.
 
 
-class CommandOutputs:
+class CommandVariantOutputs:
     """Starts the program of a variant, so many at once."""
 
     def __init__(self, variant: CommandVariant, environ: Mapping[str, str], places: OutputSlots) -> None:
@@ -63,10 +63,10 @@ class CommandOutputs:
         except UnicodeDecodeError:
             raise OutputError("it wrote something that is not UTF-8 text") from None
 
-    async def _start_process(self) -> _ProcessExchange:
+    async def _start_process(self) -> _VariantProcessExchange:
         try:
             _, exchange = await asyncio.get_running_loop().subprocess_exec(
-                _ProcessExchange,
+                _VariantProcessExchange,
                 self._program,
                 *self._variant.argv[1:],
                 cwd=self._variant.folder,
@@ -97,7 +97,7 @@ def _find_variant_program(variant: CommandVariant, environ: Mapping[str, str]) -
     return found
 
 
-class _ProcessExchange(asyncio.SubprocessProtocol):
+class _VariantProcessExchange(asyncio.SubprocessProtocol):
     """What goes to a process and comes from it; more than is allowed is counted and dropped, so that it never waits."""
 
     def __init__(self) -> None:
@@ -157,13 +157,13 @@ class _ProcessExchange(asyncio.SubprocessProtocol):
 GIVEN_A_DICT = "it gets the sample as a dict; a parameter annotated as str gets the input"
 
 
-class FunctionOutputs:
+class FunctionVariantOutputs:
     """Calls the function of a variant, so often at once."""
 
     def __init__(self, variant: FunctionVariant, secrets: Secrets, places: OutputSlots) -> None:
         self._variant = variant
         self._call = variant.call or _import_variant_function(variant)
-        self._takes_text = _takes_text(self._call)
+        self._takes_text = _does_variant_take_text(self._call)
         self._secrets = secrets
         self._places = places
 
@@ -177,12 +177,12 @@ class FunctionOutputs:
             except (Exception, SystemExit, asyncio.CancelledError) as problem:
                 raise self._describe_failure(problem, limit) from None
             took = (time.perf_counter() - began) * 1000
-        return _read_function_output(value, took)
+        return _read_variant_function_output(value, took)
 
     async def _call_function(self, sample: dict[str, object]) -> object:
         waits = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__)
         given = sample["input"] if self._takes_text else sample
-        answer = self._call(given) if waits else await _call_in_daemon_thread(self._call, given)
+        answer = self._call(given) if waits else await _call_variant_in_daemon_thread(self._call, given)
         return await answer if inspect.isawaitable(answer) else answer
 
     def _describe_failure(self, problem: BaseException, limit: asyncio.Timeout) -> BaseException:
@@ -195,7 +195,7 @@ class FunctionOutputs:
         return OutputError(f"{why} ({GIVEN_A_DICT})" if "dict" in str(problem) and not self._takes_text else why)
 
 
-def _read_function_output(value: object, took: float) -> VariantOutput:
+def _read_variant_function_output(value: object, took: float) -> VariantOutput:
     """What the function returned, read as strictly as what comes from a file: it is stored."""
     if isinstance(value, str):
         return VariantOutput(text=clean_variant_text(value), latency_ms=took)
@@ -210,7 +210,7 @@ def _read_function_output(value: object, took: float) -> VariantOutput:
     raise OutputError(f"the function returned {kind}, not a text, a dict or a VariantOutput")
 
 
-def _takes_text(call: VariantFunction) -> bool:
+def _does_variant_take_text(call: VariantFunction) -> bool:
     """Whether the first parameter of a function is annotated as a text."""
     try:
         first = next(iter(inspect.signature(call).parameters.values()), None)
@@ -219,7 +219,7 @@ def _takes_text(call: VariantFunction) -> bool:
     return first is not None and first.annotation in (str, "str")
 
 
-async def _call_in_daemon_thread(call: VariantFunction, given: object) -> object:
+async def _call_variant_in_daemon_thread(call: VariantFunction, given: object) -> object:
     """The thread is a daemon: a function that never returns keeps no process alive."""
     done: Future[object] = Future()
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_fault
+from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_error
 from evenhand.evals.sample import EvalSample
 from evenhand.files.function_identity import hash_function, name_function
 from evenhand.model.sample import VariantOutput
@@ -97,7 +97,7 @@ class ModelVariant:
     """A model that is asked with a prompt."""
 
     model: str
-    prompt: tuple[tuple[str, PromptTemplate], ...]  # Roles and texts.
+    prompt: tuple[tuple[str, VariantPromptTemplate], ...]  # Roles and texts.
     settings: ModelSettings = field(default_factory=ModelSettings)
     about: str = ""
     live: ClassVar[bool] = True
@@ -134,7 +134,7 @@ _TEMPLATE_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
 
 
 @dataclass(frozen=True)
-class PromptTemplate:
+class VariantPromptTemplate:
     """A text with places; one that cannot be filled is refused at birth."""
 
     text: str
@@ -174,7 +174,7 @@ def _refuse_template_field(token: str, name: str | None) -> None:
     if name is None:
         raise EvalError(Fault(f"a single {token!r}", f"write {token * 2} for a brace that is none of ours"))
     if name not in TEMPLATE_FIELDS and not (name.startswith("metadata.") and len(name) > len("metadata.")):
-        hint = suggest_known_word_in_fault(name[:40], [*TEMPLATE_FIELDS, "metadata.NAME"])
+        hint = suggest_known_word_in_error(name[:40], [*TEMPLATE_FIELDS, "metadata.NAME"])
         raise EvalError(Fault(f"unknown place {token[:60]}", f"{hint}; {{{{ and }}}} stand for braces"))
 
 
@@ -188,7 +188,7 @@ def _template_field_value(name: str, sample: EvalSample) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-class OutputMaker(Protocol):
+class VariantOutputMaker(Protocol):
     """Whoever makes the outputs of a variant."""
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:

@@ -18,7 +18,7 @@ from evenhand.evals.eval_schema import (
     VARIANT_FIELDS,
     VARIANT_KINDS,
 )
-from evenhand.evals.json_lines import explain_unreadable_file
+from evenhand.evals.json_lines import explain_unreadable_eval_data
 from evenhand.evals.samples import sample_node_data
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import (
@@ -27,9 +27,9 @@ from evenhand.evals.variants.variant import (
     EndpointVariant,
     FunctionVariant,
     ModelVariant,
-    PromptTemplate,
+    VariantPromptTemplate,
 )
-from evenhand.files.function_identity import hash_module_file
+from evenhand.files.function_identity import hash_python_source_file
 from evenhand.files.parsing import read_text_file
 from evenhand.files.tree import (
     FieldReader,
@@ -119,7 +119,7 @@ class _VariantReader:
         if name is None:
             return None
         file = self.folder / name
-        why = explain_unreadable_file(file)
+        why = explain_unreadable_eval_data(file)
         if why is not None:
             self.fields.fault(f"{file}: {why.what}", why.hint, "outputs")
         return RecordedVariant(outputs=file, about=about or f"recorded outputs in {name}")
@@ -143,7 +143,7 @@ class _VariantReader:
     def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        version = hash_module_file(name.partition(":")[0], self.folder)
+        version = hash_python_source_file(name.partition(":")[0], self.folder)
         return FunctionVariant(
             name=name, folder=self.folder, seconds=self._read_seconds(), about=about, version=version
         )
@@ -191,11 +191,11 @@ class _VariantReader:
         settings = settings if most is None else replace(settings, max_tokens=most)
         return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
 
-    def _read_prompt(self) -> tuple[tuple[str, PromptTemplate], ...]:
+    def _read_prompt(self) -> tuple[tuple[str, VariantPromptTemplate], ...]:
         """A text, a file with one, or messages; without any, the input alone."""
         node = self.fields.node("prompt")
         if node is None:
-            return (("user", PromptTemplate("{input}")),)
+            return (("user", VariantPromptTemplate("{input}")),)
         if isinstance(node, MappingNode):
             return self._read_prompt_file(node)
         if not isinstance(node, SequenceNode):
@@ -217,13 +217,13 @@ class _VariantReader:
             self.fields.fault("a prompt needs a message", "", "prompt")
         return tuple(messages)
 
-    def _read_prompt_file(self, node: MappingNode) -> tuple[tuple[str, PromptTemplate], ...]:
+    def _read_prompt_file(self, node: MappingNode) -> tuple[tuple[str, VariantPromptTemplate], ...]:
         name = FieldReader(node, ("file",), self.faults, (*self.path, "prompt")).text("file")
         if name is None:
             self.fields.fault("a prompt is a text, a list of messages, or {file: prompt.md}", "", "prompt")
             return ()
         file = self.folder / name
-        why = explain_unreadable_file(file)
+        why = explain_unreadable_eval_data(file)
         if why is not None:
             self.fields.fault(f"{file}: {why.what}", why.hint, "prompt")
             return ()
@@ -234,9 +234,9 @@ class _VariantReader:
             return ()
         return () if template is None else (("user", template),)
 
-    def _read_template(self, text: str, path: FaultPath, file: str = "") -> PromptTemplate | None:
+    def _read_template(self, text: str, path: FaultPath, file: str = "") -> VariantPromptTemplate | None:
         try:
-            return PromptTemplate(text)
+            return VariantPromptTemplate(text)
         except InputError as error:
             self.faults += [Fault(file + one.what, one.hint, (*self.path, *path)) for one in error.faults]
             return None
@@ -275,7 +275,7 @@ def _read_headers(fields: FieldReader) -> dict[str, str]:
 def _check_body_templates(body: object, fields: FieldReader) -> None:
     if isinstance(body, str):
         try:
-            PromptTemplate(body)
+            VariantPromptTemplate(body)
         except InputError as error:
             fields.faults += [Fault(one.what, one.hint, (*fields.path, "body")) for one in error.faults]
     elif isinstance(body, (dict, list)):

@@ -26,7 +26,7 @@ from evenhand.judging.prompts import (
     PromptOutline,
     Prompts,
     compose_judge_request,
-    label_material_pieces,
+    label_prompt_material,
     neutralize_untrusted_text,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
@@ -71,7 +71,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
         form=_build_dimensions_form(prompts),
     )
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
-    request = compose_judge_request("dimensions", outline, label_material_pieces(prompts, task), manner)
+    request = compose_judge_request("dimensions", outline, label_prompt_material(prompts, task), manner)
 
     def read(text: str) -> ReplyReading[Rubric]:
         entries = _find_dimensions_in_reply(text)
@@ -160,7 +160,7 @@ def ask_judge_gate_check(
     groups = (AnswerGroup("criteria", tuple(WantedAnswer(one.id, YES_NO) for one in criteria), (HINT_KEY,)),)
     form, schema = build_answer_form(groups, prompts)
     halves = prompts.fill("gate", criteria=format_criteria_prompt(criteria, prompts), form=form)
-    pieces = [*label_material_pieces(prompts, task), (prompts.say("submission"), "submission", text)]
+    pieces = [*label_prompt_material(prompts, task), (prompts.say("submission"), "submission", text)]
     ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
     outline = PromptOutline(halves=halves, ids=ids, schema=schema, asked=asked)
     request = compose_judge_request("gate", outline, pieces, manner)
@@ -247,7 +247,7 @@ def _build_horizontal_question(
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
         form=form,
     )
-    pieces = label_material_pieces(prompts, task)
+    pieces = label_prompt_material(prompts, task)
     for label, one in shown.items():
         pieces.append((prompts.say("candidate", letter=label), f"submission-{label}", one.text))
         alone = one.judgments.get(criterion.id)

@@ -13,11 +13,11 @@ from evenhand.files.parsing import DuplicateKeyObject
 from evenhand.judging.answer_form import prepare_rubric_prompt
 from evenhand.judging.dialogues.pointwise import build_output_review
 from evenhand.judging.evidence import EvidencedAnswer, QuotedText, RevisionAdvice, read_form_part, verify_form_evidence
-from evenhand.judging.prompts import JudgeSetup, compose_judge_request, label_material_pieces
+from evenhand.judging.prompts import JudgeSetup, compose_judge_request, label_prompt_material
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
 from evenhand.judging.results import ListwiseReview, OutputReview
-from evenhand.judging.traces import find_trace_text, label_trace_pieces
+from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scale, Scored
@@ -34,7 +34,8 @@ def ask_listwise(
     shown = dict(zip(make_output_letters(len(order)), order, strict=True))
     (reading,) = yield from ask_questions([_build_listwise_question(rubric, sample, shown, manner)], manner.prompts)
     each = {
-        output: _review_listed_output(rubric, sample, label, output, manner, reading) for label, output in shown.items()
+        output: _make_listwise_judge_review(rubric, sample, label, output, manner, reading)
+        for label, output in shown.items()
     }
     unread = reading.unread
     return ListwiseReview(
@@ -50,12 +51,13 @@ def _build_listwise_question(
 ) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
     prompts, labels = manner.prompts, tuple(shown)
     (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
-    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
     for label, output in shown.items():
-        pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts, label)
+        pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[output]))
     texts = {
-        label: QuotedText(sample.outputs[output], find_trace_text(pieces, label)) for label, output in shown.items()
+        label: QuotedText(sample.outputs[output], find_prompt_trace_text(pieces, label))
+        for label, output in shown.items()
     }
 
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
@@ -83,7 +85,7 @@ def _read_holistic_score(said: object, scale: Scale | None) -> Scored | None:
     return score if isinstance(score, Scored) else None
 
 
-def _review_listed_output(
+def _make_listwise_judge_review(
     rubric: Rubric,
     sample: Sample,
     label: str,
@@ -112,7 +114,7 @@ def _read_claimed_ranking(data: object, shown: Mapping[str, str]) -> tuple[str, 
     given = data.get("ranking") if isinstance(data, dict) else None
     if not isinstance(given, list):
         return None
-    names = [shown.get(parse_output_label(entry)) for entry in given if isinstance(entry, str)]
+    names = [shown.get(parse_judge_reply_label(entry)) for entry in given if isinstance(entry, str)]
     return tuple(name for name in names if name) or None
 
 
@@ -162,29 +164,29 @@ def find_under_labels(data: object, labels: Sequence[str]) -> dict[str, object]:
     places = [data]
     if isinstance(data, dict):
         places += [data[key] for key in data if isinstance(key, str) and key.strip().lower() in _HOLDERS]
-    found = [_find_labelled_entries(place, labels) for place in places]
+    found = [_find_listwise_reply_entries(place, labels) for place in places]
     # Objects are answers; bare numbers are at most a score for the whole.
     return max(found, key=lambda one: (sum(isinstance(said, dict) for said in one.values()), len(one)), default={})
 
 
-def _find_labelled_entries(data: object, labels: Sequence[str]) -> dict[str, object]:
+def _find_listwise_reply_entries(data: object, labels: Sequence[str]) -> dict[str, object]:
     """The entries whose names are labels; one that is named twice with different answers is left out."""
     named: dict[str, list[object]] = {}
     if isinstance(data, dict):
         twice = data.twice if isinstance(data, DuplicateKeyObject) else {}
         for key, said in data.items():
-            named.setdefault(parse_output_label(str(key)), []).extend(twice.get(key, [said]))
+            named.setdefault(parse_judge_reply_label(str(key)), []).extend(twice.get(key, [said]))
     elif isinstance(data, list):
         for entry in data:
             if isinstance(entry, dict):
                 given = (entry.get(key) for key in ("label", "response", "submission", "id", "name"))
                 name = next((one for one in given if isinstance(one, str)), "")
-                named.setdefault(parse_output_label(name), []).append(entry)
+                named.setdefault(parse_judge_reply_label(name), []).append(entry)
     known = {label: named[label] for label in labels if label in named}
     return {label: said[0] for label, said in known.items() if all(one == said[0] for one in said)}
 
 
-def parse_output_label(text: str) -> str:
+def parse_judge_reply_label(text: str) -> str:
     """The letter in a name such as "Response A"; empty where it is no such name."""
     found = _LABEL.fullmatch(text)
     return found["letters"].upper() if found else ""

@@ -14,13 +14,17 @@ from evenhand.judging.answer_form import (
     list_judged_criteria,
     list_questions_for_judge,
 )
-from evenhand.judging.dialogues.pointwise import average_judgments, build_review_from_judgments, vary_repeat_settings
-from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_material_pieces
+from evenhand.judging.dialogues.pointwise import (
+    average_judgments,
+    build_review_from_judgments,
+    vary_repeated_judge_settings,
+)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_prompt_material
 from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
-from evenhand.judging.traces import label_trace_pieces
+from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -131,9 +135,9 @@ def _build_logprobs_request(
     halves = prompts.fill("sampled", criteria=format_criteria_prompt([criterion], prompts), form=form)
     settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
     if repeat:
-        settings = vary_repeat_settings(manner.settings, manner.seed, repeat)
-    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
+        settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
+    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", text))
     outline = PromptOutline(halves=halves, ids=(criterion.id,))
     return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)

@@ -12,12 +12,12 @@ from evenhand.judging.answer_form import (
     format_criteria_prompt,
     list_judged_criteria,
 )
-from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_material_pieces
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_prompt_material
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.results import Preference
-from evenhand.judging.traces import label_trace_pieces
+from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing
@@ -48,7 +48,7 @@ def ask_pairwise(rubric: Rubric, sample: Sample, first: str, second: str, manner
     orders = ((first, second), (second, first))
     questions = [_build_pairwise_question(rubric, sample, order, manner) for order in orders]
     readings = yield from ask_questions(questions, manner.prompts)
-    votes = [_name_pairwise_vote(reading, order) for reading, order in zip(readings, orders, strict=True)]
+    votes = [_read_pairwise_judge_vote(reading, order) for reading, order in zip(readings, orders, strict=True)]
     missing = [vote.text for vote in votes if isinstance(vote, Missing)]
     names = tuple(vote if isinstance(vote, str) else None for vote in votes)
     decided = not missing and names[0] == names[1]
@@ -74,9 +74,9 @@ def _build_pairwise_question(
     form = f'{{"reason": "…", "{WINNER}": <{blank}>}}'
     schema: AnswerSchema = build_reply_schema({"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": words}})
     halves = prompts.fill("pairwise", criteria=criteria, form=form)
-    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
     for label, name in zip(LABELS, order, strict=True):
-        pieces += label_trace_pieces(rubric, sample.traces.get(name), prompts, label)
+        pieces += label_trace_for_prompt(rubric, sample.traces.get(name), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
     outline = PromptOutline(halves=halves, ids=(WINNER,), schema=schema, labels=LABELS)
     return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
@@ -91,7 +91,7 @@ def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
 
 
-def _name_pairwise_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:
+def _read_pairwise_judge_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:
     """The name of the output that was chosen, a tie, or why there is no choice."""
     choice = reading.items.get(WINNER)
     if choice is None:

@@ -32,10 +32,10 @@ from evenhand.judging.evidence import (
     read_judge_suggestions,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_material_pieces
+from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_prompt_material
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
-from evenhand.judging.traces import find_trace_text, label_trace_pieces
+from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -71,9 +71,9 @@ def build_pointwise_questions(
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
     label = "submission" if name == "individual" else "output"
-    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
-    quoted = QuotedText(sample.outputs[output], find_trace_text(pieces))
+    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
+    quoted = QuotedText(sample.outputs[output], find_prompt_trace_text(pieces))
     pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
@@ -191,7 +191,7 @@ def ask_sampled(
         raise InputError(f"a mean with a spread takes {LEAST_SAMPLED_REPLIES} replies or more, got {replies}")
     questions = []
     for repeat in range(replies):
-        settings = vary_repeat_settings(manner.settings, manner.seed, repeat)
+        settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
         questions += build_pointwise_questions(rubric, sample, output, manner, settings=settings, repeat=repeat)
     readings = yield from ask_questions(questions, manner.prompts)
     several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
@@ -204,7 +204,7 @@ def ask_sampled(
     return replace(review, answers=replace(review.answers, notes=notes, whole=whole), suggestions=advice)
 
 
-def vary_repeat_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
+def vary_repeated_judge_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
     """The settings of one repeat: warm enough to differ where nothing else is asked for, and with a seed of its own."""
     temperature = SAMPLING_TEMPERATURE if settings.temperature is None else settings.temperature
     return replace(settings, temperature=temperature, seed=seed + repeat)

@@ -19,11 +19,11 @@ from evenhand.judging.prompts import (
     PromptOutline,
     Prompts,
     compose_judge_request,
-    label_material_pieces,
+    label_prompt_material,
 )
 from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.results import OutputReview
-from evenhand.judging.traces import label_trace_pieces
+from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -50,8 +50,8 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     criteria, prompts = list_questions_for_judge(rubric), manner.prompts
     asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
     known = load_judge_test_questions(prompts) if any(asked) else ()
-    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
+    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
     requests = [
         _build_odds_request(
@@ -65,7 +65,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
         for question in questions
     ]
     leanings = list(map(read_yes_leaning, (yield tuple(requests))))
-    rule = find_judge_yes_threshold([one.answer for one in known], leanings[: len(known)])
+    rule = find_yes_reply_threshold([one.answer for one in known], leanings[: len(known)])
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
         answered = _score_criterion_odds(criterion, [next(rest) for _ in questions], rule)
@@ -107,7 +107,7 @@ def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: 
 
 
 def _score_criterion_odds(
-    criterion: Criterion, leanings: Sequence[float | Missing], rule: JudgeYesThreshold | str
+    criterion: Criterion, leanings: Sequence[float | Missing], rule: YesReplyThreshold | str
 ) -> _OddsAnswer:
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
     if missing is not None:
@@ -119,20 +119,20 @@ def _score_criterion_odds(
     if isinstance(rule, str):
         return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {rule}"))
     first = heard[0]
-    told = f"{_describe_yes_odds(first)} (log-odds {first:+.2f}; {_describe_judge_threshold(rule)})"
+    told = f"{_explain_yes_reply_odds(first)} (log-odds {first:+.2f}; {_explain_yes_reply_threshold(rule)})"
     if all(map(rule.undecided, heard)):
         return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"))
     if not criterion.scale.yes_no:
         return _score_anchor_odds(criterion, heard, rule)
-    chance, yes = rule.chance(first), first > rule.threshold
+    chance, yes = rule.chance_of_yes_reply(first), first > rule.threshold
     reason = f"{'yes' if yes else 'no'}: {told}"
     return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
 
 
-def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: JudgeYesThreshold) -> _OddsAnswer:
+def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: YesReplyThreshold) -> _OddsAnswer:
     """The mean over the middles of the anchors, each as likely as the questions leave it."""
     levels = _list_anchors_to_ask(criterion)
-    reached = [1.0, *pool_judge_odds([rule.chance(one) for one in leanings]), 0.0]
+    reached = [1.0, *pool_judge_odds([rule.chance_of_yes_reply(one) for one in leanings]), 0.0]
     chances = [here - above for here, above in pairwise(reached)]
     middles = [float(anchor.min + anchor.max) / 2 for anchor in levels]
     mean = sum(middle * chance for middle, chance in zip(middles, chances, strict=True))
@@ -143,10 +143,10 @@ def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: Ju
         value = Fraction(round(mean))
         band = next(one.id for one in criterion.scale.bands if one.min <= value <= one.max)
     said = [
-        f"at least {format_fraction(level.min)}: {_describe_yes_odds(one)}"
+        f"at least {format_fraction(level.min)}: {_explain_yes_reply_odds(one)}"
         for level, one in zip(levels[1:], leanings, strict=True)
     ]
-    reason = f"{'; '.join(said)} ({_describe_judge_threshold(rule)})"
+    reason = f"{'; '.join(said)} ({_explain_yes_reply_threshold(rule)})"
     return _OddsAnswer(Scored(value, band, reason), reason, sd)
 
 
@@ -162,11 +162,11 @@ def pool_judge_odds(chances: Sequence[float]) -> list[float]:
     return [total / count for total, count in pools for _ in range(count)]
 
 
-def _describe_judge_threshold(rule: JudgeYesThreshold) -> str:
+def _explain_yes_reply_threshold(rule: YesReplyThreshold) -> str:
     return f"this model means yes above {round(rule.threshold, 2) + 0.0:+.2f}"  # Plus zero: no "-0.00".
 
 
-def _describe_yes_odds(leaning: float) -> str:
+def _explain_yes_reply_odds(leaning: float) -> str:
     more, less = ("yes", "no") if leaning >= 0 else ("no", "yes")
     times = math.exp(min(abs(leaning), 50.0))
     if times < 1.05:
@@ -195,13 +195,13 @@ class KnownQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeYesThreshold:
+class YesReplyThreshold:
     """From which log-odds on a model means yes, and how near to that it means nothing."""
 
     threshold: float
     band: float
 
-    def chance(self, leaning: float) -> float:
+    def chance_of_yes_reply(self, leaning: float) -> float:
         """The chance of a yes, once the leaning of the model itself is taken off."""
         return 1 / (1 + math.exp(min(max(self.threshold - leaning, -50.0), 50.0)))
 
@@ -234,7 +234,7 @@ def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     return math.log(max(yes, least) / max(no, least))
 
 
-def find_judge_yes_threshold(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> JudgeYesThreshold | str:
+def find_yes_reply_threshold(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> YesReplyThreshold | str:
     """The threshold half way between the faintest known yeses and noes, or why there is none.
 
     The faintest quarter of each, since real outputs miss a criterion narrowly: the middle of all lies too low for them.
@@ -247,7 +247,7 @@ def find_judge_yes_threshold(answers: Sequence[bool], leanings: Sequence[float |
     if fmean(one > other for one in yes for other in no) < LEAST_ORDERED:
         return "this model cannot tell known yeses from known noes"
     faint_yes, faint_no = yes[: max(1, len(yes) // 4)], no[-max(1, len(no) // 4) :]
-    return JudgeYesThreshold((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
+    return YesReplyThreshold((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
 
 
 def _strip_token_marks(token: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns
-from evenhand.judging.embedded.values import TextValue, find_values
+from evenhand.judging.embedded.lexicon import load_judge_pattern, load_judge_patterns
+from evenhand.judging.embedded.values import TextValue, find_claimed_values
 from evenhand.judging.embedded.words import TextWord, find_words, load_stop_stems
 
 DENIED_BEFORE, DENIED_AFTER = 3, 5  # Words that a denial reaches: "parcels are not sent", "no parcel is sent".
@@ -35,27 +35,27 @@ class CriterionClaim:
 
 def extract_claim(asks: str) -> CriterionClaim:
     """Take a criterion apart."""
-    inversions = load_claim_patterns("claims", "inversions").values()
+    inversions = load_judge_patterns("claims", "inversions").values()
     inversion = next((found for pattern in inversions if (found := pattern.search(asks))), None)
-    frame = load_claim_pattern("claims", "frame").match(asks)
+    frame = load_judge_pattern("claims", "frame").match(asks)
     rest = _blank_claim_lead(asks, inversion or frame, least=0 if inversion else 2)
-    values, words = find_values(rest), find_words(rest)
+    values, words = find_claimed_values(rest), find_words(rest)
     content = _select_claim_words(rest, values, words)
     return CriterionClaim(
         words=tuple(content.values()),
         values=tuple(values),
-        quoted=tuple(next(filter(None, groups)) for groups in load_claim_pattern("claims", "quoted").findall(rest)),
+        quoted=tuple(next(filter(None, groups)) for groups in load_judge_pattern("claims", "quoted").findall(rest)),
         names=frozenset(word.stem for word in content.values() if word.raw[0].isupper() and word.start > 0),
         parts=_split_parts(rest, content),
         wanted=frozenset(
-            kind for kind, pattern in load_claim_patterns("claims", "wanted").items() if pattern.search(rest)
+            kind for kind, pattern in load_judge_patterns("claims", "wanted").items() if pattern.search(rest)
         ),
         denied=find_denied_stems(rest, words),
         alternatives=_split_claim_alternatives(rest),
         is_inverted=inversion is not None,
         is_statement=bool(inversion or frame),
-        is_asking=bool(load_claim_pattern("claims", "asking").search(asks, 0, 60)),
-        is_open=bool(load_claim_pattern("claims", "open_question").match(rest)),
+        is_asking=bool(load_judge_pattern("claims", "asking").search(asks, 0, 60)),
+        is_open=bool(load_judge_pattern("claims", "open_question").match(rest)),
     )
 
 
@@ -80,7 +80,7 @@ def _select_claim_words(text: str, values: Sequence[TextValue], words: Sequence[
 
 
 def _split_parts(text: str, content: dict[str, TextWord]) -> tuple[frozenset[str], ...]:
-    ends = [0, *(match.end() for match in load_claim_pattern("claims", "conjunction").finditer(text)), len(text) + 1]
+    ends = [0, *(match.end() for match in load_judge_pattern("claims", "conjunction").finditer(text)), len(text) + 1]
     parts = [
         frozenset(stem for stem, word in content.items() if start <= word.start < end) for start, end in pairwise(ends)
     ]
@@ -92,11 +92,11 @@ def _split_claim_alternatives(text: str) -> tuple[tuple[TextWord, ...], ...]:
     """The things in "asks for a password, a card number or a code": each by its own words."""
     # A text without "or" is not searched: with many commas that would take long.
     has_or = re.search(r"\sor\s", text)
-    listed = load_claim_pattern("claims", "alternatives").search(text) if has_or else None
+    listed = load_judge_pattern("claims", "alternatives").search(text) if has_or else None
     if listed is None:
         return ()
-    first, *others = load_claim_pattern("claims", "alternative_break").split(listed.group())
-    first = load_claim_pattern("claims", "determiner").split(first)[-1]
+    first, *others = load_judge_pattern("claims", "alternative_break").split(listed.group())
+    first = load_judge_pattern("claims", "determiner").split(first)[-1]
     stop_stems = load_stop_stems()
     parts = [tuple(word for word in find_words(part)[-3:] if word.stem not in stop_stems) for part in (first, *others)]
     return tuple(part for part in parts if part)
@@ -104,20 +104,20 @@ def _split_claim_alternatives(text: str) -> tuple[tuple[TextWord, ...], ...]:
 
 def find_denied_stems(text: str, words: Sequence[TextWord]) -> frozenset[str]:
     """Stems of the words that a text denies: each time they occur, an odd number of denials reaches them."""
-    times = Counter(_reach_denied_words(text, words))
+    times = Counter(_reach_denied_claim_words(text, words))
     affirmed = {word.stem for place, word in enumerate(words) if times[place] % 2 == 0}
     return frozenset(word.stem for word in words if word.stem not in affirmed)
 
 
-def _reach_denied_words(text: str, words: Sequence[TextWord]) -> Iterator[int]:
+def _reach_denied_claim_words(text: str, words: Sequence[TextWord]) -> Iterator[int]:
     """The places of words that denials reach within their clauses, once for each denial."""
-    harmless = [match.span() for match in load_claim_pattern("claims", "harmless_denial").finditer(text)]
-    found = [match.start() for match in load_claim_pattern("claims", "denial").finditer(text)]
+    harmless = [match.span() for match in load_judge_pattern("claims", "harmless_denial").finditer(text)]
+    found = [match.start() for match in load_judge_pattern("claims", "denial").finditer(text)]
     cues = [at for at in found if not any(start <= at < end for start, end in harmless)]
-    clauses = [match.span() for match in load_claim_pattern("claims", "clause").finditer(text)] if cues else []
+    clauses = [match.span() for match in load_judge_pattern("claims", "clause").finditer(text)] if cues else []
     for cue in cues:
         start, end = next((span for span in clauses if span[0] <= cue < span[1]), (0, len(text)))
-        if not load_claim_pattern("claims", "forward_denial").match(text, cue):
+        if not load_judge_pattern("claims", "forward_denial").match(text, cue):
             before = [place for place, word in enumerate(words) if start <= word.start and word.end <= cue]
             yield from before[-DENIED_BEFORE:]
         yield from [place for place, word in enumerate(words) if cue < word.start < end][:DENIED_AFTER]

@@ -13,10 +13,10 @@ from functools import cache
 from evenhand.files.methods import LIBRARY
 from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
 from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
-from evenhand.judging.embedded.forms import check_form
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns, load_claim_words
-from evenhand.judging.embedded.named_things import find_example, find_named_thing, split_examples
-from evenhand.judging.embedded.texts import PreparedText, detect_unjudgeable_language
+from evenhand.judging.embedded.forms import judge_form_claim
+from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
+from evenhand.judging.embedded.named_things import find_claimed_example, find_claimed_thing, split_examples
+from evenhand.judging.embedded.texts import JudgedText, detect_unjudgeable_language
 from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_claim_letters
 
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
@@ -47,22 +47,22 @@ def load_embedded_judge_weights(with_vectors: bool) -> FeatureWeights:
     return FeatureWeights(features=fitted["weights"], band=fitted["band"])
 
 
-def decide_criterion(
-    asks: str, text: PreparedText, reference: PreparedText | None = None, weights: FeatureWeights | None = None
+def judge_criterion_claim(
+    asks: str, text: JudgedText, reference: JudgedText | None = None, weights: FeatureWeights | None = None
 ) -> EmbeddedDecision:
     """Whether a criterion holds for a text, by the shipped weights or by others."""
     asks, examples = split_examples(asks[:LONGEST_CRITERION])
-    form = check_form(asks, text)
+    form = judge_form_claim(asks, text)
     if form is not None:
         return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote)
     claim = extract_claim(asks)
-    named = find_named_thing(asks, claim, text)
+    named = find_claimed_thing(asks, claim, text)
     if named is None and examples and not claim.parts:
-        named = find_example(examples, text)
+        named = find_claimed_example(examples, text)
     if named is not None:
         reason = f"the passage says it: {named.called}" if named.quote else f"“{named.called}” does not occur in it"
         return EmbeddedDecision(holds=bool(named.quote) != claim.is_inverted, reason=reason, quote=named.quote)
-    if load_claim_pattern("forms", "speaks_of_form").search(asks):
+    if load_judge_pattern("forms", "speaks_of_form").search(asks):
         return _abstain("it asks for a form that rules cannot measure here")
     if "reference" in asks.lower():
         return _decide_by_reference(asks, text, reference, weights)
@@ -73,11 +73,11 @@ def decide_criterion(
 
 
 def _decide_by_claim(
-    asks: str, claim: CriterionClaim, text: PreparedText, weights: FeatureWeights | None
+    asks: str, claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None
 ) -> EmbeddedDecision:
     """By what rules cannot see, by what is nowhere in the text, or by the weighed evidence of the words."""
     language = detect_unjudgeable_language(text.text)
-    in_chinese = language == "chinese" and load_claim_pattern("texts", "chinese_character").search(asks)
+    in_chinese = language == "chinese" and load_judge_pattern("texts", "chinese_character").search(asks)
     if language and not in_chinese and detect_unjudgeable_language(asks) != language:
         return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
     if claim.is_statement and claim.alternatives and not _has_claim_alternative(claim, text):
@@ -86,13 +86,13 @@ def _decide_by_claim(
     unseeable = explain_unjudgeable_claim(asks, claim)
     if unseeable:
         return _abstain(unseeable)
-    absent = [quote for quote in claim.quoted if not text.contains_phrase(quote)] if claim.is_statement else []
+    absent = [quote for quote in claim.quoted if not text.contains_claimed_phrase(quote)] if claim.is_statement else []
     if absent:
         return _decide_absent(claim, text, f"“{absent[0]}” does not occur in it")
     return _decide_by_words(claim, text, weights, is_statement=claim.is_statement)
 
 
-def decide_statement(statement: str, text: PreparedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
+def judge_statement_claim(statement: str, text: JudgedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
     """Whether a text says what a statement says."""
     return _decide_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
 
@@ -103,12 +103,12 @@ def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     lowered = [lower_claim_letters(word.raw) for word in words]
     is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
     named = sum(not own and word.stem not in stop_stems for word, own in zip(words, is_quality, strict=True))
-    about_quality = load_claim_pattern("decisions", "about_quality").search(asks)
+    about_quality = load_judge_pattern("decisions", "about_quality").search(asks)
     if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
         return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
-    if any(pattern.search(asks) for pattern in load_claim_patterns("decisions", "beyond_output").values()):
+    if any(pattern.search(asks) for pattern in load_judge_patterns("decisions", "beyond_output").values()):
         return "it depends on more than the words of the output"
-    if load_claim_pattern("decisions", "all_of_something").search(asks):
+    if load_judge_pattern("decisions", "all_of_something").search(asks):
         return "it speaks of all of something, and rules see single passages"
     return ""
 
@@ -117,14 +117,14 @@ def _abstain(reason: str, quote: str = "") -> EmbeddedDecision:
     return EmbeddedDecision(holds=None, reason=reason, quote=quote)
 
 
-def _has_claim_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
+def _has_claim_alternative(claim: CriterionClaim, text: JudgedText) -> bool:
     """Whether a word of any alternative, or a synonym of it, occurs."""
     stems = {word.stem for part in claim.alternatives for word in part}
     synonyms = load_synonyms()
     return any(not text.stems.isdisjoint((stem, *synonyms.get(stem, ()))) for stem in stems)
 
 
-def _decide_absent(claim: CriterionClaim, text: PreparedText, reason: str) -> EmbeddedDecision:
+def _decide_absent(claim: CriterionClaim, text: JudgedText, reason: str) -> EmbeddedDecision:
     """What is asked for is nowhere in the text, which meets a criterion that asks for its absence.
 
     What is absent cannot be quoted.
@@ -132,7 +132,7 @@ def _decide_absent(claim: CriterionClaim, text: PreparedText, reason: str) -> Em
     return _limit_claim_decision(EmbeddedDecision(holds=claim.is_inverted, reason=reason), text)
 
 
-def _limit_claim_decision(decision: EmbeddedDecision, text: PreparedText) -> EmbeddedDecision:
+def _limit_claim_decision(decision: EmbeddedDecision, text: JudgedText) -> EmbeddedDecision:
     """A decision that something is absent, or an abstention where a part of the text was not looked at."""
     if not text.is_cut:
         return decision
@@ -141,7 +141,7 @@ def _limit_claim_decision(decision: EmbeddedDecision, text: PreparedText) -> Emb
 
 
 def _decide_by_reference(
-    asks: str, text: PreparedText, reference: PreparedText | None, weights: FeatureWeights | None
+    asks: str, text: JudgedText, reference: JudgedText | None, weights: FeatureWeights | None
 ) -> EmbeddedDecision:
     """What the reference says on the matter takes the place of the criterion."""
     if reference is None:
@@ -149,11 +149,11 @@ def _decide_by_reference(
     seen = measure_claim_features(extract_claim(asks), reference)
     if seen is None or seen.features["here"] < 0.3:
         return _abstain("the reference does not clearly speak of it")
-    return decide_statement(seen.quote, text, weights)
+    return judge_statement_claim(seen.quote, text, weights)
 
 
 def _decide_by_words(
-    claim: CriterionClaim, text: PreparedText, weights: FeatureWeights | None, *, is_statement: bool
+    claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None, *, is_statement: bool
 ) -> EmbeddedDecision:
     if not claim.words and not claim.values and not claim.quoted:
         return _abstain("it names nothing that could be looked for")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
-from evenhand.judging.embedded.lexicon import load_claim_pattern
-from evenhand.judging.embedded.texts import PreparedSentence, PreparedText
+from evenhand.judging.embedded.lexicon import load_judge_pattern
+from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
 from evenhand.judging.embedded.values import TextValue
 from evenhand.judging.embedded.words import load_opposites, load_synonyms
 
@@ -34,7 +34,7 @@ class ClaimFeatures:
         return bool(self.features["against"] and self.features["here"] >= 0.5)
 
 
-def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFeatures | None:
+def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeatures | None:
     """Hold a claim against a text; None where the text has no words."""
     if not text.prepared:
         return None
@@ -47,10 +47,10 @@ def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFe
         "bias": 1.0,
         **_measure_coverage(match),
         **_measure_opposition(match),
-        **(_measure_values(match, conflicts) if claim.values else {}),
+        **(_measure_claimed_values(match, conflicts) if claim.values else {}),
         "name_absent": float(not claim.names <= text.stems),
         "names_near": float(bool(claim.names) and claim.names <= stems),
-        "quote_absent": float(not all(text.contains_phrase(quote) for quote in claim.quoted)),
+        "quote_absent": float(not all(text.contains_claimed_phrase(quote) for quote in claim.quoted)),
         "asked_given": float(bool(given) and all(given)),
         "asked_absent": float(not all(given)),
         "likeness": likeness,
@@ -59,7 +59,7 @@ def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFe
     }
     missing = tuple(word.raw for word in claim.words if measure_claim_stem(word.stem, stems) < MATCHED)
     features["every_word"] = float(not missing and not any(features.get(name) for name in _AGAINST))
-    absent = tuple(value.raw for value in claim.values if not is_value_among(value, text.values))
+    absent = tuple(value.raw for value in claim.values if not is_claimed_value_among(value, text.values))
     # The other value may stand in the sentence before or after.
     shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
     return ClaimFeatures(features=features, quote=shows[0], missing=missing, absent=absent, conflicts=tuple(conflicts))
@@ -68,14 +68,15 @@ def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFe
 class _ClaimMatch:
     """A claim, a text, and the sentence of it that shows most of the claim, with those before and after."""
 
-    def __init__(self, claim: CriterionClaim, text: PreparedText) -> None:
+    def __init__(self, claim: CriterionClaim, text: JudgedText) -> None:
         self.claim, self.text = claim, text
         self._weights = {
-            word.stem: text.weigh_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0) for word in claim.words
+            word.stem: text.weigh_claim_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0)
+            for word in claim.words
         }
         worth = []  # What decides which sentence is looked at: words first, values beside them.
         for sentence in text.prepared:
-            met = sum(is_value_among(value, sentence.values) for value in claim.values)
+            met = sum(is_claimed_value_among(value, sentence.values) for value in claim.values)
             worth.append(round(self.cover(sentence.stems) + 0.3 * met, 9))
         at = worth.index(max(worth))
         self.sentence = text.prepared[at]
@@ -139,23 +140,23 @@ def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
     }
 
 
-def _measure_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
+def _measure_claimed_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
     values = match.claim.values
-    absent = sum(not is_value_among(value, match.text.values) for value in values)
+    absent = sum(not is_claimed_value_among(value, match.text.values) for value in values)
     return {
         "values": 1.0,
         "values_absent": absent / len(values),
-        "values_near": float(all(is_value_among(value, match.values) for value in values)),
+        "values_near": float(all(is_claimed_value_among(value, match.values) for value in values)),
         "values_differ": float(bool(conflicts)),
     }
 
 
-def _gives_claimed_value(kind: str, sentence: PreparedSentence, values: list[TextValue]) -> bool:
+def _gives_claimed_value(kind: str, sentence: JudgedSentence, values: list[TextValue]) -> bool:
     """Whether a sentence, with the values near it, gives what is asked for without being said."""
     if kind == "name":
         return any(word.raw[0].isupper() for word in sentence.words[1:])
     if kind == "reason":
-        return bool(load_claim_pattern("decisions", "reason_given").search(sentence.text))
+        return bool(load_judge_pattern("decisions", "reason_given").search(sentence.text))
     if kind == "money":
         return any(value.kind in _MONEY for value in values)
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
@@ -168,13 +169,13 @@ def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str
         own = match.sentence.values
         values = own if any(map(value.is_comparable, own)) else match.values
         # What the claim names elsewhere stands in its own place, not in this one's.
-        others = (one for one in values if value.is_comparable(one) and not is_value_among(one, claim.values))
+        others = (one for one in values if value.is_comparable(one) and not is_claimed_value_among(one, claim.values))
         other = next(others, None)
-        if other is not None and not is_value_among(value, values):
+        if other is not None and not is_claimed_value_among(value, values):
             found.append((value.raw, other.raw))
     return found
 
 
-def is_value_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+def is_claimed_value_among(value: TextValue, values: Iterable[TextValue]) -> bool:
     """Whether one of these values means the same."""
     return any(value.means_same(other) for other in values)

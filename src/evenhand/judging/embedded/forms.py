@@ -10,14 +10,14 @@ from itertools import islice
 
 from evenhand.judging.embedded.lexicon import (
     Entry,
-    load_claim_pattern,
-    load_claim_patterns,
     load_claim_words,
     load_judge_lexicon,
-    load_numbers,
+    load_judge_pattern,
+    load_judge_patterns,
+    load_lexicon_numbers,
 )
-from evenhand.judging.embedded.texts import PreparedText, contains_words, detect_language, shorten_evidence_passage
-from evenhand.judging.embedded.values import find_values
+from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_language, shorten_evidence_passage
+from evenhand.judging.embedded.values import find_claimed_values
 from evenhand.judging.embedded.words import find_words, load_stop_stems, lower_claim_letters
 
 
@@ -30,15 +30,17 @@ class FormAnswer:
     quote: str = ""  # The passage that shows it, where there is one.
 
 
-def check_form(asks: str, text: PreparedText) -> FormAnswer | None:
+def judge_form_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """Whether a criterion of form holds for a text; None where the criterion is not one of form alone."""
     of_form = (_judge_edge_claim, _judge_language_claim, _judge_json_claim, _judge_count_claim)
-    return next((found for check in (*of_form, _check_word, _check_feature) if (found := check(asks, text))), None)
+    return next(
+        (found for check in (*of_form, _judge_word_claim, _judge_feature_claim) if (found := check(asks, text))), None
+    )
 
 
-def _judge_edge_claim(asks: str, text: PreparedText) -> FormAnswer | None:
+def _judge_edge_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """ "Begins with a heading", "ends with 'Kind regards'"."""
-    asked = load_claim_pattern("forms", "edge").search(asks)
+    asked = load_judge_pattern("forms", "edge").search(asks)
     if asked is None:
         return None
     first = lower_claim_letters(asked["end"])[0] in "bso"
@@ -46,30 +48,30 @@ def _judge_edge_claim(asks: str, text: PreparedText) -> FormAnswer | None:
     holds = _judge_edge_sentence(asked["what"], edge, text.text, first=first)
     if holds is None:
         return None
-    denied = load_claim_pattern("forms", "edge_denial").search(asks) is not None
+    denied = load_judge_pattern("forms", "edge_denial").search(asks) is not None
     reason = f"it {'begins' if first else 'ends'} with “{shorten_evidence_passage(edge, 60)}”"
     return FormAnswer(holds != denied, reason, edge)
 
 
 def _judge_edge_sentence(what: str, edge: str, text: str, *, first: bool) -> bool | None:
     """Whether the first or the last sentence is what is asked for; None where that is no matter of form."""
-    quoted = load_claim_pattern("forms", "edge_quoted").search(what)
+    quoted = load_judge_pattern("forms", "edge_quoted").search(what)
     if quoted:
         wanted, whole = quoted[1].strip().casefold(), text.strip().casefold()
         if first:
             return whole.startswith(wanted) and not whole[len(wanted) : len(wanted) + 1].isalnum()
         return whole.rstrip(" .!\"'").endswith(wanted.rstrip(" .!"))
-    if load_claim_pattern("forms", "edge_quotation").match(what):
+    if load_judge_pattern("forms", "edge_quotation").match(what):
         return edge[:1] in '"“«„「' if first else edge[-1:] in '"”»“」'
-    if load_claim_pattern("forms", "edge_question").match(what):
+    if load_judge_pattern("forms", "edge_question").match(what):
         return edge.rstrip("\"'”)*_ ").endswith(("?", "？"))
-    if load_claim_pattern("forms", "edge_heading").match(what) and first:
-        return load_claim_pattern("forms", "heading").match(text.lstrip()) is not None
+    if load_judge_pattern("forms", "edge_heading").match(what) and first:
+        return load_judge_pattern("forms", "heading").match(text.lstrip()) is not None
     return None
 
 
-def _judge_language_claim(asks: str, text: PreparedText) -> FormAnswer | None:
-    asked = load_claim_pattern("forms", "language_asked").search(asks)
+def _judge_language_claim(asks: str, text: JudgedText) -> FormAnswer | None:
+    asked = load_judge_pattern("forms", "language_asked").search(asks)
     if asked is None or _claims_more_than_form(_cut_form_from_claim(asks, asked.span())):
         return None
     seen = detect_language(text.text)
@@ -78,30 +80,30 @@ def _judge_language_claim(asks: str, text: PreparedText) -> FormAnswer | None:
     return FormAnswer((seen == lower_claim_letters(asked[1])) != _denies_form(asks), f"it reads as {seen.capitalize()}")
 
 
-def _judge_json_claim(asks: str, text: PreparedText) -> FormAnswer | None:
-    asked = load_claim_pattern("forms", "json_asked").search(asks)
-    if asked is None or load_claim_pattern("forms", "json_key").search(asks):
+def _judge_json_claim(asks: str, text: JudgedText) -> FormAnswer | None:
+    asked = load_judge_pattern("forms", "json_asked").search(asks)
+    if asked is None or load_judge_pattern("forms", "json_key").search(asks):
         return None
     around = _cut_form_from_claim(asks, asked.span())
-    if _claims_more_than_form(load_claim_pattern("forms", "json_filler").sub(" ", around)):
+    if _claims_more_than_form(load_judge_pattern("forms", "json_filler").sub(" ", around)):
         return None
     parses = parse_fenced_json(text.text) is not None
     return FormAnswer(parses != _denies_form(asks), "it parses as JSON" if parses else "it does not parse as JSON")
 
 
-def _judge_count_claim(asks: str, text: PreparedText) -> FormAnswer | None:
+def _judge_count_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """ "At most three sentences", where the criterion has one limit and asks for nothing else."""
-    limit = load_claim_pattern("forms", "limit").search(asks)
-    if limit is None or load_claim_pattern("forms", "of_each").search(asks):
+    limit = load_judge_pattern("forms", "limit").search(asks)
+    if limit is None or load_judge_pattern("forms", "of_each").search(asks):
         return None
     start, end = limit.span()
     around = _cut_form_from_claim(asks, limit.span())
-    if load_claim_pattern("forms", "limit").search(asks[end:]) or _claims_more_than_form(around):
+    if load_judge_pattern("forms", "limit").search(asks[end:]) or _claims_more_than_form(around):
         return None
     what = lower_claim_letters(limit["what"])
-    name = next(name for name, names in load_claim_patterns("forms", "countables").items() if names.fullmatch(what))
+    name = next(name for name, names in load_judge_patterns("forms", "countables").items() if names.fullmatch(what))
     in_lists = "in_lists" in load_judge_lexicon("forms")["countables"][name]
-    if in_lists and not load_claim_pattern("forms", "asks_for_list").search(asks):
+    if in_lists and not load_judge_pattern("forms", "asks_for_list").search(asks):
         return None
     found = count_claimed_form(name, text)
     unit = what.removesuffix("s") + ("" if found == 1 else "s")
@@ -111,49 +113,49 @@ def _judge_count_claim(asks: str, text: PreparedText) -> FormAnswer | None:
 def _keeps_limit(number: int, limit: re.Match[str]) -> bool:
     """Whether so many are within the limit of a criterion."""
     how, first, after = (lower_claim_letters(limit[name] or "") for name in ("how", "n", "after"))
-    least = _read_number(first)
-    most = _read_number(lower_claim_letters(limit["m"])) if limit["m"] else least
+    least = _read_claimed_limit(first)
+    most = _read_claimed_limit(lower_claim_letters(limit["m"])) if limit["m"] else least
     any_number = first in ("a", "an") and not how and not after
-    if load_claim_pattern("forms", "limit_least").fullmatch(how) or after == "or more" or any_number:
+    if load_judge_pattern("forms", "limit_least").fullmatch(how) or after == "or more" or any_number:
         return number >= least
-    if load_claim_pattern("forms", "limit_most").fullmatch(how) or after:
+    if load_judge_pattern("forms", "limit_most").fullmatch(how) or after:
         return number <= most
-    if load_claim_pattern("forms", "limit_below").fullmatch(how):
+    if load_judge_pattern("forms", "limit_below").fullmatch(how):
         return number < least
-    if load_claim_pattern("forms", "limit_above").fullmatch(how):
+    if load_judge_pattern("forms", "limit_above").fullmatch(how):
         return number > most
     return least <= number <= most
 
 
-def _read_number(word: str) -> int:
+def _read_claimed_limit(word: str) -> int:
     bare = word.replace(",", "")
-    return int(bare) if bare.isdigit() else load_numbers("forms", "limit_numbers")[word]
+    return int(bare) if bare.isdigit() else load_lexicon_numbers("forms", "limit_numbers")[word]
 
 
-def _check_word(asks: str, text: PreparedText) -> FormAnswer | None:
+def _judge_word_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """ "Uses the word 'gentle' or 'easy'"."""
-    asked = load_claim_pattern("forms", "word_asked").search(asks)
+    asked = load_judge_pattern("forms", "word_asked").search(asks)
     if asked is None:
         return None
     phrase = next(filter(None, asked.groups()))
-    parts = load_claim_pattern("forms", "word_break").split(phrase.strip())
+    parts = load_judge_pattern("forms", "word_break").split(phrase.strip())
     words, either = parts[::2], "or" in map(str.lower, parts[1::2])
     occurs = (any if either else all)(contains_words(text.text, word) for word in words)
-    denied = load_claim_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
+    denied = load_judge_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
     named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
     return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it")
 
 
-def _check_feature(asks: str, text: PreparedText) -> FormAnswer | None:
+def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """ "Includes a table", "has no placeholders"."""
-    if load_claim_pattern("forms", "of_every").search(asks):
+    if load_judge_pattern("forms", "of_every").search(asks):
         return None
-    named = ((name, names.search(asks)) for name, names in load_claim_patterns("forms", "features").items())
+    named = ((name, names.search(asks)) for name, names in load_judge_patterns("forms", "features").items())
     name, asked = next(((name, found) for name, found in named if found), ("", None))
-    if asked is None or load_claim_pattern("forms", "digit").search(asks):
+    if asked is None or load_judge_pattern("forms", "digit").search(asks):
         return None  # With a number, it asks for one of them, not for any.
     feature: Entry = load_judge_lexicon("forms")["features"][name]
-    has_it, denied, called = has_feature(name, text), _denies_form(asks), feature["called"]
+    has_it, denied, called = has_claimed_feature(name, text), _denies_form(asks), feature["called"]
     around = asks[: asked.start()] + " " + asks[asked.end() :]
     more = name != "placeholder" and _claims_more_than_form(around, load_claim_words("forms", "around_features"))
     # What is there may still be the wrong one; what is not there cannot be the right one.
@@ -164,12 +166,12 @@ def _check_feature(asks: str, text: PreparedText) -> FormAnswer | None:
 
 
 def _denies_form(asks: str) -> bool:
-    return load_claim_pattern("forms", "form_denial").search(asks) is not None
+    return load_judge_pattern("forms", "form_denial").search(asks) is not None
 
 
 def _cut_form_from_claim(asks: str, span: tuple[int, int]) -> str:
     """A criterion without the form in that span, and without the word before "list": "a shopping list"."""
-    return load_claim_pattern("forms", "word_before_list").sub("", f"{asks[: span[0]]} {asks[span[1] :]}")
+    return load_judge_pattern("forms", "word_before_list").sub("", f"{asks[: span[0]]} {asks[span[1] :]}")
 
 
 def _claims_more_than_form(rest: str, also: frozenset[str] = frozenset()) -> bool:
@@ -179,53 +181,53 @@ def _claims_more_than_form(rest: str, also: frozenset[str] = frozenset()) -> boo
     return any(word.stem not in stop_stems and lower_claim_letters(word.raw) not in known for word in find_words(rest))
 
 
-def count_claimed_form(name: str, text: PreparedText) -> int:
+def count_claimed_form(name: str, text: JudgedText) -> int:
     """How many of a countable thing a text has: of the first of its marks that occurs, or as a function counts it."""
     if name in _COUNTERS:
         return _COUNTERS[name](text)
     marks = load_judge_lexicon("forms")["countables"][name]["marks"].split()
-    counts = (sum(1 for _ in load_claim_pattern("forms", mark).finditer(text.text)) for mark in marks)
+    counts = (sum(1 for _ in load_judge_pattern("forms", mark).finditer(text.text)) for mark in marks)
     return next(filter(None, counts), 0)
 
 
-def has_feature(name: str, text: PreparedText) -> bool:
+def has_claimed_feature(name: str, text: JudgedText) -> bool:
     """Whether a text has one of the marks of a feature often enough, or the feature as a function finds it."""
     if name == "table":
         return len(_find_claimed_rows(text)) >= 2
     if name == "date":
         dates = ("date", "full date", "month", "weekday")
-        return any(value.kind in dates for sentence in text.sentences for value in find_values(sentence))
+        return any(value.kind in dates for sentence in text.sentences for value in find_claimed_values(sentence))
     feature: Entry = load_judge_lexicon("forms")["features"][name]
     least = int(feature.get("least", 1))
-    found = (islice(load_claim_pattern("forms", mark).finditer(text.text), least) for mark in feature["marks"].split())
+    found = (islice(load_judge_pattern("forms", mark).finditer(text.text), least) for mark in feature["marks"].split())
     return any(sum(1 for _ in marks) == least for marks in found)
 
 
 def parse_fenced_json(text: str) -> tuple[object] | None:
     """What a text holds as JSON, a code fence around it aside; a tuple of one, as null is JSON too."""
-    bare = load_claim_pattern("forms", "code_fence").sub("", text.strip(), count=1).removesuffix("```").strip()
+    bare = load_judge_pattern("forms", "code_fence").sub("", text.strip(), count=1).removesuffix("```").strip()
     try:
-        return (json.loads(bare, parse_constant=_refuse_constant_in_claim),)
+        return (json.loads(bare, parse_constant=_refuse_claimed_json_constant),)
     except (ValueError, RecursionError):
         return None
 
 
-def _refuse_constant_in_claim(name: str) -> object:
+def _refuse_claimed_json_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _find_claimed_rows(text: PreparedText) -> list[str]:
+def _find_claimed_rows(text: JudgedText) -> list[str]:
     """The rows of a table, without the rule below its head."""
-    rule = load_claim_pattern("forms", "table_rule")
-    return [row for row in load_claim_pattern("forms", "table_row").findall(text.text) if not rule.match(row)]
+    rule = load_judge_pattern("forms", "table_rule")
+    return [row for row in load_judge_pattern("forms", "table_row").findall(text.text) if not rule.match(row)]
 
 
-def _count_claimed_keys(text: PreparedText) -> int:
+def _count_claimed_keys(text: JudgedText) -> int:
     found = parse_fenced_json(text.text)
     return len(found[0]) if found and isinstance(found[0], dict) else 0
 
 
-_COUNTERS: dict[str, Callable[[PreparedText], int]] = {
+_COUNTERS: dict[str, Callable[[JudgedText], int]] = {
     "sentence": lambda text: len(text.sentences),
     "paragraph": lambda text: sum(1 for part in re.split(r"\n\s*\n", text.text) if part.strip()),
     "line": lambda text: sum(1 for line in text.text.splitlines() if line.strip()),

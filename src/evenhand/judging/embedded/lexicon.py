@@ -26,13 +26,13 @@ def load_judge_lexicon(file: str) -> Entry:
 
 
 @cache
-def load_claim_pattern(file: str, name: str) -> re.Pattern[str]:
+def load_judge_pattern(file: str, name: str) -> re.Pattern[str]:
     """The pattern of an entry."""
     return _compile_judge_lexicon_entry(file, load_judge_lexicon(file)[name])
 
 
 @cache
-def load_claim_patterns(file: str, group: str) -> dict[str, re.Pattern[str]]:
+def load_judge_patterns(file: str, group: str) -> dict[str, re.Pattern[str]]:
     """The pattern of each entry of a group, in the order of the file."""
     return {name: _compile_judge_lexicon_entry(file, entry) for name, entry in load_judge_lexicon(file)[group].items()}
 
@@ -44,7 +44,7 @@ def load_claim_words(file: str, name: str) -> frozenset[str]:
 
 
 @cache
-def load_numbers(file: str, name: str) -> dict[str, int]:
+def load_lexicon_numbers(file: str, name: str) -> dict[str, int]:
     """The number words of an entry, each with its number."""
     return {word: int(number) for word, number in load_judge_lexicon(file)[name]["numbers"].items()}
 
@@ -72,10 +72,10 @@ def _expand_judge_lexicon_entry(file: str, entry: Entry) -> str:
     if "matches" not in entry and all("names" in one for one in entry.values()):
         return "|".join(f"(?:{_expand_judge_lexicon_entry(file, one)})" for one in entry.values())
     # The longest first: an alternative that is the beginning of another would hide it.
-    return "|".join(map(re.escape, sorted(_list_words(entry), key=len, reverse=True)))
+    return "|".join(map(re.escape, sorted(_list_judge_lexicon_words(entry), key=len, reverse=True)))
 
 
-def _list_words(entry: Entry) -> Iterator[str]:
+def _list_judge_lexicon_words(entry: Entry) -> Iterator[str]:
     """The words of an entry, or of each entry of a group."""
     if "words" in entry:
         yield from entry["words"].split()
@@ -84,4 +84,4 @@ def _list_words(entry: Entry) -> Iterator[str]:
     elif "sizes" in entry:
         yield from (word for words in entry["sizes"].values() for word in words.split())
     else:
-        yield from (word for one in entry.values() for word in _list_words(one))
+        yield from (word for one in entry.values() for word in _list_judge_lexicon_words(one))

@@ -6,11 +6,11 @@ from functools import cache
 
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import explain_unjudgeable_claim
-from evenhand.judging.embedded.forms import check_form
-from evenhand.judging.embedded.lexicon import load_claim_pattern
+from evenhand.judging.embedded.forms import judge_form_claim
+from evenhand.judging.embedded.lexicon import load_judge_pattern
 from evenhand.judging.embedded.named_things import split_examples
-from evenhand.judging.embedded.replies import can_judge_anchor, find_compared_text
-from evenhand.judging.embedded.texts import PreparedText
+from evenhand.judging.embedded.replies import can_judge_anchor, choose_evidence_text
+from evenhand.judging.embedded.texts import JudgedText
 from evenhand.model.criterion import Criterion
 from evenhand.wording import format_fraction
 
@@ -19,9 +19,9 @@ def explain_unanswerable_criterion(criterion: Criterion, *, has_reference: bool,
     """Why rules can give no answer to a criterion; empty where they may."""
     if criterion.scale.yes_no:
         return _explain_unanswerable_question(criterion.asks, has_reference=has_reference)
-    if criterion.anchors and all(can_judge_anchor(anchor, _prepare_any_output()) for anchor in criterion.anchors):
+    if criterion.anchors and all(can_judge_anchor(anchor, _prepare_any_judged_text()) for anchor in criterion.anchors):
         return ""
-    needed = find_compared_text(criterion)
+    needed = choose_evidence_text(criterion)
     if (needed == "reference" and has_reference) or (needed == "context" and (has_context or has_reference)):
         return ""
     least, most = format_fraction(criterion.scale.min), format_fraction(criterion.scale.max)
@@ -32,9 +32,9 @@ def explain_unanswerable_criterion(criterion: Criterion, *, has_reference: bool,
 def _explain_unanswerable_question(asks: str, *, has_reference: bool) -> str:
     asks, _ = split_examples(asks)
     claim = extract_claim(asks)
-    if check_form(asks, _prepare_any_output()) is not None or claim.quoted:
+    if judge_form_claim(asks, _prepare_any_judged_text()) is not None or claim.quoted:
         return ""
-    if load_claim_pattern("claims", "mention").match(asks):
+    if load_judge_pattern("claims", "mention").match(asks):
         return ""
     if "reference" in asks.lower() and not has_reference:
         return "it takes a reference, and there is none"
@@ -42,6 +42,6 @@ def _explain_unanswerable_question(asks: str, *, has_reference: bool) -> str:
 
 
 @cache
-def _prepare_any_output() -> PreparedText:
+def _prepare_any_judged_text() -> JudgedText:
     """A check of form needs a text to look at; any will do to see whether there is such a check."""
-    return PreparedText("It is a text of the usual kind, and that is all there is to it.")
+    return JudgedText("It is a text of the usual kind, and that is all there is to it.")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
-from evenhand.judging.embedded.features import MATCHED, is_value_among, measure_claim_stem
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_words
-from evenhand.judging.embedded.texts import PreparedText, contains_words
+from evenhand.judging.embedded.features import MATCHED, is_claimed_value_among, measure_claim_stem
+from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
+from evenhand.judging.embedded.texts import JudgedText, contains_words
 from evenhand.judging.embedded.words import find_words, load_stop_stems, stem_word
 
 
@@ -24,9 +24,9 @@ class NamedThing:
 def split_examples(asks: str) -> tuple[str, tuple[str, ...]]:
     """A criterion without the examples it gives ("such as …", "e.g. …"), and those examples: they demand nothing."""
     examples = []
-    while cue := load_claim_pattern("claims", "example_cue").search(asks):
-        quoted = load_claim_pattern("claims", "example_quoted").match(asks, cue.end())
-        end = quoted or load_claim_pattern("claims", "example_end").search(asks, cue.end())
+    while cue := load_judge_pattern("claims", "example_cue").search(asks):
+        quoted = load_judge_pattern("claims", "example_quoted").match(asks, cue.end())
+        end = quoted or load_judge_pattern("claims", "example_end").search(asks, cue.end())
         stop = quoted.end() if quoted else end.start() if end else len(asks)
         given = asks[cue.end() : stop].strip()
         if not given:
@@ -37,9 +37,9 @@ def split_examples(asks: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(asks.split()).replace(" ,", ",") if examples else asks, tuple(examples)
 
 
-def find_example(examples: Sequence[str], text: PreparedText) -> NamedThing | None:
+def find_claimed_example(examples: Sequence[str], text: JudgedText) -> NamedThing | None:
     """One of the examples as it stands in a text, or another path through menus where a path is the example."""
-    quotation, menu_path = load_claim_pattern("claims", "quoted"), load_claim_pattern("claims", "menu_path")
+    quotation, menu_path = load_judge_pattern("claims", "quoted"), load_judge_pattern("claims", "menu_path")
     quoted = [next(filter(None, groups)) for given in examples for groups in quotation.findall(given)]
     for sentence in text.prepared:
         for one in quoted:
@@ -48,28 +48,28 @@ def find_example(examples: Sequence[str], text: PreparedText) -> NamedThing | No
     return None
 
 
-def find_named_thing(asks: str, claim: CriterionClaim, text: PreparedText) -> NamedThing | None:
+def find_claimed_thing(asks: str, claim: CriterionClaim, text: JudgedText) -> NamedThing | None:
     """What a criterion names, where it stands in a text; None where it names nothing, or where that shows nothing.
 
     An identifier that stands nowhere is a thing without a quotation.
     """
     if not claim.is_statement or claim.is_open or claim.alternatives or claim.denied or text.is_cut:
         return None
-    literals = (*claim.quoted, *_find_identifiers(asks, claim))
+    literals = (*claim.quoted, *_find_claimed_identifiers(asks, claim))
     if not literals and not claim.values:
-        return _find_mentioned_term(asks, text)
+        return _find_claimed_term(asks, text)
     absent = next((one for one in literals if not contains_words(text.text, one)), "")
     if absent:
-        named = load_claim_pattern("claims", "naming").match(asks)
+        named = load_judge_pattern("claims", "naming").match(asks)
         return NamedThing(called=absent) if named and not _list_words_beside(claim, literals) else None
-    return _find_beside_its_words(claim, literals, text)
+    return _find_claimed_thing_by_words(claim, literals, text)
 
 
-def _find_identifiers(asks: str, claim: CriterionClaim) -> tuple[str, ...]:
+def _find_claimed_identifiers(asks: str, claim: CriterionClaim) -> tuple[str, ...]:
     """Identifiers outside quotations; what is wholly a value, such as "400mg", is none."""
-    unquoted = load_claim_pattern("claims", "quoted").sub(lambda match: " " * len(match[0]), asks)
+    unquoted = load_judge_pattern("claims", "quoted").sub(lambda match: " " * len(match[0]), asks)
     spans = [(value.start, value.end) for value in claim.values]
-    found = load_claim_pattern("claims", "identifier").finditer(unquoted)
+    found = load_judge_pattern("claims", "identifier").finditer(unquoted)
     return tuple(
         match[0] for match in found if not any(start <= match.start() and match.end() <= end for start, end in spans)
     )
@@ -82,14 +82,14 @@ def _list_words_beside(claim: CriterionClaim, literals: Sequence[str]) -> list[s
     return [word.stem for word in claim.words if word.stem not in own | kinds]
 
 
-def _find_beside_its_words(claim: CriterionClaim, literals: Sequence[str], text: PreparedText) -> NamedThing | None:
+def _find_claimed_thing_by_words(claim: CriterionClaim, literals: Sequence[str], text: JudgedText) -> NamedThing | None:
     """The sentence with all that is named, where it and its neighbours have the other words of the claim too."""
     # A limit is named by its own number, not by any that keeps it.
     values = [replace(value, bound="") for value in claim.values if not any(value.raw in one for one in literals)]
     others = _list_words_beside(claim, literals)
-    denial = load_claim_pattern("claims", "denial")
+    denial = load_judge_pattern("claims", "denial")
     for at, sentence in enumerate(text.prepared):
-        stands = all(is_value_among(value, sentence.values) for value in values) and all(
+        stands = all(is_claimed_value_among(value, sentence.values) for value in values) and all(
             contains_words(sentence.text, one) for one in literals
         )
         near = [one for one in text.prepared[max(0, at - 1) : at + 2] if not denial.search(one.text)]
@@ -101,9 +101,9 @@ def _find_beside_its_words(claim: CriterionClaim, literals: Sequence[str], text:
     return None
 
 
-def _find_mentioned_term(asks: str, text: PreparedText) -> NamedThing | None:
+def _find_claimed_term(asks: str, text: JudgedText) -> NamedThing | None:
     """The term that a criterion wants mentioned, in the same words, where no denial reaches it."""
-    mention = load_claim_pattern("claims", "mention").match(asks)
+    mention = load_judge_pattern("claims", "mention").match(asks)
     term = _cut_to_term(asks[mention.end() :]) if mention else ""
     if not term:
         return None

@@ -12,13 +12,13 @@ from fractions import Fraction
 from evenhand.errors import RefusedError
 from evenhand.judging.answer_form import CANNOT_ASSESS
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import EmbeddedDecision, decide_criterion, decide_statement
-from evenhand.judging.embedded.forms import check_form
-from evenhand.judging.embedded.lexicon import load_claim_pattern
-from evenhand.judging.embedded.texts import PreparedText, WordVectors, shorten_evidence_passage
+from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
+from evenhand.judging.embedded.forms import judge_form_claim
+from evenhand.judging.embedded.lexicon import load_judge_pattern
+from evenhand.judging.embedded.texts import JudgedText, JudgeWordVectors, shorten_evidence_passage
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
-from evenhand.wording import number_for_json
+from evenhand.wording import format_number_for_json
 
 FURTHER_TEXT = {"individual": "feedback", "gate": "revision_hint"}  # What some dialogues ask for beside an answer.
 MOST_TEXTS = 64  # Outputs and references kept ready; criteria of one output are asked one after another.
@@ -28,9 +28,9 @@ Answer = dict[str, object]
 class EmbeddedReplier:
     """Answers requests by rules, and by word vectors where there are any."""
 
-    def __init__(self, vectors: WordVectors | None) -> None:
+    def __init__(self, vectors: JudgeWordVectors | None) -> None:
         self._vectors = vectors
-        self._texts: OrderedDict[str, PreparedText] = OrderedDict()
+        self._texts: OrderedDict[str, JudgedText] = OrderedDict()
 
     @property
     def with_vectors(self) -> bool:
@@ -72,25 +72,25 @@ class EmbeddedReplier:
             groups.setdefault(key, {})[criterion.id] = answer
         return groups
 
-    def _prepare_text(self, text: str) -> PreparedText:
+    def _prepare_text(self, text: str) -> JudgedText:
         if text not in self._texts:
-            self._texts[text] = PreparedText(text, self._vectors)
+            self._texts[text] = JudgedText(text, self._vectors)
             if len(self._texts) > MOST_TEXTS:
                 self._texts.popitem(last=False)
         return self._texts[text]
 
 
 def _answer_criterion(
-    criterion: Criterion, text: PreparedText, reference: PreparedText | None, context: PreparedText | None
+    criterion: Criterion, text: JudgedText, reference: JudgedText | None, context: JudgedText | None
 ) -> Answer:
     if criterion.scale.yes_no:
-        decision = decide_criterion(criterion.asks, text, reference)
+        decision = judge_criterion_claim(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
         # A yes has to come with a quotation, also where it rests on a count or on what is absent.
         quote = decision.quote or (text.opening if decision.holds else "")
         return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)
-    value = CANNOT_ASSESS if placed.value is None else number_for_json(placed.value)
+    value = CANNOT_ASSESS if placed.value is None else format_number_for_json(placed.value)
     bands = [one.id for one in criterion.scale.bands if placed.value is not None and one.min <= placed.value <= one.max]
     band = {"band": (*bands, CANNOT_ASSESS)[0]} if criterion.scale.bands else {}
     evidence = [placed.quote] if placed.quote else []
@@ -126,7 +126,7 @@ class ScalePlacement:
 
 
 def judge_scale_level(
-    criterion: Criterion, text: PreparedText, reference: PreparedText | None, context: PreparedText | None
+    criterion: Criterion, text: JudgedText, reference: JudgedText | None, context: JudgedText | None
 ) -> ScalePlacement:
     """A level of the criterion's scale, as far as it can be checked: by its anchors, then by other texts."""
     anchors = sorted(criterion.anchors, key=lambda one: -one.max)
@@ -137,7 +137,7 @@ def judge_scale_level(
     if placed is not None:
         return placed
     # No level; but where the question alone can be answered, that is told.
-    decision = decide_criterion(criterion.asks, text)
+    decision = judge_criterion_claim(criterion.asks, text)
     if decision.holds is None:
         told = "a level is not guessed: neither its anchors nor a reference can be checked by rules"
         return _leave_level_unjudged(told)
@@ -145,18 +145,18 @@ def judge_scale_level(
     return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
-def can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
+def can_judge_anchor(anchor: Anchor, text: JudgedText) -> bool:
     """Whether an anchor names something that can be looked for: a form, a value, a name, a quotation."""
     claim = extract_claim(anchor.text)
-    return check_form(anchor.text, text) is not None or bool(claim.values or claim.quoted or claim.names)
+    return judge_form_claim(anchor.text, text) is not None or bool(claim.values or claim.quoted or claim.names)
 
 
-def _place_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: PreparedText) -> ScalePlacement:
+def _place_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: JudgedText) -> ScalePlacement:
     """The highest anchor that holds; one that cannot be told ends the search."""
     for anchor in anchors:
         if not can_judge_anchor(anchor, text):
             return _leave_level_unjudged(f"anchor “{anchor.text}”: it names nothing that could be looked for")
-        decision = decide_criterion(anchor.text, text)
+        decision = judge_criterion_claim(anchor.text, text)
         if decision.holds is None:
             return _leave_level_unjudged(f"anchor “{anchor.text}”: {decision.reason}")
         if decision.holds:
@@ -171,17 +171,17 @@ def _leave_level_unjudged(reason: str) -> ScalePlacement:
 
 
 def _place_by_texts(
-    criterion: Criterion, text: PreparedText, reference: PreparedText | None, context: PreparedText | None
+    criterion: Criterion, text: JudgedText, reference: JudgedText | None, context: JudgedText | None
 ) -> ScalePlacement | None:
     """What a reference or the material given shows; None where the criterion is not about them."""
     is_complete, is_true, by_material = _match_compared_texts(criterion)
     if is_true and by_material and not is_complete and context is not None:
-        check = _check_statements(text, context)
+        check = _judge_statement_claims(text, context)
         own = [(line, replace(decision, quote=line)) for line, decision in check.decided]
         told = f"sentences of the output are in the material given{check.describe_absent()}"
         return replace(check, decided=own).place(criterion, told)
-    if reference is not None and load_claim_pattern("decisions", "asks_overall").search(criterion.asks):
-        check = _check_statements(reference, text)
+    if reference is not None and load_judge_pattern("decisions", "asks_overall").search(criterion.asks):
+        check = _judge_statement_claims(reference, text)
         share = f"{len(check.held)} of {len(check.decided)} statements of the reference are in it"
         told = f"a level for the whole is not guessed; of what could be decided, {share}{check.describe_absent()}"
         return _leave_level_unjudged(told)
@@ -189,7 +189,7 @@ def _place_by_texts(
         return None
     if reference is None:
         return _leave_level_unjudged("it needs a reference to check against, and none was given")
-    check = _check_statements(reference, text)
+    check = _judge_statement_claims(reference, text)
     if is_complete:
         return check.place(criterion, f"statements of the reference are in it{check.describe_absent()}")
     taken_up = replace(check, decided=[one for one in check.decided if one[1].holds or one[1].against])
@@ -200,10 +200,10 @@ def _place_by_texts(
     return taken_up.place(criterion, told)
 
 
-def find_compared_text(criterion: Criterion) -> str:
+def choose_evidence_text(criterion: Criterion) -> str:
     """Which text would give the criterion a level: "reference", "context", or none."""
     is_complete, is_true, by_material = _match_compared_texts(criterion)
-    if load_claim_pattern("decisions", "asks_overall").search(criterion.asks) or not (is_complete or is_true):
+    if load_judge_pattern("decisions", "asks_overall").search(criterion.asks) or not (is_complete or is_true):
         return ""
     return "context" if is_true and by_material and not is_complete else "reference"
 
@@ -212,13 +212,13 @@ def _match_compared_texts(criterion: Criterion) -> list[bool]:
     """Whether a criterion asks if all is there, if it is true, and if it agrees with what was given."""
     named = f"{criterion.id} {criterion.asks}"
     patterns = ("asks_if_complete", "asks_if_true", "asks_by_material")
-    return [load_claim_pattern("decisions", name).search(named) is not None for name in patterns]
+    return [load_judge_pattern("decisions", name).search(named) is not None for name in patterns]
 
 
-def _check_statements(statements: PreparedText, text: PreparedText) -> _StatementCheck:
+def _judge_statement_claims(statements: JudgedText, text: JudgedText) -> _StatementCheck:
     """Hold the statements of one text against another."""
     lines = [one.text for one in statements.prepared if len(one.words) > 3][:MOST_STATEMENTS]
-    decided = [(line, decide_statement(line, text)) for line in lines]
+    decided = [(line, judge_statement_claim(line, text)) for line in lines]
     return _StatementCheck(decided=[one for one in decided if one[1].holds is not None], asked=len(lines))
 
 

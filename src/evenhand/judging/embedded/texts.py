@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_judge_lexicon
-from evenhand.judging.embedded.values import TextValue, find_values
+from evenhand.judging.embedded.lexicon import load_judge_lexicon, load_judge_pattern
+from evenhand.judging.embedded.values import TextValue, find_claimed_values
 from evenhand.judging.embedded.words import TextWord, find_words
 
 MOST_SENTENCES = 10_000  # Sentences of one text whose words are looked at: as many as in a long book.
@@ -23,7 +23,7 @@ LONGEST_SENTENCE = 600  # What runs on without an end mark is cut, so that a quo
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedSentence:
+class JudgedSentence:
     """A sentence made ready for comparison."""
 
     text: str
@@ -32,10 +32,10 @@ class PreparedSentence:
     values: tuple[TextValue, ...]
 
 
-class PreparedText:
+class JudgedText:
     """A text made ready for comparison with many claims."""
 
-    def __init__(self, text: str, vectors: WordVectors | None = None) -> None:
+    def __init__(self, text: str, vectors: JudgeWordVectors | None = None) -> None:
         self.text = text
         self.vectors = vectors
         self.plain = " ".join(text.casefold().split())
@@ -44,7 +44,7 @@ class PreparedText:
         for sentence in self.sentences[:MOST_SENTENCES]:
             words = tuple(find_words(sentence))
             stems = frozenset(word.stem for word in words)
-            self.prepared.append(PreparedSentence(sentence, words, stems, tuple(find_values(sentence))))
+            self.prepared.append(JudgedSentence(sentence, words, stems, tuple(find_claimed_values(sentence))))
         self.is_cut = len(self.sentences) > len(self.prepared)  # There are sentences that are not looked at.
         self.values = [value for sentence in self.prepared for value in sentence.values]
         self._sentences_with = Counter(stem for sentence in self.prepared for stem in sentence.stems)
@@ -56,11 +56,11 @@ class PreparedText:
         found = (one.text for one in self.prepared if sum(map(str.isalnum, one.text)) > 2)
         return next(found, self.text.strip())
 
-    def contains_phrase(self, phrase: str) -> bool:
+    def contains_claimed_phrase(self, phrase: str) -> bool:
         """Whether these very words stand in it, letter case, white space and hyphens aside."""
         return " ".join(phrase.casefold().split()) in self.plain or contains_words(self.text, phrase)
 
-    def weigh_stem(self, stem: str) -> float:
+    def weigh_claim_stem(self, stem: str) -> float:
         """How much it says that a stem is found: little, where nearly every sentence has it."""
         others, holding = len(self.prepared) - 1, self._sentences_with[stem]
         return 1.0 if others < 1 or not holding else 1 - 0.65 * (holding - 1) / others
@@ -70,11 +70,11 @@ class PreparedText:
         if self.vectors is None or not self.prepared or not words:
             return 0.0, 0.0
         row = self.vectors.embed([words])[0]
-        single, pairs = self._rows
+        single, pairs = self._embed_judged_sentences
         return float((single @ row).max()), float((pairs @ row).max())
 
     @cached_property
-    def _rows(self) -> tuple[Any, Any]:
+    def _embed_judged_sentences(self) -> tuple[Any, Any]:
         """A row for each sentence, and one for each two in a row."""
         assert self.vectors is not None
         texts = [sentence.text for sentence in self.prepared]
@@ -94,7 +94,7 @@ def contains_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
             runs = (own[at : at + len(stems)] for at in range(len(own) - len(stems) + 1))
             if stems and any(run == stems for run in runs):
                 return True
-        elif wanted and re.search(_compile_words(wanted), given):
+        elif wanted and re.search(_compile_claimed_words(wanted), given):
             return True
     return False
 
@@ -103,7 +103,7 @@ _HYPHEN = re.compile(r"(?<=\w)[-‐‑](?=\w)")
 
 
 @lru_cache(maxsize=1000)
-def _compile_words(words: str) -> re.Pattern[str]:
+def _compile_claimed_words(words: str) -> re.Pattern[str]:
     """A pattern for whole words, as far as they begin and end with a letter or digit; "LH 1234" is "LH1234"."""
     before, after = (r"(?<!\w)" if words[:1].isalnum() else "", r"(?!\w)" if words[-1:].isalnum() else "")
     return re.compile(before + re.sub(r"(?<=[a-z])(?=\d)", r"\\s?", re.escape(words)) + after)
@@ -112,7 +112,7 @@ def _compile_words(words: str) -> re.Pattern[str]:
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text in order, without the space around them; list items and headings are their own."""
     sentences, start = [], 0
-    for match in load_claim_pattern("texts", "sentence_end").finditer(text):
+    for match in load_judge_pattern("texts", "sentence_end").finditer(text):
         if not _judged_sentence_goes_on(text, start, match):
             sentences += _cut_long_judged_sentence(text[start : match.end()])
             start = match.end()
@@ -129,13 +129,13 @@ def _judged_sentence_goes_on(text: str, start: int, end: re.Match[str]) -> bool:
     after = text[end.end() : end.end() + 8]
     if "\n" not in end.group():
         before = text[max(0, end.start() - 8) : end.start()]
-        abbreviated = load_claim_pattern("texts", "abbreviation").search(before)
+        abbreviated = load_judge_pattern("texts", "abbreviation").search(before)
         return bool(abbreviated) or (before.endswith("No.") and after[:1].isdigit())
     line = text[max(start, text.rfind("\n", 0, end.start()) + 1) : end.start()].rstrip()
     if end.group().count("\n") > 1 or not line or line[-1] in ".!?:;。！？；|":
         return False
     wrapped = after[:1].islower() or len(line) >= WRAPPED
-    return wrapped and not load_claim_pattern("texts", "item_start").match(after)
+    return wrapped and not load_judge_pattern("texts", "item_start").match(after)
 
 
 def shorten_evidence_passage(passage: str, most: int) -> str:
@@ -160,17 +160,17 @@ def detect_unjudgeable_language(text: str) -> str:
 
 def _count_judge_lexicon_words(text: str) -> tuple[int, dict[str, int]]:
     """How many words a text has, and how many of them are common words of each language."""
-    words = load_claim_pattern("texts", "latin_word").findall(text.casefold())
+    words = load_judge_pattern("texts", "latin_word").findall(text.casefold())
     times = Counter(words)
     counts = {
         name: sum(times[word] for word in entry["words"].split())
         for name, entry in load_judge_lexicon("texts")["languages"].items()
     }
-    chinese = len(load_claim_pattern("texts", "chinese_character").findall(text))
+    chinese = len(load_judge_pattern("texts", "chinese_character").findall(text))
     return len(words), {**counts, "chinese": chinese if chinese > len(words) else 0}
 
 
-class WordVectors(Protocol):
+class JudgeWordVectors(Protocol):
     """Tells how near texts are in meaning."""
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -178,7 +178,7 @@ class WordVectors(Protocol):
 
 
 @lru_cache(maxsize=1)
-def load_vectors() -> WordVectors | None:
+def load_judge_word_vectors() -> JudgeWordVectors | None:
     """The word vectors, loaded once; None where `wordllama` is not installed."""
     try:
         wordllama = importlib.import_module("wordllama")
@@ -202,7 +202,7 @@ class _WordLlama:
 
 def measure_similarity(one: str, other: str) -> float | None:
     """How near two texts are in meaning, from 0 to 1; None where the vectors are not installed."""
-    known = load_vectors()
+    known = load_judge_word_vectors()
     if known is None:
         return None
     first, second = known.embed([one, other])

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns, load_judge_lexicon, load_numbers
+from evenhand.judging.embedded.lexicon import (
+    load_judge_lexicon,
+    load_judge_pattern,
+    load_judge_patterns,
+    load_lexicon_numbers,
+)
 from evenhand.judging.embedded.words import load_stop_stems, lower_claim_letters, stem_word
 
 Amount = Fraction | tuple[int, ...]
@@ -56,25 +61,25 @@ class TextValue:
         return self.kind == other.kind or {self.kind, other.kind} == {"date", "full date"}
 
 
-def find_values(text: str) -> list[TextValue]:
+def find_claimed_values(text: str) -> list[TextValue]:
     """Every value of a text, in order of place; what one reader has read, the ones after it leave alone."""
     taken = bytearray(len(text))
     found: list[TextValue] = []
-    for name, pattern in load_claim_patterns("values", "readers").items():
+    for name, pattern in load_judge_patterns("values", "readers").items():
         for match in pattern.finditer(text):
             start, end = match.span()
             reading = None if any(taken[start:end]) else _READERS[name](match)
             if reading is not None:
                 taken[start:end] = b"\1" * (end - start)
-                noun = None if reading[0] else load_claim_pattern("values", "counted_noun").match(text, end)
-                limit = load_claim_pattern("values", "value_bound").search(text, max(0, start - 24), start)
+                noun = None if reading[0] else load_judge_pattern("values", "counted_noun").match(text, end)
+                limit = load_judge_pattern("values", "value_bound").search(text, max(0, start - 24), start)
                 bound = "" if limit is None else "most" if limit["most"] else "least"
                 counted = stem_word(noun[1]) if noun else ""
                 found.append(TextValue(*reading, match.group().strip(), start, end, counted, bound))
     return sorted(found, key=lambda value: value.start)
 
 
-def _read_order(match: re.Match[str]) -> Reading:
+def _read_claimed_growth_order(match: re.Match[str]) -> Reading:
     """Growth as it is written inside O(…), in one spelling: "n*log(n)" and "N lg N" are "nlogn"."""
     bare = match[1].lower().replace("**", "^").translate(_POWERS)
     bare = re.sub(r"log[_{]*(?:2|10)\}*|\\?\b(?:lg|ln|log)\b", "log", bare)
@@ -94,30 +99,30 @@ _ORDERS = {  # Growth in words.
 }
 
 
-def _make_date(day: int, month: int, year: int | None) -> Reading:
+def _make_claimed_date(day: int, month: int, year: int | None) -> Reading:
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
     return ("date", (day, month)) if year is None else ("full date", (day, month, year))
 
 
 def _read_named_date(match: re.Match[str]) -> Reading:
-    month = load_numbers("values", "months")[lower_claim_letters(match["month"])]
-    return _make_date(int(match["day"]), month, int(match["year"]) if match["year"] else None)
+    month = load_lexicon_numbers("values", "months")[lower_claim_letters(match["month"])]
+    return _make_claimed_date(int(match["day"]), month, int(match["year"]) if match["year"] else None)
 
 
 def _read_numeric_date(match: re.Match[str]) -> Reading:
     day, month, year = map(int, match.groups(default="0"))
-    return _make_date(day, month, (year if year > 99 else 2000 + year) if year else None)
+    return _make_claimed_date(day, month, (year if year > 99 else 2000 + year) if year else None)
 
 
-def _read_pair(match: re.Match[str]) -> Reading:
-    first, second = _read_amount(match[1]), _read_amount(match[2])
+def _read_claimed_pair(match: re.Match[str]) -> Reading:
+    first, second = _read_claimed_amount(match[1]), _read_claimed_amount(match[2])
     return ("pair", (int(first), int(second))) if first is not None and second is not None else None
 
 
-def _read_month(match: re.Match[str]) -> Reading:
+def _read_claimed_month(match: re.Match[str]) -> Reading:
     # "May" and "March" are also words: in lower case they are no months.
-    month = load_numbers("values", "months")[lower_claim_letters(match[0])]
+    month = load_lexicon_numbers("values", "months")[lower_claim_letters(match[0])]
     return ("month", Fraction(month)) if match[0][0].isupper() else None
 
 
@@ -135,18 +140,18 @@ def _read_claimed_version(match: re.Match[str]) -> Reading:
 
 
 def _read_ordinal(match: re.Match[str]) -> Reading:
-    word, known = lower_claim_letters(match[1]), load_numbers("values", "ordinals")
+    word, known = lower_claim_letters(match[1]), load_lexicon_numbers("values", "ordinals")
     if word in known:
         return "ordinal", Fraction(known[word])
     return ("ordinal", Fraction(int(word[:-2]))) if len(word) <= MOST_DIGITS else None
 
 
 def _read_quantity(match: re.Match[str]) -> Reading:
-    amount = _read_amount(match["number"])
+    amount = _read_claimed_amount(match["number"])
     if amount is None or (lower_claim_letters(match["number"]) in ("one", "half a", "half an") and not match["unit"]):
         return None  # "One" alone is more often a pronoun.
     for scale in lower_claim_letters(match["scale"]).split():
-        amount *= load_numbers("values", "scales")[scale]
+        amount *= load_lexicon_numbers("values", "scales")[scale]
     if match["sign"] and lower_claim_letters(match["unit"] or "") == "m":
         amount *= 10**6
     unit = lower_claim_letters(match["sign"] or match["unit"] or "").split()
@@ -162,30 +167,33 @@ def _load_units() -> dict[str, tuple[str, Fraction]]:
     return {name: (kind, size) for kind, size, names in sizes for name in names.split()}
 
 
-def _read_amount(text: str) -> Fraction | None:
+def _read_claimed_amount(text: str) -> Fraction | None:
     low = lower_claim_letters(text)
     if low[0].isdigit():
-        plain = load_claim_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
+        plain = load_judge_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
         return Fraction(plain) if plain.count(".") <= 1 and len(plain) <= MOST_DIGITS else None
     if "dozen" in low:
         return Fraction(12)
     if low.startswith("half"):
         return Fraction(1, 2)
-    known = load_numbers("values", "ones") | load_numbers("values", "tens")
+    known = load_lexicon_numbers("values", "ones") | load_lexicon_numbers("values", "tens")
     return Fraction(sum(known.get(word, 0) for word in re.split(r"[-\s]", low)))
 
 
 _READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
-    "order": _read_order,
+    "order": _read_claimed_growth_order,
     "order_in_words": lambda match: ("order", tuple(map(ord, _ORDERS[lower_claim_letters(match[1])]))),
-    "iso_date": lambda match: _make_date(int(match[3]), int(match[2]), int(match[1])),
+    "iso_date": lambda match: _make_claimed_date(int(match[3]), int(match[2]), int(match[1])),
     "day_month": _read_named_date,
     "month_day": _read_named_date,
     "numeric_date": _read_numeric_date,
-    "pair": _read_pair,
-    "pair_in_words": _read_pair,
-    "month": _read_month,
-    "weekday": lambda match: ("weekday", Fraction(load_numbers("values", "weekdays")[lower_claim_letters(match[1])])),
+    "pair": _read_claimed_pair,
+    "pair_in_words": _read_claimed_pair,
+    "month": _read_claimed_month,
+    "weekday": lambda match: (
+        "weekday",
+        Fraction(load_lexicon_numbers("values", "weekdays")[lower_claim_letters(match[1])]),
+    ),
     "clock_12": _read_claimed_clock_time,
     "clock_24": _read_claimed_clock_time,
     "version": _read_claimed_version,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
 
-from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_words, load_judge_lexicon
+from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_lexicon, load_judge_pattern
 
 StemTable = dict[str, frozenset[str]]
 
@@ -23,8 +23,8 @@ class TextWord:
 
 def find_words(text: str) -> list[TextWord]:
     """Every word of a text in order; numbers are values, not words."""
-    found, ideograph = [], load_claim_pattern("words", "ideograph")
-    for match in load_claim_pattern("words", "word").finditer(text):
+    found, ideograph = [], load_judge_pattern("words", "ideograph")
+    for match in load_judge_pattern("words", "word").finditer(text):
         raw, start = match.group(), match.start()
         if raw.isascii() or not ideograph.search(raw):
             found.append(TextWord(raw, stem_word(raw), start, match.end()))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.judging.reading.reply_text import (
     find_json_values,
-    normalize_answer_name,
+    normalize_reply_answer_name,
     strip_reply_markup,
     strip_thinking,
 )
@@ -79,7 +79,9 @@ class _ChoiceReader:
     """The patterns of one set of choices."""
 
     def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
-        self.known = {normalize_answer_name(alias): id for id, aliases in choices.items() for alias in (*aliases, id)}
+        self.known = {
+            normalize_reply_answer_name(alias): id for id, aliases in choices.items() for alias in (*aliases, id)
+        }
         spelt = {strip_reply_markup(alias).strip() for id, aliases in choices.items() for alias in (*aliases, id)}
         longest = sorted(spelt - {""}, key=len, reverse=True)
         one, named = map(_build_choice_pattern, (longest, [alias for alias in longest if len(alias) > 1]))
@@ -102,9 +104,11 @@ class _ChoiceReader:
         for value in reversed(find_json_values(text)):
             given = value.data.items() if value.complete and isinstance(value.data, dict) else ()
             items = [
-                item for key, item in given if _KEY.fullmatch(normalize_answer_name(str(key))) and isinstance(item, str)
+                item
+                for key, item in given
+                if _KEY.fullmatch(normalize_reply_answer_name(str(key))) and isinstance(item, str)
             ]
-            found = [id for item in items if (id := self.known.get(normalize_answer_name(item)))]
+            found = [id for item in items if (id := self.known.get(normalize_reply_answer_name(item)))]
             if found:
                 after = strip_reply_markup(strip_thinking(text[value.end :]))
                 return iter([*found, *self.find_announced_choices(after)])
@@ -115,7 +119,7 @@ class _ChoiceReader:
         for box in _BOX.finditer(text):
             said = box[1] or box[2]
             compared = _COMPARED.fullmatch(said)
-            id = self.known.get(normalize_answer_name(said)) or (
+            id = self.known.get(normalize_reply_answer_name(said)) or (
                 self._read_compared_choice(*compared.groups()) if compared else None
             )
             if id:
@@ -124,16 +128,16 @@ class _ChoiceReader:
     def find_announced_choices(self, text: str) -> Iterator[str]:
         """Winner: A, or a name alone on the last line."""
         for found in self.announcement.finditer(text):
-            yield self.known[normalize_answer_name(found[1])]
+            yield self.known[normalize_reply_answer_name(found[1])]
             # "A or B", "A/B", "A (maybe B)", "A in style, B in content": the line names them all.
             end = text.find("\n", found.end())
             line = text[found.end() : len(text) if end < 0 else end]
-            yield from (self.known[normalize_answer_name(other)] for other in self.any.findall(line))
+            yield from (self.known[normalize_reply_answer_name(other)] for other in self.any.findall(line))
             if line.lstrip().startswith("?"):
                 yield NEITHER
         last = self.alone.fullmatch(text.rstrip().rsplit("\n", maxsplit=1)[-1])
         if last:
-            yield self.known[normalize_answer_name(last[1])]
+            yield self.known[normalize_reply_answer_name(last[1])]
 
     def find_concluded_choices(self, text: str) -> Iterator[str]:
         """Therefore, A is better."""
@@ -148,10 +152,13 @@ class _ChoiceReader:
                 continue
             for found in self.better.finditer(sentence):
                 if not _NOT_SAID.search(sentence[max(0, found.start() - 80) : found.start()]):
-                    yield self.known[normalize_answer_name(next(name for name in found.groups() if name))]
+                    yield self.known[normalize_reply_answer_name(next(name for name in found.groups() if name))]
 
     def _read_compared_choice(self, left: str, sign: str, right: str) -> str | None:
-        first, second = self.known.get(normalize_answer_name(left)), self.known.get(normalize_answer_name(right))
+        first, second = (
+            self.known.get(normalize_reply_answer_name(left)),
+            self.known.get(normalize_reply_answer_name(right)),
+        )
         if first is None or second is None:
             return None
         if sign[0] in "=≈~":

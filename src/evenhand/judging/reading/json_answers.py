@@ -7,15 +7,15 @@ from decimal import Decimal
 
 from evenhand.files.parsing import DuplicateKeyObject
 from evenhand.judging.reading.prose_scores import read_band_score, read_prose_score
-from evenhand.judging.reading.reply_text import normalize_answer_name, strip_reply_markup
-from evenhand.judging.reading.score_labels import AnswerNames, ReadAnswer, WantedAnswer, map_answer_names
+from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
+from evenhand.judging.reading.score_labels import ReadAnswer, ReplyAnswerNames, WantedAnswer, map_reply_answer_names
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
 from evenhand.model.rubric import IdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
 GIVEN_TWICE = Missing("unreadable", "given twice with different answers")
 MOST_LEVELS = 12
-_NAMES: IdentityCache[AnswerNames] = IdentityCache()
+_NAMES: IdentityCache[ReplyAnswerNames] = IdentityCache()
 
 # What an object says it is about; under the first four it is about nothing else.
 _SUBJECT_KEYS = (
@@ -35,7 +35,11 @@ _NO_ANSWERS = (
 def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
     """What one JSON value answers of all that was asked; what it does not answer is absent."""
     by_id = {one.id: one for one in wanted}
-    names = _NAMES.get((wanted,), lambda: AnswerNames(wanted)) if isinstance(wanted, tuple) else AnswerNames(wanted)
+    names = (
+        _NAMES.get((wanted,), lambda: ReplyAnswerNames(wanted))
+        if isinstance(wanted, tuple)
+        else ReplyAnswerNames(wanted)
+    )
     declined = read_declined_answer(data)
     if declined is not None:
         return {one.id: ReadAnswer(declined) for one in wanted}
@@ -43,10 +47,10 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
     for level in _walk_reply_levels(data):
         found: dict[str, list[ReadAnswer]] = {}
         for node in level:
-            for id, item, twice in _find_named_candidates(node, names):
+            for id, item, twice in _find_reply_answer_candidates(node, names):
                 answer = _read_raw_answer(item, by_id[id], node, alone=len(wanted) == 1)
                 if answer and id not in answers:
-                    found.setdefault(id, []).append(_mark_given_twice(answer, twice))
+                    found.setdefault(id, []).append(_mark_reply_answer_given_twice(answer, twice))
         answers.update({id: _agree_on_json_answers(given) for id, given in found.items()})
         if len(answers) == len(by_id):
             break  # What stands further in never overrides.
@@ -65,14 +69,16 @@ def _walk_reply_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
             if isinstance(node, list):
                 children += node
             elif isinstance(node, dict):
-                named = ((normalize_answer_name(str(key)), value) for key, value in node.items())
+                named = ((normalize_reply_answer_name(str(key)), value) for key, value in node.items())
                 children += [value for key, value in named if key not in _TEXTS and not key.startswith(_NO_ANSWERS)]
         containers = [child for child in children if isinstance(child, (dict, list))]
         if not containers:
             return
 
 
-def _find_named_candidates(node: Mapping[str, object], names: AnswerNames) -> Iterator[tuple[str, object, bool]]:
+def _find_reply_answer_candidates(
+    node: Mapping[str, object], names: ReplyAnswerNames
+) -> Iterator[tuple[str, object, bool]]:
     """What may be an answer: whose, the item, and whether it is given twice, differently."""
     about = _find_answer_subject(node, names)
     if about:
@@ -85,8 +91,8 @@ def _find_named_candidates(node: Mapping[str, object], names: AnswerNames) -> It
             yield id, item, key in differing or _gives_score_twice(item)
 
 
-def _find_answer_subject(node: Mapping[str, object], names: AnswerNames) -> str | None:
-    if not any(normalize_answer_name(str(key)) in SCORE_KEYS for key in node):
+def _find_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) -> str | None:
+    if not any(normalize_reply_answer_name(str(key)) in SCORE_KEYS for key in node):
         return None
     for key in _SUBJECT_KEYS:
         about = node.get(key)
@@ -98,7 +104,7 @@ def _find_answer_subject(node: Mapping[str, object], names: AnswerNames) -> str 
 def _gives_score_twice(item: object) -> bool:
     """Whether an object gives its own score twice, differently."""
     return isinstance(item, DuplicateKeyObject) and any(
-        normalize_answer_name(key) in SCORE_KEYS for key in item.differing()
+        normalize_reply_answer_name(key) in SCORE_KEYS for key in item.differing()
     )
 
 
@@ -108,22 +114,22 @@ def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer
         found = []
         for node in level:
             about_another = any(isinstance(node.get(key), str) for key in _STRICTLY) and one.id
-            if about_another or not any(normalize_answer_name(str(key)) in SCORE_KEYS for key in node):
+            if about_another or not any(normalize_reply_answer_name(str(key)) in SCORE_KEYS for key in node):
                 continue
             answer = _read_raw_answer(node, one, node, alone=True)
             if answer:
-                found.append(_mark_given_twice(answer, _gives_score_twice(node)))
+                found.append(_mark_reply_answer_given_twice(answer, _gives_score_twice(node)))
         if found:
             return {one.id: _agree_on_json_answers(found)}
     return {}
 
 
-def _mark_given_twice(answer: ReadAnswer, twice: bool) -> ReadAnswer:
+def _mark_reply_answer_given_twice(answer: ReadAnswer, twice: bool) -> ReadAnswer:
     return ReadAnswer(GIVEN_TWICE, answer.reason, answer.evidence, answer.more) if twice else answer
 
 
 def _agree_on_json_answers(given: Sequence[ReadAnswer]) -> ReadAnswer:
-    return _mark_given_twice(given[-1], any(answer.score != given[-1].score for answer in given))
+    return _mark_reply_answer_given_twice(given[-1], any(answer.score != given[-1].score for answer in given))
 
 
 _NUMBERS = [
@@ -162,7 +168,7 @@ def _read_raw_answer(
     if isinstance(item, dict):
         return _read_answer_object(item, one.scale)
     reason = _find_reason_beside(one, parent, alone=alone)
-    keys = [(normalize_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
+    keys = [(normalize_reply_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
     evidence = tuple(text for key, value in keys if key in _EVIDENCE for text in _iterate_quotes(value))
     return ReadAnswer(_read_json_score(item, one.scale, reason), reason, evidence)
 
@@ -171,19 +177,19 @@ def read_declined_answer(data: object) -> CriterionScore | None:
     """That an object as a whole says it gives no answer."""
     if not isinstance(data, dict):
         return None
-    keys = _key_by_answer_name(data)
+    keys = _key_reply_by_answer_name(data)
     if not any(keys.get(key) is True for key in _DECLINES) or any(key in keys for key in SCORE_KEYS):
         return None
-    return make_abstention(_find_own_reason(keys))
+    return make_abstention(_find_own_reply_reason(keys))
 
 
 def _read_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer | None:
-    keys = _key_by_answer_name(item)
-    reason = _find_own_reason(keys)
+    keys = _key_reply_by_answer_name(item)
+    reason = _find_own_reply_reason(keys)
     score = _read_object_score(keys, scale, reason)
     if score is None:
         return None
-    more = {key: value for key, value in item.items() if normalize_answer_name(str(key)) not in _USED}
+    more = {key: value for key, value in item.items() if normalize_reply_answer_name(str(key)) not in _USED}
     evidence = tuple(text for key in _EVIDENCE if key in keys for text in _iterate_quotes(keys[key]))
     return ReadAnswer(score, reason, evidence, more)
 
@@ -218,9 +224,9 @@ def _read_nested_score(value: object, scale: Scale, reason: str) -> CriterionSco
     for _ in range(MOST_NESTED):
         if not isinstance(value, dict) or (scale.bands and "band" in value):
             break
-        value = _find_number_value(_key_by_answer_name(value))
+        value = _find_number_value(_key_reply_by_answer_name(value))
     if isinstance(value, dict):
-        return _read_object_score(_key_by_answer_name(value), scale, reason)
+        return _read_object_score(_key_reply_by_answer_name(value), scale, reason)
     return _read_json_score(value, scale, reason)
 
 
@@ -234,7 +240,7 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
     word = parse_yes_or_no(value) if scale.is_share else None
     if word is not None:
         return scale.read(word)
-    read = read_prose_score(strip_reply_markup(value), scale, map_answer_names(()))
+    read = read_prose_score(strip_reply_markup(value), scale, map_reply_answer_names(()))
     quoted = repr(value.strip())
     shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
     return Missing("unreadable", f"{shown} is no answer on {scale}") if read is None else read
@@ -242,22 +248,22 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
 
 def _find_reason_beside(one: WantedAnswer, parent: Mapping[str, object], *, alone: bool) -> str:
     """{"accuracy": 8, "accuracy_reason": …}, {"scores": {…}, "reasons": {…}}, or the only reason there is."""
-    names = {normalize_answer_name(name) + reason for name in (one.id, *one.names) for reason in _REASONS}
+    names = {normalize_reply_answer_name(name) + reason for name in (one.id, *one.names) for reason in _REASONS}
     for key, value in parent.items():
-        if normalize_answer_name(key) in names and _join_reason_text(value):
-            return _join_reason_text(value)
-    return _find_own_reason(_key_by_answer_name(parent)) if alone else ""
+        if normalize_reply_answer_name(key) in names and _join_reply_reason(value):
+            return _join_reply_reason(value)
+    return _find_own_reply_reason(_key_reply_by_answer_name(parent)) if alone else ""
 
 
-def _find_own_reason(keys: Mapping[str, object]) -> str:
-    return next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "")
+def _find_own_reply_reason(keys: Mapping[str, object]) -> str:
+    return next((text for key in _REASONS if (text := _join_reply_reason(keys.get(key)))), "")
 
 
-def _key_by_answer_name(item: Mapping[str, object]) -> dict[str, object]:
-    return {normalize_answer_name(str(key)): value for key, value in item.items()}
+def _key_reply_by_answer_name(item: Mapping[str, object]) -> dict[str, object]:
+    return {normalize_reply_answer_name(str(key)): value for key, value in item.items()}
 
 
-def _join_reason_text(value: object) -> str:
+def _join_reply_reason(value: object) -> str:
     if isinstance(value, list):
         return "\n".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 
-from evenhand.judging.reading.reply_text import normalize_answer_name, strip_reply_markup
+from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
 from evenhand.judging.reading.score_labels import ScoreLabel, parse_score_label
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
@@ -302,7 +302,10 @@ def _find_trailing_score(text: str, found: Sequence[ScoreMention]) -> ScoreMenti
 def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
     """A band and a number as the scale reads them, with the band written in any case."""
     spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
-    id = next((one.id for one in scale.bands if normalize_answer_name(one.id) == normalize_answer_name(spelt)), band)
+    id = next(
+        (one.id for one in scale.bands if normalize_reply_answer_name(one.id) == normalize_reply_answer_name(spelt)),
+        band,
+    )
     if isinstance(score, str):
         bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
         read = read_prose_score(strip_reply_markup(score), bandless, {})

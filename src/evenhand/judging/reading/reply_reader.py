@@ -27,7 +27,7 @@ from evenhand.judging.reading.score_labels import (
     ReadAnswer,
     ReplyAnswers,
     WantedAnswer,
-    map_answer_names,
+    map_reply_answer_names,
     parse_score_label,
 )
 from evenhand.judging.reading.tolerant_json import ReplyValue
@@ -98,7 +98,7 @@ def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
 
 def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
     """The reply without thinking and without its objects: a number that was cut off inside one is no prose."""
-    objects = [value for value in values if isinstance(value.data, dict) or _holds_json_objects(value.data)]
+    objects = [value for value in values if isinstance(value.data, dict) or _holds_reply_json_objects(value.data)]
     parts = []
     for begins, ends in find_answering_stretches(text):
         at = begins
@@ -110,20 +110,20 @@ def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
     return strip_reply_markup("\n".join(parts)[-MOST_PROSE:])
 
 
-def _holds_json_objects(data: object) -> bool:
-    return isinstance(data, list) and any(isinstance(item, dict) or _holds_json_objects(item) for item in data)
+def _holds_reply_json_objects(data: object) -> bool:
+    return isinstance(data, list) and any(isinstance(item, dict) or _holds_reply_json_objects(item) for item in data)
 
 
 def _read_prose_answers(
     text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.BARE
 ) -> dict[str, ReadAnswer]:
-    tables = read_score_tables(text, wanted) if "|" in text else {}
+    tables = read_reply_score_tables(text, wanted) if "|" in text else {}
     text = "\n".join(line for line in text.split("\n") if line.count("|") < 2)
     rest = [one for one in wanted if one.id not in tables]
     if len(wanted) != 1:
         return {**tables, **read_named_reply_scores(text, rest, max(least, MentionWeight.SHARE))}
     for one in rest:
-        score = read_prose_score(remove_scale_echoes(text, one.scale), one.scale, map_answer_names(wanted), least)
+        score = read_prose_score(remove_scale_echoes(text, one.scale), one.scale, map_reply_answer_names(wanted), least)
         if score is not None:
             return {one.id: ReadAnswer(add_band_named_in_reply(text, one.scale, score), text.strip())}
     return tables
@@ -143,7 +143,7 @@ def read_named_reply_scores(
     text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.SHARE
 ) -> dict[str, ReadAnswer]:
     """What a plain text says on each of the things that were asked, where it names them."""
-    names = map_answer_names(wanted)
+    names = map_reply_answer_names(wanted)
     answers = {}
     for scale in {one.scale: None for one in wanted}:
         own = remove_scale_echoes(text, scale)
@@ -198,15 +198,15 @@ _REASON = re.compile(
 )
 
 
-def read_score_tables(text: str, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
+def read_reply_score_tables(text: str, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
     """What the tables of a plain text answer; a criterion with different scores in them is unreadable."""
-    names = map_answer_names(wanted)
+    names = map_reply_answer_names(wanted)
     given: dict[str, list[ReadAnswer]] = {}
     for table in _split_reply_tables(text):
         for one in wanted:
             for answer in [
-                *_read_criteria_rows(table, one, names, len(wanted) == 1),
-                *_read_criteria_columns(table, one, names, len(wanted) == 1),
+                *_read_reply_table_rows(table, one, names, len(wanted) == 1),
+                *_read_reply_table_columns(table, one, names, len(wanted) == 1),
             ]:
                 given.setdefault(one.id, []).append(answer)
     return {
@@ -227,7 +227,7 @@ def _split_reply_tables(text: str) -> Iterator[list[ScoreTableRow]]:
             rows = []
 
 
-def _read_criteria_rows(
+def _read_reply_table_rows(
     table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
 ) -> Iterator[ReadAnswer]:
     """| accuracy | 8 | because … |"""
@@ -241,12 +241,12 @@ def _read_criteria_rows(
             continue
         cells = [at for at in columns if at < len(row) and row is not header]
         cells = cells or [at for at in range(1, len(row)) if at >= len(header) or not _WEIGHT.match(header[at])]
-        scores = [score for at in cells if (score := _read_score_cell(row[at], one.scale)) is not None]
+        scores = [score for at in cells if (score := _read_reply_score_cell(row[at], one.scale)) is not None]
         if len(scores) == 1:
-            yield ReadAnswer(scores[0], _find_row_reason(row, header))
+            yield ReadAnswer(scores[0], _find_reply_row_reason(row, header))
 
 
-def _read_criteria_columns(
+def _read_reply_table_columns(
     table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
 ) -> Iterator[ReadAnswer]:
     """| accuracy | clarity | over | 8 | 7 |"""
@@ -257,17 +257,17 @@ def _read_criteria_columns(
         mine = label is not None and (label.whose == one.id or (alone and label.whose is None))
         # In a table of criteria with scores, the first row's name makes it a row of its own.
         if mine and at < len(table[1]) and parse_score_label(table[1][0], names) is None:
-            score = _read_score_cell(table[1][at], one.scale)
+            score = _read_reply_score_cell(table[1][at], one.scale)
             if score is not None:
-                yield ReadAnswer(score, _find_row_reason(table[1], table[0]))
+                yield ReadAnswer(score, _find_reply_row_reason(table[1], table[0]))
 
 
-def _read_score_cell(text: str, scale: Scale) -> CriterionScore | None:
+def _read_reply_score_cell(text: str, scale: Scale) -> CriterionScore | None:
     """A cell that holds a score and little else."""
     if len(text.split()) > 6:
         return None
     return read_prose_score(remove_scale_echoes(strip_reply_markup(text), scale), scale, {})
 
 
-def _find_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:
+def _find_reply_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:
     return next((cell for cell, head in zip(row, header, strict=False) if _REASON.search(head)), "")

@@ -116,7 +116,7 @@ def _replace_reply_tag(tag: re.Match[str]) -> str:
 _GONE = "(quoted)"
 
 
-def remove_quoted_material(text: str, material: Sequence[str]) -> str:
+def cut_quoted_material_from_reply(text: str, material: Sequence[str]) -> str:
     """The reply with every object or list taken out that stands in the material, also inside its own."""
     quoted = set()
     waiting = [value.data for one in material for value in find_json_values(one)]
@@ -159,20 +159,20 @@ _BETWEEN = re.compile(r"[\s_\-*`\"'“”]+")
 _normalize_short_name = lru_cache(maxsize=4096)(lambda text: _BETWEEN.sub("", text).casefold())
 
 
-def normalize_answer_name(text: str) -> str:
+def normalize_reply_answer_name(text: str) -> str:
     """A name as it is compared: without case, hyphens, underscores and spaces."""
     return (_normalize_short_name if len(text) <= LONGEST_KEPT else _normalize_short_name.__wrapped__)(text)
 
 
 def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
     """What stands under each label; empty where the labels do not head sections, or one heads two."""
-    known = {normalize_answer_name(label): label for label in labels if normalize_answer_name(label)}
+    known = {normalize_reply_answer_name(label): label for label in labels if normalize_reply_answer_name(label)}
     if not known:
         return {}
     names = "|".join(
         re.sub(r"(?:\\?[\s_\-])+", r"[\\s_\\-]{1,3}", re.escape(label))
         for label in labels
-        if normalize_answer_name(label)
+        if normalize_reply_answer_name(label)
     )
     heading = re.compile(rf"^[ \t>\-+•]{{0,6}}(#{{0,6}}[ \t]*)([*_]{{0,3}})[\[(\"]?({names})[\])\"]?(?!\w)([*_]{{0,3}})"
                          r"(?:[ \t]*([:：.\-–—])|[ \t]*$)?[*_]{0,3}", re.MULTILINE | re.IGNORECASE)  # fmt: skip
@@ -181,7 +181,7 @@ def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
         for found in heading.finditer(text)
         if found[1].strip() or found[2] or found[5] or text[found.end() : found.end() + 1] in ("", "\n")
     ]
-    found = [known[normalize_answer_name(head[3])] for head in heads]
+    found = [known[normalize_reply_answer_name(head[3])] for head in heads]
     if not heads or len(set(found)) != len(found):
         return {}
     ends = [head.start() for head in heads[1:]] + [len(text)]

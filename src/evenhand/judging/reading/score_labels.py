@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from evenhand.judging.reading.reply_text import LONGEST_KEPT, normalize_answer_name
+from evenhand.judging.reading.reply_text import LONGEST_KEPT, normalize_reply_answer_name
 from evenhand.model.scale import CriterionScore, Scale
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -71,20 +71,20 @@ class ScoreLabel:
     final: bool
 
 
-def map_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:
+def map_reply_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:
     """The id behind every name, in its compared form."""
     return {
-        normalize_answer_name(name): one.id
+        normalize_reply_answer_name(name): one.id
         for one in reversed(wanted)
         for name in (*one.names, one.id)
-        if normalize_answer_name(name)
+        if normalize_reply_answer_name(name)
     }
 
 
 def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     """The label these words are; None where they are no label of a score that was asked for."""
     text = _IN_BRACKETS.sub(" ", _NUMBERING.sub("", text, count=1)).strip(" \t\"'[](){}<>|.,:;-–—")
-    whole = normalize_answer_name(text)
+    whole = normalize_reply_answer_name(text)
     if whole in names:
         return ScoreLabel(names[whole], final=False)
     # In "Score A" the letter names something; in "A score" it does not.
@@ -93,16 +93,16 @@ def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     final = any(word in _FINAL for word in words)
     if not rest and any(word in _SCORE or word in _FINAL for word in words):
         return ScoreLabel(None, final)
-    if rest and normalize_answer_name("".join(rest)) in names:
-        return ScoreLabel(names[normalize_answer_name("".join(rest))], final)
+    if rest and normalize_reply_answer_name("".join(rest)) in names:
+        return ScoreLabel(names[normalize_reply_answer_name("".join(rest))], final)
     return _parse_padded_label(words, names) or _parse_chinese_label(whole, names)
 
 
-class AnswerNames:
+class ReplyAnswerNames:
     """The id behind every name that a key may have; what a key turned out to be is remembered."""
 
     def __init__(self, wanted: Sequence[WantedAnswer]) -> None:
-        self.of = map_answer_names(wanted)
+        self.of = map_reply_answer_names(wanted)
         self._seen: dict[str, str | None] = {}
 
     def id(self, key: str) -> str | None:
@@ -125,10 +125,12 @@ def _parse_padded_label(words: list[str], names: Mapping[str, str]) -> ScoreLabe
         rest = words
         while rest and rest[-1] in drop:
             rest = rest[:-1]
-        while rest and rest[0] in _FILLING | _SCORE | _FINAL and normalize_answer_name("".join(rest)) not in names:
+        while (
+            rest and rest[0] in _FILLING | _SCORE | _FINAL and normalize_reply_answer_name("".join(rest)) not in names
+        ):
             rest = rest[1:]
-        if rest and normalize_answer_name("".join(rest)) in names:
-            return ScoreLabel(names[normalize_answer_name("".join(rest))], any(word in _FINAL for word in words))
+        if rest and normalize_reply_answer_name("".join(rest)) in names:
+            return ScoreLabel(names[normalize_reply_answer_name("".join(rest))], any(word in _FINAL for word in words))
     return None
 
 

@@ -77,7 +77,7 @@ def find_number_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
     """Every number that could be a score, ranges and hedges as unreadable; echoes of the scale are left out."""
     at = 0
     for number in deque(_NUMBER.finditer(text), maxlen=MOST_NUMBERS):
-        if number.start() < at or _is_glued_number(text, number):
+        if number.start() < at or _is_reply_number_glued(text, number):
             continue
         mention = _read_number_mention(text, number, scale)
         at = mention.end
@@ -85,7 +85,7 @@ def find_number_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
             yield mention
 
 
-def _is_glued_number(text: str, number: re.Match[str]) -> bool:
+def _is_reply_number_glued(text: str, number: re.Match[str]) -> bool:
     """Whether it is part of a name, a date or an amount: GPT-4, 3D, 4:30, $5, 2.1.3."""
     before, start = text[max(0, number.start() - 2) : number.start()], number.start()
     if before and (
@@ -101,7 +101,7 @@ def _is_glued_number(text: str, number: re.Match[str]) -> bool:
 
 def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> ScoreMention:
     start, end = number.span()
-    value = parse_number_word(number.group())
+    value = parse_reply_number_word(number.group())
     before = text[max(0, start - 16) : start]
     spelt = not number.group()[0].isdigit()
     if before.endswith("-") and value is not None:
@@ -113,7 +113,9 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         value, end = value + Decimal("0.5"), half.end()
     ranged = _RANGE.match(text, end) or (_BEFORE_BETWEEN.search(before) and _BETWEEN.match(text, end))
     if ranged:
-        beyond = any(one is None or not scale.min <= one <= scale.max for one in (value, parse_number_word(ranged[1])))
+        beyond = any(
+            one is None or not scale.min <= one <= scale.max for one in (value, parse_reply_number_word(ranged[1]))
+        )
         end = _read_scale_top(text, ranged.end())[1]
         return ScoreMention(
             start, end, Missing("unreadable", f"{text[start:end]!r} is a range"), spelt=spelt, beyond=beyond
@@ -141,7 +143,7 @@ def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
     of = _OF.match(text, at)
     if of is None:
         return None, at
-    top = parse_number_word(next(group for group in of.groups() if group))
+    top = parse_reply_number_word(next(group for group in of.groups() if group))
     return (Fraction(0) if top is None else Fraction(top)), of.end()
 
 
@@ -154,7 +156,7 @@ def _read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
     return Missing("unreadable", fault) if fault else plain.read(value)
 
 
-def parse_number_word(text: str) -> Decimal | None:
+def parse_reply_number_word(text: str) -> Decimal | None:
     """The number that a word or digits stand for; None where it could be more than one."""
     if text in _CHINESE:
         return Decimal(_CHINESE[text])
@@ -174,7 +176,7 @@ def _echoes_scale(text: str, mention: ScoreMention, scale: Scale) -> bool:
     ends = re.findall(_ONE, text[mention.start : mention.end], re.IGNORECASE)
     if len(ends) < 2 or mention.whole or not isinstance(mention.score, Missing):
         return False
-    low, high = parse_number_word(ends[0]), parse_number_word(ends[1])
+    low, high = parse_reply_number_word(ends[0]), parse_reply_number_word(ends[1])
     return low is not None and high is not None and high == scale.max and low in (0, 1, scale.min) and low < high
 
 

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from types import SimpleNamespace
 from typing import Any, TextIO
 
-from evenhand.guards.personal_data import build_text_mask
+from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.report.contest.reported_contest import (
     MODE_SENTENCES,
     ContestReportJson,
@@ -17,7 +17,7 @@ from evenhand.report.contest.reported_contest import (
     ReportedContest,
     choose_status_badge,
 )
-from evenhand.report.contest.scale_charts import chart_finalists, draw_total_scores
+from evenhand.report.contest.scale_charts import chart_finalists, draw_total_score_chart
 from evenhand.report.contest.standings import build_ranking_rows, describe_standing_on_page, list_contest_facts
 from evenhand.report.contest.submission_details import build_submission_page_section
 from evenhand.report.contest.timeline import draw_timelines
@@ -28,7 +28,7 @@ from evenhand.wording import format_whole_duration, pluralize_count
 CONTEST_PACKAGE = "evenhand.report.contest"
 
 
-def write_contest_html(record: dict[str, Any], stream: TextIO) -> None:
+def write_contest_report_page(record: dict[str, Any], stream: TextIO) -> None:
     """Write the report of a contest from its stable JSON; personal data in its texts is masked."""
     style = load_page_part("evenhand.report.html", "report.css") + load_page_part(CONTEST_PACKAGE, "contest.css")
     shown = build_contest_page(mask_reported_contest(record))
@@ -60,7 +60,7 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         "hidden": contest.hidden,
         "standing": describe_standing_on_page(contest),
         "facts": list(list_contest_facts(contest)),
-        "totals": draw_total_scores(contest, MOST_CHARTED_TOTALS),
+        "totals": draw_total_score_chart(contest, MOST_CHARTED_TOTALS),
         "places": build_ranking_rows(contest),
         "sides": chart_finalists(contest),
         "letters": letters,
@@ -159,7 +159,7 @@ def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
     sent = [one for one in record["events"] if one["event"] == "submitted"]
     texts = {one["submission"]["id"]: mask_report_text(one["submission"]["text"]) for one in sent}
     description = record["events"][0]["task"]["description"]
-    hide = cache(build_text_mask([description, *(one["submission"]["text"] for one in sent)]))
+    hide = cache(build_personal_text_mask([description, *(one["submission"]["text"] for one in sent)]))
     shown: ContestReportJson = _hide_page_texts(record, hide)
     for one in shown["events"]:
         if one["event"] == "submitted":

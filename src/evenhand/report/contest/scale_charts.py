@@ -28,7 +28,7 @@ def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     return [_chart_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
 
 
-def draw_total_scores(contest: ReportedContest, most: int) -> SimpleNamespace | None:
+def draw_total_score_chart(contest: ReportedContest, most: int) -> SimpleNamespace | None:
     """The scores as a whole, the best first, at most so many; where there are ranks, of those that have one."""
     scored = [one for one in contest.submissions if one["score"] is not None and one["status"] != "superseded"]
     if contest.record["mode"] == "quality_first" and contest.record["winner"]:

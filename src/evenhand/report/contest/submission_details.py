@@ -45,7 +45,7 @@ def build_submission_page_section(contest: ReportedContest, one: ContestReportJs
         violations=[(each, quote_on_page(sent["submission"]["text"], each)) for each in sent["findings"]],
         chart=draw_scale_chart(f"{one['id']}: every dimension on 0 to 100", charted),
         said=by_dimension if alone or now else [],
-        totals=list(_list_score_totals(contest, weights, alone, now)),
+        totals=list(_list_page_score_totals(contest, weights, alone, now)),
         notes=list(dict.fromkeys(notes)),
         advice=list_reported_suggestions(one),
     )
@@ -71,7 +71,7 @@ def _list_reported_checks(contest: ReportedContest, one: ContestReportJson) -> l
     return checks
 
 
-def _list_score_totals(
+def _list_page_score_totals(
     contest: ReportedContest,
     weights: Mapping[str, float],
     alone: ContestReportJson | None,
@@ -123,7 +123,7 @@ def trace_submission_page_path(contest: ReportedContest, one: ContestReportJson)
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
     yield SubmissionStage(name="Came", mark="●", says=says, at=_format_page_event_time(contest, one), tone="plain")
     yield _build_gate_stage(contest, one)
-    yield _build_alone_stage(contest, one)
+    yield _build_alone_page_stage(contest, one)
     if contest.record["mode"] == "quality_first":
         yield _build_final_stage(contest, one)
     yield _build_rank_stage(contest, one)
@@ -148,7 +148,7 @@ def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> Submi
     return SubmissionStage(name="Gate", mark="✓", says="passed", at=at, tone="good")
 
 
-def _build_alone_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     event = contest.last_event("scored", one["id"])
     if event is None:
         waits = one["status"] == "gate_passed" and not contest.closed

@@ -57,7 +57,7 @@ def load_page_template(package: str, name: str) -> Template:
     """A template of a package, which escapes all that it is given."""
     environment = Environment(
         autoescape=True,
-        finalize=_render_template_value,
+        finalize=_render_page_value,
         loader=PackageLoader(package),
         lstrip_blocks=True,
         trim_blocks=True,
@@ -80,7 +80,7 @@ def build_security_policy(style: str, script: str = "") -> str:
     return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; {rest}"
 
 
-def _render_template_value(value: object) -> object:
+def _render_page_value(value: object) -> object:
     """What stands in the page for a value: a dash where nothing was measured, hiding marks written out."""
     if value is None:
         return "–"

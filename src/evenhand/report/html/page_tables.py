@@ -44,7 +44,7 @@ class PageColumn:
 
 def build_score_rows(head: PageData) -> list[ScoreRow]:
     """Composite, layers and score; those that no variant has are left out."""
-    variants, one = head["variants"], _find_only_comparison(head)
+    variants, one = head["variants"], _find_only_page_comparison(head)
     changes = {"composite": one["composite"], **one["layers"]} if one else {}
     measures = {
         "composite": [variant["composite"] for variant in variants],
@@ -62,7 +62,7 @@ def _name_measure_scale(cells: Iterable[PageData | None]) -> str:
     return next(format_page_scale(one["scale"]) or "" for one in cells if one)
 
 
-def _find_only_comparison(head: PageData) -> PageData | None:
+def _find_only_page_comparison(head: PageData) -> PageData | None:
     compared: Sequence[PageData] = head["decision"]["comparisons"]
     return compared[0] if len(compared) == 1 and len(head["variants"]) == 2 else None
 
@@ -70,7 +70,7 @@ def _find_only_comparison(head: PageData) -> PageData | None:
 def build_criterion_rows(head: PageData) -> list[ScoreRow]:
     """Every criterion with its question and its means, each with the share of its scale that it reaches."""
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
-    changes = (_find_only_comparison(head) or {}).get("criteria", {})
+    changes = (_find_only_page_comparison(head) or {}).get("criteria", {})
     rows = []
     for id in list_report_criteria(head):
         found = [variant["criteria"].get(id) for variant in head["variants"]]
@@ -98,9 +98,9 @@ def build_gate_rows(head: PageData) -> list[GateRow]:
     ]
 
 
-def build_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
+def build_page_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
     """Calls, tokens, times and costs of the judges."""
-    return _keep_telling_columns(
+    return _keep_telling_page_columns(
         judges,
         {
             "Cached": lambda one: format_page_count(one["cached"]),
@@ -115,9 +115,9 @@ def build_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
     )
 
 
-def build_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
+def build_page_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
     """Costs, tokens and latencies of the variants."""
-    return _keep_telling_columns(
+    return _keep_telling_page_columns(
         variants,
         {
             "Outputs": lambda one: format_dollar_amount(one["cost"]["outputs"]),
@@ -137,7 +137,7 @@ def _format_latency(one: PageData, which: str) -> str | None:
 NOTHING_TOLD = {"–", "0", "$0", "0 ms"}
 
 
-def _keep_telling_columns(
+def _keep_telling_page_columns(
     rows: Sequence[PageData], columns: Mapping[str, Callable[[PageData], str | None]]
 ) -> list[PageColumn]:
     """The columns in which some row has something."""
@@ -160,7 +160,7 @@ def describe_judge_calls(judges: Sequence[PageData]) -> str:
     return ", ".join(f"{one['name']} ({times}{kind})" for one, times, kind in zip(judges, calls, kinds, strict=True))
 
 
-def is_sensitivity_settled(found: PageData | None) -> bool:
+def are_sensitivity_charts_needless(found: PageData | None) -> bool:
     """Whether the same variant is first under all weights that were tried, so that charts of it show nothing."""
     rankings = [one for one in (found, (found or {}).get("layers")) if one]
     return bool(rankings) and all(

@@ -24,15 +24,15 @@ from evenhand.report.html.formats import (
 )
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
 from evenhand.report.html.page_tables import (
-    build_cost_columns,
+    are_sensitivity_charts_needless,
     build_criterion_rows,
     build_gate_rows,
-    build_judge_columns,
+    build_page_cost_columns,
+    build_page_judge_columns,
     build_score_rows,
     describe_history,
     describe_judge_calls,
     describe_unknown_agreement,
-    is_sensitivity_settled,
 )
 from evenhand.report.html.score_charts import (
     draw_assertion_rates,
@@ -42,11 +42,11 @@ from evenhand.report.html.score_charts import (
     order_verdict_counts,
     split_share_bar,
 )
-from evenhand.report.pair_phrases import build_preference_tables
+from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     describe_heuristic_judges,
-    describe_known_cost,
     describe_reported_composite,
+    describe_reported_known_cost,
     describe_reported_samples,
     describe_reported_selection,
     describe_unfinished_in_report,
@@ -103,14 +103,14 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "score_rows": build_score_rows(head),
         "composed": describe_reported_composite(head).removeprefix("composite: "),
         "gate_rows": build_gate_rows(head),
-        "judge_columns": build_judge_columns(head["judges"]),
+        "judge_columns": build_page_judge_columns(head["judges"]),
         "judge_calls": describe_judge_calls(head["judges"]),
         "unknown_agreement": describe_unknown_agreement(head["agreement"]),
-        "cost_columns": build_cost_columns(variants),
-        "costs_known": _are_costs_known(head),
+        "cost_columns": build_page_cost_columns(variants),
+        "costs_known": _are_page_costs_known(head),
         "history": describe_history(head["consistency"]),
         "criteria": build_criterion_rows(head),
-        "preference_tables": build_preference_tables(head),
+        "preference_tables": build_report_preference_tables(head),
         "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
@@ -118,7 +118,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "capped": list_safety_gate_findings(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "sensitivity": head.get("sensitivity"),
-        "settled": is_sensitivity_settled(head.get("sensitivity")),
+        "settled": are_sensitivity_charts_needless(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
         "lengths": draw_length_plots(head.get("lengths")),
         "sections": _list_run_sections(head),
@@ -157,7 +157,9 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
     yield KeyFact("Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
     took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
-    yield KeyFact("Cost", describe_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost)))))
+    yield KeyFact(
+        "Cost", describe_reported_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost))))
+    )
 
 
 def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
@@ -205,14 +207,14 @@ def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
         *([("assertions", "Assertions")] if draw_assertion_rates(head["variants"]) else []),
         ("judges", "Judges"),
         ("failures", "Failures"),
-        *([("cost", "Cost")] if _are_costs_known(head) else []),
+        *([("cost", "Cost")] if _are_page_costs_known(head) else []),
         ("method", "Method"),
     ]
 
 
-def _are_costs_known(head: Mapping[str, Any]) -> bool:
+def _are_page_costs_known(head: Mapping[str, Any]) -> bool:
     """Whether there is more to say of costs, tokens and times than the first screen does."""
-    return bool(build_cost_columns(head["variants"]) or head["cost"]["unpriced"])
+    return bool(build_page_cost_columns(head["variants"]) or head["cost"]["unpriced"])
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.

@@ -14,57 +14,59 @@ def upgrade() -> None:
     op.create_table(
         "runs",
         sa.Column("id", TEXT, primary_key=True),
-        *_texts("name", "digest", "state", "started"),
+        *_sql_text_columns("name", "digest", "state", "started"),
         sa.Column("ended", TEXT),
         sa.Column("seed", sa.BigInteger, nullable=False),
-        *_texts("fingerprint"),
+        *_sql_text_columns("fingerprint"),
         sa.Column("taken_from", TEXT),
         sa.Column("holder", TEXT),
-        *_texts("keep"),
+        *_sql_text_columns("keep"),
         sa.Column("summary", TEXT),
-        *_texts("source", "setup"),
+        *_sql_text_columns("source", "setup"),
     )
     op.create_index("ix_runs_name", "runs", ["name"])
-    op.create_table("samples", _run(), _place("position"), *_texts("id", "content"))
-    _results()
-    _calls()
+    op.create_table(
+        "samples", _run_foreign_key_column(), _integer_key_column("position"), *_sql_text_columns("id", "content")
+    )
+    _create_results_table()
+    _create_calls_table()
     op.create_table(
         "made",
-        _run(),
+        _run_foreign_key_column(),
         sa.Column("key", TEXT, primary_key=True),
         sa.Column("position", sa.Integer, nullable=False),
-        *_texts("variant"),
+        *_sql_text_columns("variant"),
         sa.Column("repeat", sa.Integer, nullable=False),
-        *_texts("at", "content"),
+        *_sql_text_columns("at", "content"),
     )
 
 
-def _results() -> None:
+def _create_results_table() -> None:
     op.create_table(
         "results",
-        _run(),
-        _place("position"),
+        _run_foreign_key_column(),
+        _integer_key_column("position"),
         sa.Column("variant", TEXT, primary_key=True),
-        _place("repeat"),
-        *_texts("key", "state", "subject"),
+        _integer_key_column("repeat"),
+        *_sql_text_columns("key", "state", "subject"),
         sa.Column("score", TEXT),
         sa.Column("composite", TEXT),
         sa.Column("number", sa.Double),
-        *_texts("at", "content"),
+        *_sql_text_columns("at", "content"),
     )
     op.create_index("ix_results_subject_variant", "results", ["subject", "variant"])
 
 
-def _calls() -> None:
+def _create_calls_table() -> None:
     op.create_table(
         "calls",
         sa.Column("key", TEXT, primary_key=True),
-        _run(),
-        *_texts("judge"),
+        _run_foreign_key_column(),
+        *_sql_text_columns("judge"),
         sa.Column("position", sa.Integer, nullable=False),
-        *_texts("variant"),
+        *_sql_text_columns("variant"),
         sa.Column("repeat", sa.Integer, nullable=False),
-        *_texts("kept"),
+        *_sql_text_columns("kept"),
         sa.Column("input_tokens", sa.BigInteger),
         sa.Column("output_tokens", sa.BigInteger),
         sa.Column("cached_tokens", sa.BigInteger),
@@ -72,20 +74,20 @@ def _calls() -> None:
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("seconds", sa.Double, nullable=False),
         sa.Column("cached_from", TEXT),
-        *_texts("at"),
+        *_sql_text_columns("at"),
         sa.Column("failed", TEXT),
         sa.Column("reply", TEXT),
     )
     op.create_index("ix_calls_run_position", "calls", ["run", "position"])
 
 
-def _run() -> sa.Column[str]:
+def _run_foreign_key_column() -> sa.Column[str]:
     return sa.Column("run", TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
-def _place(name: str) -> sa.Column[int]:
+def _integer_key_column(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.Integer, primary_key=True, autoincrement=False)
 
 
-def _texts(*names: str) -> list[sa.Column[str]]:
+def _sql_text_columns(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, TEXT, nullable=False) for name in names]

@@ -17,15 +17,15 @@ def upgrade() -> None:
         sa.Column("run", TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
         sa.Column("at", TEXT, nullable=False),
     )
-    op.create_table("columns", _run(), sa.Column("content", sa.LargeBinary, nullable=False))
+    op.create_table("columns", _run_foreign_key_column(), sa.Column("content", sa.LargeBinary, nullable=False))
     op.create_table(
         "labels",
-        _run(),
+        _run_foreign_key_column(),
         *(sa.Column(name, TEXT, primary_key=True) for name in ("sample", "variant", "criterion", "rater")),
         sa.Column("score", TEXT, nullable=False),
         sa.Column("at", TEXT, nullable=False),
     )
 
 
-def _run() -> sa.Column[str]:
+def _run_foreign_key_column() -> sa.Column[str]:
     return sa.Column("run", TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)

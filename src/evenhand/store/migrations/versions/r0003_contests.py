@@ -14,21 +14,21 @@ def upgrade() -> None:
     op.create_table(
         "contests",
         sa.Column("id", TEXT, primary_key=True),
-        *_texts("name", "digest", "state", "started"),
+        *_sql_text_columns("name", "digest", "state", "started"),
         sa.Column("ended", TEXT),
-        *_texts("touched"),
+        *_sql_text_columns("touched"),
         sa.Column("holder", TEXT),
         sa.Column("summary", TEXT),
-        *_texts("source"),
+        *_sql_text_columns("source"),
     )
     op.create_index("ix_contests_name", "contests", ["name"])
     op.create_table(
         "contest_events",
         sa.Column("contest", TEXT, sa.ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-        *_texts("at", "content", "calls"),
+        *_sql_text_columns("at", "content", "calls"),
     )
 
 
-def _texts(*names: str) -> list[sa.Column[str]]:
+def _sql_text_columns(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, TEXT, nullable=False) for name in names]
