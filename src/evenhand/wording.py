@@ -30,15 +30,27 @@ MISSING_DASH = "–"
 WIDE_SCALE = 20  # On scales wider than this one decimal tells enough.
 
 
-def format_figure(value: float | None, scale: Sequence[float] | None = None, *, signed: bool = False) -> str:
-    """A number with the decimals that its scale calls for, and a proper minus."""
+def format_figure(
+    value: float | None, scale: Sequence[float] | None = None, *, signed: bool = False, beside: float | None = None
+) -> str:
+    """A number with the decimals that its scale calls for, and a proper minus; `beside` a limit it never looks past."""
     if value is None:
         return MISSING_DASH
     places = 1 if scale and scale[1] - scale[0] > WIDE_SCALE else 2
+    if beside is not None:
+        exact = beside if math.isclose(value, beside, rel_tol=0, abs_tol=1e-9) else value  # On it, but for noise.
+        return str(round_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace("-", "−")
     rounded = float(value)
     if abs(rounded) < 1e15:  # Half away from zero, as every number here, by the digits that it is written with.
         rounded = float(Decimal(repr(rounded)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
     return f"{rounded:{'+' if signed and rounded else ''}.{places}f}".replace("-", "−")
+
+
+def format_kept_figure(value: float | None) -> str:
+    """A number that was rounded when it was kept: with every digit it has, and two decimals at least."""
+    if value is None:
+        return MISSING_DASH
+    return max(format_figure(value), repr(float(value)).replace("-", "−"), key=len)
 
 
 def format_dollar_amount(amount: float | None) -> str:
@@ -76,9 +88,17 @@ def format_whole_duration(seconds: float) -> str:
     return f"{seconds:g} seconds" if seconds else "none"
 
 
-def format_score(value: float | None) -> str:
-    """A score as it is shown."""
-    return "no score" if value is None else f"{value + 0.0:.2f}"
+def format_score(value: float | None, *, beside: float | None = None) -> str:
+    """A score as it is shown; `beside` a limit it never looks past."""
+    if value is None:
+        return "no score"
+    return f"{value + 0.0:.2f}" if beside is None else format_figure(value, beside=beside)
+
+
+def format_short_figure(value: float, *, beside: float) -> str:
+    """A number in four digits, or in as many as show on which side of a limit it lies."""
+    short = f"{value:.4g}"
+    return short if (float(short) >= beside) == (value >= beside) else format_figure(value, beside=beside)
 
 
 def format_signed(value: float, digits: int = 2) -> str:
@@ -167,24 +187,45 @@ def round_half_away(value: Fraction, decimals: int) -> Decimal:
     return Decimal(whole if value >= 0 else -whole).scaleb(-decimals)
 
 
-def format_fraction(value: Fraction, decimals: int | None = None) -> str:
-    """A number for a sentence: with fixed decimals, or as short as it can be written."""
+MOST_DECIMALS = 12
+
+
+def round_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: int) -> Decimal:
+    """The value with so many decimals, and with more where it would look as if it had reached a limit or missed one.
+
+    59.9958 beside 60 is not 60.00: a number that decides never contradicts the decision that it is shown with.
+    """
+    reached = [(limit, value >= limit) for limit in limits]
+    for digits in (decimals, *range(max(4, decimals + 1), MOST_DECIMALS + 1)):
+        rounded = round_half_away(value, digits)
+        if all((rounded >= limit) == above for limit, above in reached):
+            spare = digits - max(decimals, -int(rounded.normalize().as_tuple().exponent))
+            return round_half_away(value, digits - max(spare, 0))
+    return round_half_away(value, decimals)
+
+
+def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> str:
+    """A number for a sentence: with fixed decimals, or as short as it can be written; `beside` limits it never looks
+    past.
+    """
     if decimals is not None:
-        return str(round_half_away(value, decimals))
+        return str(round_beside_limits(value, beside, decimals))
     if value.denominator == 1:
         return str(value.numerator)
-    text = str(round_half_away(value, 4))
+    text = str(round_beside_limits(value, beside, 4))
     return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
 
 
-def format_number_for_json(value: Fraction, decimals: int | None = None) -> int | float:
+def format_number_for_json(
+    value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
+) -> int | float:
     """A JSON number: with the method's decimals, or the nearest float of the exact value."""
-    return float(value if decimals is None else round_half_away(value, decimals))
+    return float(value if decimals is None else round_beside_limits(value, beside, decimals))
 
 
-def score_for_json(value: Fraction, decimals: int | None = None) -> int | float:
+def score_for_json(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
-    return int(value) if value.denominator == 1 else format_number_for_json(value, decimals)
+    return int(value) if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
 
 
 MOST_QUOTED = 10

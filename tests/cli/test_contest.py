@@ -145,7 +145,37 @@ def test_a_contest_that_waits_is_not_closed_and_exits_1(folder: Path) -> None:
 
     assert done.returncode == 1
     assert "Not decided yet: submissions are still taken." in done.stdout
-    assert "to go on: evenhand contest run task.yaml submissions --resume" in done.stderr
+    assert "to go on: evenhand contest run task.yaml submissions --replay replies.jsonl --resume" in done.stderr
+
+
+def test_judges_who_cannot_be_read_are_not_advised_again(folder: Path) -> None:
+    """The same judges would answer the same, and others make another contest: it is begun anew."""
+    (folder / "judges.py").write_text("def mute(request):\n    return 'no idea'\n", "utf-8")
+    only(folder, "swift", "wren")
+
+    done = apart(folder, "run", "task.yaml", "submissions", "-m", "python:judges:mute", "--seed", "7")
+
+    assert done.returncode == 1
+    assert "Not decided yet: it stopped before its end." in done.stdout
+    assert "submissions are still taken" not in done.stdout
+    assert "to begin a new one: evenhand contest run task.yaml submissions -m NAME --seed 7\n" in done.stderr
+    assert "--resume" not in done.stderr
+
+
+def test_how_a_penalty_came_about_is_told(folder: Path) -> None:
+    """Base and penalty, of every submission that has one; the others have their weighted sum."""
+    fastest(folder)
+    only(folder, "swift", "heron")
+
+    run = contest(folder, "run", "task.yaml", "submissions", *REPLAY)
+    check = contest(folder, "check", "task.yaml", "submissions/swift.md", *REPLAY)
+
+    told = (
+        "weighted sum 45.95 × penalty 0.4667 = 21.44: substantiveness is under 60 (35); completeness is under 60 (48)"
+    )
+    assert f"Pulled down by a penalty swift: {told}" in one_line(run.stdout)
+    assert told in one_line(check.stdout)
+    assert [line.split()[:2] for line in check.stdout.splitlines() if "next-step" in line] == [["next-step", "0.15"]]
 
 
 def test_what_could_not_be_judged_at_the_gate_is_told_once(
@@ -310,7 +340,8 @@ def test_generated_dimensions_are_said(folder: Path) -> None:
     done = apart(folder, "run", "task.yaml", "submissions", "-m", "python:judges:loud")
 
     assert done.returncode == 0, done.stderr
-    assert "dimensions generated: substantiveness, credibility, completeness, next-step, plain-words" in done.stderr
+    said = "substantiveness 0.25, credibility 0.2, completeness 0.25, next-step 0.15, plain-words 0.15;"
+    assert f"dimensions generated: {said} evenhand contest dimensions locks them" in done.stderr
     assert "LOUD" in done.stderr
     assert "LOUD" not in done.stdout
 
@@ -371,7 +402,7 @@ def test_scores_are_shown_to_an_author_where_the_first_to_pass_wins(folder: Path
 
     assert shown.returncode == 0
     assert "All 3 acceptance criteria are met, but 21.44 is below the 60 that win." in shown.stdout
-    assert ["substantiveness", "D", "35"] in [line.split()[:3] for line in shown.stdout.splitlines()]
+    assert ["substantiveness", "0.25", "D", "35"] in [line.split()[:4] for line in shown.stdout.splitlines()]
     checked = json.loads(data.stdout)
     assert (checked["id"], checked["status"], checked["score"]) == ("swift", "scored", 21.44)
 

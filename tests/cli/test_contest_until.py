@@ -39,7 +39,29 @@ def test_now_is_a_moment(folder: Path) -> None:
 
     assert done.returncode == 1
     assert "Not decided yet: submissions are still taken." in done.stdout
-    assert "to go on: evenhand contest run task.yaml submissions --until now --resume" in done.stderr
+    assert (
+        "to go on: evenhand contest run task.yaml submissions --until now --replay replies.jsonl --resume"
+        in done.stderr
+    )
+
+
+@pytest.mark.parametrize(("year", "then"), [("2026", "now"), ("2998", "LATER")])
+def test_how_to_go_on_after_a_moment_names_a_later_one(folder: Path, year: str, then: str) -> None:
+    """The same moment again would change nothing."""
+    change(folder / "task.yaml", "2026-11-09T18:00:00+01:00", "2999-11-09T18:00:00+01:00")
+
+    done = contest(folder, *RUN, "--until", f"{year}-11-07T00:00:00+01:00")
+
+    assert f"--until {then} --replay replies.jsonl --resume\n" in done.stderr
+
+
+def test_a_contest_that_waits_is_listed_as_waiting(folder: Path) -> None:
+    """Nothing stopped it."""
+    contest(folder, *RUN, "--until", "2026-11-10T00:00:00+01:00")
+
+    (listed,) = json.loads(contest(folder, "list", "--json").stdout)
+
+    assert (listed["state"], listed["winner"]) == ("waiting", "kestrel")
 
 
 def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder: Path) -> None:
@@ -80,8 +102,8 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
     )  # fmt: skip
 
     start = "to go on: evenhand contest run task.yaml submissions"
-    assert f"{start} --until 2026-01-01T00:00:00Z --resume\n" in plain.stderr
+    assert f"{start} --until now --resume\n" in plain.stderr
     assert (
         f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "
-        "--challenges challenges.jsonl --until 2026-01-01T00:00:00Z --resume\n"
+        "--challenges challenges.jsonl --until now --resume\n"
     ) in other.stderr

@@ -57,6 +57,75 @@ def test_scores_for_the_whole_alone_are_read_and_marked_in_the_table(shared: Pat
     ]
 
 
+ORACLE = {"substantiveness": 60, "credibility": 55, "completeness": 63, "readability": 79}
+
+
+@pytest.fixture
+def oracle(tmp_path: Path) -> Path:
+    weights = {"substantiveness": 0.25, "credibility": 0.2, "completeness": 0.25, "readability": 0.3}
+    criteria = "".join(
+        f"  - {{id: {id}, asks: {id}?, weight: {weight}, fixed: {str(id != 'readability').lower()}}}\n"
+        for id, weight in weights.items()
+    )
+    (tmp_path / "oracle.yaml").write_text(f"name: report\nmethod: oracle\ncriteria:\n{criteria}")
+    return tmp_path
+
+
+def _oracle_reply(**more: object) -> dict[str, object]:
+    told = {"evidence": "...", "feedback": "..."}
+    scores = {id: {"band": "B" if score > 69 else "C", "score": score, **told} for id, score in ORACLE.items()}
+    scores["credibility"]["flag"] = "below_expected"
+    advice = [{"problem": "...", "suggestion": "...", "severity": "high"}]
+    return {"dimension_scores": scores, "overall_band": "B", "revision_suggestions": advice, **more}
+
+
+@pytest.mark.parametrize(
+    ("data", "ids"),
+    [
+        (_oracle_reply(), ["submission"]),
+        ([_oracle_reply(id="a"), _oracle_reply(id="b")], ["a", "b"]),
+        (_oracle_reply(id="a", type="individual_scoring", penalty=0.9, penalized_total=60, risk_flags=[]), ["a"]),
+    ],
+)
+def test_the_json_of_an_oracle_judge_is_read_as_it_is_printed(oracle: Path, data: object, ids: list[str]) -> None:
+    """Alone it need not name its submission; its band is a claim, and a score never looks past a limit."""
+    done = evenhand("score", "-r", "oracle.yaml", "-", "--min-score", "60", stdin=json.dumps(data), folder=oracle)
+
+    rows = [line.removeprefix("   1").split()[:2] for line in done.stdout.splitlines()[3 : 3 + len(ids)]]
+    assert rows == [[id, "60.00"] for id in ids]
+    assert f"{ids[0]}: claimed band B differs from C" in done.stdout
+    assert f"{ids[0]}: 60.00 (59.9958) is below --min-score 60" in done.stdout
+
+
+def test_a_score_just_below_its_band_is_shown_below_it(oracle: Path) -> None:
+    """90.00 and B would contradict each other."""
+    weights = (oracle / "oracle.yaml").read_text()
+    for old, new in (("0.25", "0.333"), ("0.2,", "0.333,"), ("0.3,", "0.001,")):
+        weights = weights.replace(old, new)
+    (oracle / "oracle.yaml").write_text(weights)
+    scores = {**{id: {"band": "A", "score": 90} for id in ORACLE}, "readability": {"band": "B", "score": 86}}
+
+    done = evenhand("score", "-r", "oracle.yaml", "-", stdin=answers({"id": "a", "scores": scores}), folder=oracle)
+
+    assert done.stdout.splitlines()[3].split()[:3] == ["a", "89.996", "B"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ([_oracle_reply(id="a"), _oracle_reply()], "id must be a text"),
+        (_oracle_reply(dimension_scores=[]), "dimension_scores must be an object, got a list"),
+        (_oracle_reply(scores={}), "scores and dimension_scores say the same"),
+        (_oracle_reply(verdict="pass"), "unknown field 'verdict'"),
+    ],
+)
+def test_an_oracle_judges_json_that_cannot_be_right_is_refused(oracle: Path, data: object, told: str) -> None:
+    """With what would work."""
+    done = evenhand("score", "-r", "oracle.yaml", "-", stdin=json.dumps(data), folder=oracle)
+
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
 def test_evaluations_of_several_reviewers_make_a_panel() -> None:
     """Each under its name, beside reviews in the usual form."""
     one = {"judge": "x", "evaluations": {"a": {**COUNCIL, "notes": "Fine."}}}

@@ -118,3 +118,10 @@ def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
     assert variant_gate_state_from_json(json.loads(json.dumps(encode_decision_value(state)))) == state
     kept = read_compare_decision(decision(store)).gates["new"][0].short
     assert kept == GateSamples(samples=("s0", "s1", "s2"), count=6)
+
+
+def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
+    """Nobody could tell why 3.5 is below 3.5."""
+    state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
+
+    assert describe_missed_gates("new", [state]) == ["new: the gate tone is 3.49996, at least 3.5 is asked for."]

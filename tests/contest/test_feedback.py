@@ -87,7 +87,7 @@ def test_what_judges_state_is_absent_is_no_quotation() -> None:
 
 @pytest.mark.parametrize(
     ("count", "note"),
-    [(0, "the judges gave no suggestions"), (1, "the judges gave one suggestion, two were asked for")],
+    [(0, "the judges gave no suggestions"), (1, "the judges gave one distinct suggestion, two were asked for")],
 )
 def test_an_author_is_told_where_suggestions_are_lacking(count: int, note: str) -> None:
     """Also while the scores are hidden."""
@@ -96,6 +96,51 @@ def test_an_author_is_told_where_suggestions_are_lacking(count: int, note: str) 
         contest.happen(replace(scored("a", 70), suggestions=ADVICE[:count]))
 
         assert contest.feedback("a", "individual_scoring")["notes"][-1] == note
+
+
+@pytest.mark.parametrize(("judges", "who"), [(("j",), ""), (("j", "m"), "j: ")])
+def test_a_false_overall_band_is_noted(judges: tuple[str, ...], who: str) -> None:
+    """As in a judgment outside of a contest; the band that counts is computed."""
+    contest = Contest(FAST, judges=judges).comes("a", 1).gate("a", dict.fromkeys(judges, True))
+    contest.happen(replace(scored("a", dict.fromkeys(judges, 65)), overall_bands={"j": "A"}))
+
+    told = contest.feedback("a", "individual_scoring")
+
+    assert told["overall_band"] == "C"
+    assert told["notes"] == [f"{who}claimed band A differs from C"]
+
+
+def test_a_claimed_band_is_hidden_as_long_as_the_scores_are() -> None:
+    """It tells nearly as much."""
+    contest = Contest().comes("a", 1).gate("a")
+    contest.happen(replace(scored("a", 55), overall_bands={"j": "A"}))
+
+    assert "overall_bands" not in contest.record["events"][-1]
+    assert "notes" not in contest.feedback("a", "individual_scoring")
+
+
+# 0.25 · 60 + 0.2 · 55 + 0.25 · 63 + 0.3 · 79 = 65.45, times 55/60 is 59.99583….
+NEARLY = (("0.25", "0.2", "0.25", "0.3"), (60, 55, 63, 79))
+
+
+def test_a_total_just_below_what_wins_is_not_told_as_what_wins() -> None:
+    """Who pays by the number pays as the contest does."""
+    weights, values = NEARLY
+    contest = Contest(FAST, dimensions=dimensions(*weights)).enters("a", 1, values)
+
+    told = contest.feedback("a", "individual_scoring")
+
+    assert (told["weighted_base"], told["penalty"], told["penalized_total"]) == (65.45, 0.9167, 59.9958)
+    assert contest.published("a")["score"] == 59.9958
+
+
+def test_a_total_just_below_a_band_is_not_told_as_in_it() -> None:
+    """69.996 is C, and 70.00 would be B."""
+    contest = Contest(FAST, dimensions=dimensions("0.333", "0.333", "0.333", "0.001")).enters("a", 1, (70, 70, 70, 66))
+
+    told = contest.feedback("a", "individual_scoring")
+
+    assert (told["overall_band"], told["penalized_total"]) == ("C", 69.996)
 
 
 def test_a_policy_violation_is_told_with_its_passage() -> None:

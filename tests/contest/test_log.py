@@ -191,7 +191,7 @@ def test_the_record_keeps_judgments_back_until_scores_are_revealed() -> None:
     revealed = contest.deadline().record["events"][-2]
 
     assert hidden == {"number": 3, "event": "scored", "at": hour(1).isoformat(), "submission": "a"}
-    assert sorted(revealed) == ["at", "event", "judgments", "number", "submission", "suggestions"]
+    assert sorted(revealed) == ["at", "event", "judgments", "number", "overall_bands", "submission", "suggestions"]
 
 
 def test_a_record_of_nothing_is_refused() -> None:

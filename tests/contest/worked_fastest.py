@@ -5,7 +5,7 @@ from tests.contest.worked import Worked
 
 FAST = "fastest_first"
 PANEL = ("j", "m", "n")
-# 60 · 0.999 + 56 · 0.001 = 59.996: it is shown as 60.00, and it is below.
+# 60 · 0.999 + 56 · 0.001 = 59.996: it is below, and is not shown as 60.00.
 NEARLY = dimensions("0.333", "0.333", "0.333", "0.001")
 
 FASTEST = (
@@ -17,10 +17,10 @@ FASTEST = (
         why="a is the first to pass",
     ),
     Worked(
-        claim="59.996 is shown as 60 and does not pass",
+        claim="59.996 does not pass and is not shown as 60",
         contest=lambda: Contest(FAST, dimensions=NEARLY).enters("a", 1, (60, 60, 60, 56)),
         phase="open",
-        standing={"a": ("scored", None, 60.0)},
+        standing={"a": ("scored", None, 59.996)},
     ),
     Worked(
         claim="a fixed dimension pulls a base of 78 under what passes",

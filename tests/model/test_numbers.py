@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.model.scale import to_exact_fraction
-from evenhand.wording import format_figure, format_fraction, round_half_away
+from evenhand.wording import (
+    format_figure,
+    format_fraction,
+    format_kept_figure,
+    format_short_figure,
+    round_beside_limits,
+    round_half_away,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,3 +94,59 @@ def test_a_number_in_a_sentence_is_as_short_as_it_can_be(value: str, text: str) 
 def test_a_shown_figure_is_rounded_half_away_from_zero(value: float, shown: str) -> None:
     """By the digits that it is written with, as scores are."""
     assert format_figure(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "shown"),
+    [
+        ("59.9958", "60", "59.9958"),
+        ("59.995", "60", "59.995"),
+        ("59.999999", "60", "59.999999"),
+        ("59.99", "60", "59.99"),
+        ("60", "60", "60.00"),
+        ("60.004", "60", "60.00"),
+        ("0.8333", "0.8333", "0.8333"),
+        ("-0.004", "0", "-0.004"),
+        ("1/3", "60", "0.33"),
+    ],
+)
+def test_a_number_never_looks_past_a_limit(value: str, limit: str, shown: str) -> None:
+    """Two decimals, and as many more as it takes to see why it was decided so."""
+    assert str(round_beside_limits(Fraction(value), [Fraction(limit)], 2)) == shown
+    assert format_fraction(Fraction(value), 2, beside=[Fraction(limit)]) == shown
+
+
+@given(st.fractions(0, 100, max_denominator=10**6), st.lists(st.decimals(0, 100, places=2), max_size=4))
+def test_what_is_shown_lies_where_the_number_does(value: Fraction, limits: list[Decimal]) -> None:
+    """Whatever the limits are."""
+    shown = round_beside_limits(value, map(Fraction, limits), 2)
+
+    assert [shown >= one for one in limits] == [value >= Fraction(one) for one in limits]
+
+
+@pytest.mark.parametrize(
+    ("mean", "least", "shown"),
+    [
+        (3.4999, 3.5, "3.4999 3.50"),
+        (3.5, 3.5, "3.50 3.50"),
+        (3.4999999999999996, 3.5, "3.50 3.50"),
+        (0.831, 0.8333, "0.83 0.8333"),
+        (0.8333, 0.8333, "0.8333 0.8333"),
+        (4.0, 3.5, "4.00 3.50"),
+    ],
+)
+def test_a_figure_and_its_limit_are_told_apart(mean: float, least: float, shown: str) -> None:
+    """But for the noise of the arithmetic."""
+    assert f"{format_figure(mean, beside=least)} {format_figure(least, beside=least)}" == shown
+
+
+def test_a_short_figure_is_longer_beside_its_limit() -> None:
+    """Four digits otherwise."""
+    assert format_short_figure(0.91666, beside=0.95) == "0.9167"
+    assert format_short_figure(0.949996, beside=0.95) == "0.949996"
+
+
+@pytest.mark.parametrize(("value", "shown"), [(59.9958, "59.9958"), (60.0, "60.00"), (58.5, "58.50"), (None, "–")])
+def test_a_kept_figure_has_all_its_digits(value: float | None, shown: str) -> None:
+    """It was rounded when it was kept."""
+    assert format_kept_figure(value) == shown

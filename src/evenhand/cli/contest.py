@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,16 +33,17 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
 from evenhand.errors import Fault, InputError
-from evenhand.wording import format_fraction, format_number_for_json
+from evenhand.wording import format_fraction
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
+    from evenhand.workflows.contest import ContestNextStep
     from evenhand.workflows.contest_files import LockedDimensions, PlayedContest
     from evenhand.workflows.contests import ContestListing
 
 
-JUDGE_HELP = "A judge; several make a panel. Without it: those of the task."
-UNTIL_HELP = "Play up to this moment, 'now' or a time: what lies behind it waits for --resume."
+JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
+UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits for --resume."
 
 
 @click.group("contest")
@@ -109,6 +111,7 @@ def contest_dimensions_command(**options: Any) -> int:
 
     Exit code: 0 written; 1 to be pasted by hand; 2 bad input, or a judge that gave none.
     """
+    from evenhand.contest.record import contest_dimensions_json
     from evenhand.workflows.contest_files import choose_task_dimensions
 
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
@@ -116,10 +119,7 @@ def contest_dimensions_command(**options: Any) -> int:
         chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
     with until_reader_leaves():
         if options["as_data"]:
-            dimensions = [
-                {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
-                for one in chosen.rubric.criteria
-            ]
+            dimensions = contest_dimensions_json(chosen.rubric)
             print_json({"task": chosen.task.name, "dimensions": dimensions, "written": chosen.locked.written})
         else:
             print_dimensions_table(chosen.rubric, chosen.locked, options["task"])
@@ -273,22 +273,35 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
 def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -> None:
     played = contest.result
     if contest.dimensions_generated:
-        ids = escape_terminal_text(", ".join(one["id"] for one in played.record["dimensions"]))
+        ids = escape_terminal_text(", ".join(f"{one['id']} {one['weight']:g}" for one in played.record["dimensions"]))
         how = "evenhand contest dimensions locks them in the task before the start"
         print_message(f"\ndimensions generated: {ids}; {how}", err=True)
     if played.why_stopped:
         said = escape_terminal_text(played.why_stopped)
         why = f"not finished: {said}\n" if options["as_data"] else ""  # The view has said it.
-        print_message(f"\n{why}to go on: {_build_resume_command(options)}", err=True)
+        print_message(f"\n{why}{_advise_contest_next_command(played.next_step, options)}", err=True)
     print_message(f"\nreport: evenhand contest report {played.id} --html -o report.html", err=True)
 
 
-def _build_resume_command(options: dict[str, Any]) -> str:
+def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any]) -> str:
+    """What brings an unfinished contest further; the same command again would end where this one did."""
+    if step == "begin with other judges":
+        return f"to begin a new one: {_build_resume_command({**options, 'models': ['NAME']}, resume=False)}"
+    if step == "resume later" and options["until"] != "now":
+        past = datetime.fromisoformat(options["until"]) < datetime.now(UTC)
+        return f"to go on: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
+    return f"to go on: {_build_resume_command(options)}"
+
+
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "challenges", "until", "record", "replay")
+
+
+def _build_resume_command(options: dict[str, Any], *, resume: bool = True) -> str:
     """The command that goes on with a contest: one that asks others, or otherwise, would not be let."""
     judges = [part for name in options["models"] for part in ("-m", name)]
-    given = {name: options[name] for name in ("language", "seed", "temperature", "max_tokens", "challenges", "until")}
+    given = {name: options[name] for name in REPEATED_OPTIONS}
     defaults = {one.name: one.default for one in run_contest_command.params}
     changed = {name: value for name, value in given.items() if value is not None and value != defaults[name]}
     others = [part for name, value in changed.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-    words = ("evenhand", "contest", "run", options["task"], options["submissions"], *judges, *others, "--resume")
-    return escape_terminal_text(shlex.join(words))
+    words = ["evenhand", "contest", "run", options["task"], options["submissions"], *judges, *others]
+    return escape_terminal_text(shlex.join(words + ["--resume"] * resume))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.cli.run_tables import print_section
 from evenhand.cli.screen import Screen, measure_least_table_width, print_table_or_sentences
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_kept_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.contest.task import Task
@@ -46,6 +46,7 @@ def print_contest(record: ContestData) -> None:
     ]
     failed = [(f"{id}: {line}", None) for id, several in checks for line in list_unmet_cli_lines(several)]
     print_section(screen, "Gate not passed", failed)
+    print_section(screen, "Pulled down by a penalty", list(_list_penalty_cli_lines(record)))
     violations = [
         (f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red")
         for one in record["submissions"]
@@ -56,12 +57,35 @@ def print_contest(record: ContestData) -> None:
     told_above = ("policy_violation", "gate_failed")
     unranked = [one for one in record["submissions"] if one["why"] and one["status"] not in told_above]
     print_section(screen, "Not ranked", [(f"{one['id']}: {one['why']}", None) for one in unranked])
-    by_reason: dict[str, list[str]] = {}  # Where the first to pass has won, all that came later share one.
-    for one in record["refused"]:
-        what = f"a challenge by {one['author']}" if one["id"] is None else one["id"]
-        by_reason.setdefault(one["why"], []).append(what)
-    print_section(screen, "Refused", [(f"{', '.join(names)}: {why}", None) for why, names in by_reason.items()])
+    noted = [
+        (one["id"], note)
+        for one in record["submissions"]
+        for given in one["feedback"]
+        if given["type"] != "scoring"
+        for note in given.get("notes", ())
+    ]
+    print_section(screen, "Notes", _group_cli_lines(noted))
+    refused = record["refused"]
+    names = [f"a challenge by {one['author']}" if one["id"] is None else one["id"] for one in refused]
+    print_section(screen, "Refused", _group_cli_lines(zip(names, (one["why"] for one in refused), strict=True)))
     print_contest_cost(screen, record["spent"])
+
+
+def _group_cli_lines(told: Iterable[tuple[str, str]]) -> list[tuple[str, str | None]]:
+    """A line for each thing that is told of somebody, with all of whom it is told: many share one."""
+    whose: dict[str, list[str]] = {}
+    for name, what in told:
+        whose.setdefault(what, []).append(name)
+    return [(f"{', '.join(names)}: {what}", None) for what, names in whose.items()]
+
+
+def _list_penalty_cli_lines(record: ContestData) -> Iterator[tuple[str, str | None]]:
+    """The submissions whose score is not the weighted sum: by the scores that decide, side by side where there are."""
+    for one in record["submissions"]:
+        feedback = {given["type"]: given for given in one["feedback"]}
+        told = feedback.get("scoring") or feedback.get("individual_scoring") or {}
+        if told.get("penalty") not in (None, 1):
+            yield f"{one['id']}: {explain_contest_total(told)}", None
 
 
 def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
@@ -84,6 +108,8 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
     decision, closed = record["decision"], record["state"] == "closed"
     if decision is None:
         waiting = WAITING_REASONS.get(record["state"], record["state"])
+        if record["state"] == "open" and not (record["stopped"] or "it ").startswith("it "):
+            waiting = "it stopped before its end"  # Whether it is still open is not known: nobody played it so far.
         screen.line(f"Not decided yet: {waiting}.", fg="yellow", bold=True)
     elif decision["winner"] is None:
         screen.line("Nobody won.", fg="red", bold=True)
@@ -151,7 +177,7 @@ def _build_cli_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
     alone = feedback.get("individual_scoring", {})
     flags = (feedback.get("scoring") or alone).get("risk_flags", ())
     band, totals = alone.get("overall_band") or "", (one["score"], alone.get("penalized_total"))
-    score, total = ("" if value is None else f"{value:.2f}" for value in totals)
+    score, total = ("" if value is None else format_kept_figure(value) for value in totals)
     rank = "–" if one["rank"] is None else str(one["rank"])
     beside = band if fastest else f"{band} {total}".strip()
     return [rank, one["id"], one["author"], score, beside, one["status"], ", ".join(flags)]
@@ -174,11 +200,11 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
             screen.line(f"it {found['says']}: {quote_passage_in_terminal(found['text'])}", indent=2, fg="red")
         if feedback["type"] != "gate_check":
             if feedback.get("dimension_scores"):
-                _print_dimension_scores(screen, feedback)
+                _print_dimension_scores(screen, feedback, checked["dimensions"])
             advice = feedback["revision_suggestions"]
             lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in advice]
-            lines += [(str(note), None) for note in feedback.get("notes", ())]
             print_section(screen, "Suggestions for a revision", lines)
+            print_section(screen, "Notes", [(str(note), None) for note in feedback.get("notes", ())])
     print_contest_cost(screen, checked["spent"])
 
 
@@ -194,10 +220,10 @@ def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, 
     if checked["score"] is None:
         return "green", f"{met}. Scores are hidden until the ranking is done."
     if status == "won":
-        return "green", f"{met}, and {checked['score']:.2f} would win."
+        return "green", f"{met}, and {format_kept_figure(checked['score'])} would win."
     from evenhand.contest.ranking import PASSING_SCORE
 
-    return "yellow", f"{met}, but {checked['score']:.2f} is below the {PASSING_SCORE} that win."
+    return "yellow", f"{met}, but {format_kept_figure(checked['score'])} is below the {PASSING_SCORE} that win."
 
 
 def _format_terminal_evidence(one: ContestData) -> str:
@@ -206,19 +232,32 @@ def _format_terminal_evidence(one: ContestData) -> str:
     return f" stated absent: {one['absent']}" if one.get("absent") else ""
 
 
-def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
+def _print_dimension_scores(screen: Screen, feedback: ContestData, dimensions: Sequence[ContestData]) -> None:
     scores = feedback["dimension_scores"]
     screen.line()
     columns = {
         "dimension": list(scores),
+        "weight": [f"{one['weight']:g}" for one in dimensions],
         "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
         # Of several judges each says it on a line of its own, and a cell has one.
         "what would raise it": ["; ".join((one["feedback"] or "").splitlines()) for one in scores.values()],
         "evidence": [_format_terminal_evidence(one).strip() for one in scores.values()],
     }
-    screen.table(columns, right=("score",))
-    for dimension in feedback["risk_flags"]:
-        screen.line(f"{dimension} is below what is expected: it pulls the whole score down", fg="yellow")
+    screen.table(columns, right=("weight", "score"))
+    if (line := explain_contest_total(feedback)) is not None:
+        screen.line(line, fg="yellow" if feedback["penalty_reasons"] else None)
+
+
+def explain_contest_total(feedback: ContestData) -> str | None:
+    """How the weighted base became the score: 78.00 × 0.75 = 58.50, credibility is under 60 (45); None without one."""
+    total = feedback.get("final_score", feedback.get("penalized_total"))
+    if total is None:
+        return None
+    base, shown = (format_kept_figure(value) for value in (feedback["weighted_base"], total))
+    if feedback["penalty"] == 1:
+        return f"weighted sum {base}, no penalty: {shown}"
+    reasons = "; ".join(feedback["penalty_reasons"])
+    return f"weighted sum {base} × penalty {feedback['penalty']:g} = {shown}: {reasons}"
 
 
 TextMask = Callable[[str], str]

@@ -30,7 +30,7 @@ def add_record_options(command: ClickCommand) -> ClickCommand:
 
 def add_prompt_options(temperature: str = "0 by default.") -> CommandDecorator[Any]:
     """In which words judges are asked, and how they are to answer; what is said of the temperature differs."""
-    language = "Language of the prompts, or a folder of your own."
+    language = "Language in which judges are asked, or a folder of your own prompts; reports stay English."
     options = (
         click.option("--language", default="en", metavar="en|zh|DIR", help=language),
         click.option("--seed", type=int, default=0, help="Decides the order in which outputs are shown."),

@@ -285,7 +285,8 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
         how = f"{gate['gate']} was not measured (gate {format_figure(gate['min'])})"
         if gate["passed"] is not None:
             passes = "passes" if gate["passed"] else "is below"
-            how = f"{gate['gate']} {format_figure(gate['mean'])} {passes} {format_figure(gate['min'])}"
+            mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+            how = f"{gate['gate']} {mean} {passes} {least}"
         lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))

@@ -9,6 +9,7 @@ import click
 from evenhand.cli.options import read_limit_command_options
 from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.model.method import Method
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
@@ -66,7 +67,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     for place, note in enumerate((*scores.notes, *own_notes)):
         screen.line(note, gap=place == 0)
     for card in cards if explain else ():
-        parts = (card.id, _format_cli_score(card), card.grade, card.label, card.verdict)
+        parts = (card.id, _format_cli_score(card, rubric.method), card.grade, card.label, card.verdict)
         screen.line(" ".join(filter(None, parts)), gap=True, bold=True)
         described = next((one.description for one in rubric.method.grades if one.grade == card.grade), "")
         lines = [f"{card.grade}: {described}"] if described else []
@@ -87,12 +88,15 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
     cards = order_printed_scorecards(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     # Exact scores have as many decimals as the longest of them, so that the points stand below each other.
-    shown = [_format_cli_score(card).partition(".") for card in cards]
-    places = max(len(part) for _, _, part in shown)
+    shown = [_format_cli_score(card, scores.rubric.method).partition(".") for card in cards]
+    places = max(len(part) for _, _, part in shown) if scores.rubric.method.scale.decimals is None else 0
     columns: dict[str, list[str]] = {
         "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
         "output": [card.id for card in cards],
-        "score": [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in shown],
+        "score": [
+            f"{whole}.{part:0<{places}}" if places and whole != "–" else f"{whole}{point}{part}"
+            for whole, point, part in shown
+        ],
         "holistic": [_format_cli_holistic_cell(card) for card in cards],
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
@@ -130,5 +134,6 @@ def order_printed_scorecards(scores: Scores) -> list[Scorecard]:
     return [cards[place.id] for place in scores.ranking]
 
 
-def _format_cli_score(card: Scorecard) -> str:
-    return "–" if card.exact is None else format_fraction(card.exact, card.decimals)
+def _format_cli_score(card: Scorecard, method: Method) -> str:
+    limits = [*(one.from_ for one in method.grades), *(one.from_ for one in method.verdicts)]
+    return "–" if card.exact is None else format_fraction(card.exact, card.decimals, beside=limits)

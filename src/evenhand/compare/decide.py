@@ -221,7 +221,8 @@ def _control_without_treatment_reason(scored: Sequence[tuple[float, int]]) -> st
 def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]) -> str:
     means = setting.layer_means[setting.control]
     failed = [
-        f"{state.gate} ({format_score(means[state.gate])}, {format_score(state.min)} asked)"
+        f"{state.gate} ({format_score(means[state.gate], beside=state.min)}, "
+        f"{format_score(state.min, beside=state.min)} asked)"
         for state in states[: len(means)]  # Those of the layers come first.
         if not state.passed
     ]

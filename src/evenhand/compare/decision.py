@@ -12,6 +12,7 @@ from evenhand.wording import (
     describe_p_value,
     format_p_value,
     format_plural,
+    format_short_figure,
     format_signed,
     format_signed_beside,
     join_names,
@@ -252,7 +253,7 @@ def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
         f"{variant}: the gate {_missed_variant_gate_name(state)} is "
-        f"{'not known' if state.mean is None else f'{state.mean:.4g}'}, "
+        f"{'not known' if state.mean is None else format_short_figure(state.mean, beside=state.min)}, "
         f"at least {state.min:g} is asked for{describe_short_samples(state.short, state.gate)}."
         for state in gates
         if not state.passed

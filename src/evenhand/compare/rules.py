@@ -134,8 +134,9 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     if not fallen:
         return None
     why = tuple(
-        f"Layer {name} fell below its gate of {format_score(layer.gate)}: from {format_score(layer.control_mean)} to "
-        f"{format_score(layer.treatment_mean)} ({treatment_difference_text(layer.difference)})"
+        f"Layer {name} fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
+        f"{format_score(layer.control_mean, beside=layer.gate)} to "
+        f"{format_score(layer.treatment_mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
         f"{describe_short_samples(layer.short)}."
         for name, layer in fallen.items()
     )
@@ -317,8 +318,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     found = []
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
-            f"and {format_score(layer.gate)} is asked{describe_short_samples(layer.short)}."
+            f"Layer {name} is below its gate: {format_score(layer.treatment_mean, beside=layer.gate)}, "
+            f"and {format_score(layer.gate, beside=layer.gate)} is asked{describe_short_samples(layer.short)}."
             if layer.below
             else lower_treatment_layer_reason(name, layer.difference)
             for name, layer in low.items()

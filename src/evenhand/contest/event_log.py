@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, get_args
 
-from evenhand.contest.events import ContestEvent, RankingChallenged, SubmissionReceived
+from evenhand.contest.events import ContestEvent, RankingChallenged, SubmissionReceived, SubmissionScored
 from evenhand.contest.task import CONTEST_METHOD, LONGEST_PERIOD, Task, normalize_contest_moment
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
@@ -97,6 +97,7 @@ CONTEST_LOG = Codec(
             derived={"at": _EVENT_TIME},
             derived_first=True,
         ),
+        SubmissionScored: JsonShape(fields={"overall_bands": JsonField(later=True)}),
         AcceptanceCheck: JsonShape(fields={"judgment": JsonField(flat=True)}),
         Judgment: JsonShape(
             fields={

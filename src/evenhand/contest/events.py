@@ -72,6 +72,7 @@ class SubmissionScored(_TimedEvent):
     submission: str
     judgments: tuple[Judgment, ...]
     suggestions: tuple[Suggestion, ...] = ()
+    overall_bands: Mapping[str, str] = field(default_factory=dict)  # By judge: the band it gave for the whole.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from evenhand.contest.ranking import (
     check_acceptance_criteria,
     find_dimension_band,
     is_submission_gate_passed,
+    list_contest_score_limits,
     rank_submissions,
     score_finalists,
     score_submission_alone,
@@ -31,13 +32,13 @@ def view_submission(state: ContestState, id: str) -> Json:
     entry, score = state.entries[id], None
     if state.revealed and entry.scored:  # Side by side for a finalist, alone for the others.
         compared = score_finalists(state) if id in state.finalists else None
-        score = (score_submission_alone(state, entry) if compared is None else compared.cards[id]).score
+        score = (score_submission_alone(state, entry) if compared is None else compared.cards[id]).exact
     return {
         "id": entry.id,
         "author": entry.submission.author,
         "status": entry.status,
         "rank": entry.rank,
-        "score": None if score is None else float(score),
+        "score": None if score is None else _submission_score_json(state.dimensions, score),
         "feedback": visible_submission_feedback(state, entry),
     }
 
@@ -107,7 +108,7 @@ def build_hidden_feedback(entry: ContestEntry) -> Json:
 
 def _note_few_contest_suggestions(entry: ContestEntry) -> list[str]:
     """What the author is told where the judges did not give two suggestions."""
-    few = {0: "the judges gave no suggestions", 1: "the judges gave one suggestion, two were asked for"}
+    few = {0: "the judges gave no suggestions", 1: "the judges gave one distinct suggestion, two were asked for"}
     return [few[len(entry.suggestions)]] if len(entry.suggestions) in few else []
 
 
@@ -147,15 +148,20 @@ def _submission_score_feedback_json(rubric: Rubric, card: Scorecard, total: str)
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
     totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
-    by_judge = {judge: format_number_for_json(own, FEEDBACK_DECIMALS) for judge, own in totals.items()}
+    by_judge = {judge: _submission_score_json(rubric, own) for judge, own in totals.items()}
     return {
-        "weighted_base": format_number_for_json(base, FEEDBACK_DECIMALS),
-        "penalty": format_number_for_json(penalty, 4),
+        "weighted_base": _submission_score_json(rubric, base),
+        "penalty": format_number_for_json(penalty, 4, beside=[Fraction(1)]),
         "penalty_reasons": list(_explain_contest_penalties(rubric, card, expected)),
-        total: format_number_for_json(card.exact, FEEDBACK_DECIMALS),
+        total: _submission_score_json(rubric, card.exact),
         "risk_flags": [one.id for one in rubric.criteria if one.fixed and values[one.id] < expected],
         "by_judge": None if card.reviews is None else by_judge,
     }
+
+
+def _submission_score_json(rubric: Rubric, exact: Fraction) -> float:
+    """A score with two decimals, or as many as show which side of a limit it is on: who pays by it pays as we would."""
+    return format_number_for_json(exact, FEEDBACK_DECIMALS, beside=list_contest_score_limits(rubric))
 
 
 def _explain_contest_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
@@ -167,7 +173,9 @@ def _explain_contest_penalties(rubric: Rubric, card: Scorecard, expected: Fracti
     ]
     for one in rubric.criteria:
         each = [(who, values[one.id]) for who, values in panel or [("", _contest_dimension_scores(card.criteria))]]
-        low = [f"{who}{format_fraction(value)}" for who, value in each if one.fixed and value < expected]
+        low = [
+            f"{who}{format_fraction(value, beside=[expected])}" for who, value in each if one.fixed and value < expected
+        ]
         if low:
             yield f"{one.id} is under {format_fraction(expected)} ({', '.join(low)})"
 
@@ -178,12 +186,13 @@ def _contest_dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[st
 
 def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]) -> Json:
     found: Json = {}
+    limits = list_contest_score_limits(rubric)  # The bands of a dimension are those of the whole.
     for one in rubric.criteria:
         score, own = card.criteria.get(one.id), [judgment for judgment in said if judgment.criterion == one.id]
         value = score.value if isinstance(score, Scored) else None
         found[one.id] = {
             "band": None if value is None else find_dimension_band(one.scale, value),
-            "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS),
+            "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS, beside=limits),
             "evidence": _join_contest_submission_quotes(own),
             **_contest_absences_json(own),
             "feedback": _join_contest_judge_comments(own, "feedback") or _join_contest_judge_comments(own, "reason"),

@@ -129,7 +129,7 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     entry = _require_awaited_entry(state, event.submission, "ask_individual")
     judges, ids = state.required_task.judges, (event.submission,)
     _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
-    entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions)
+    entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions, overall_bands=event.overall_bands)
     card = score_submission_alone(state, entry)
     if card.exact is None:
         missing = "; ".join(f"{one.criterion}: {one.why}" for one in card.missing)

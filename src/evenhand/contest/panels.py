@@ -39,6 +39,10 @@ class UnansweredError(EvenhandError):
     """A judge cannot be asked: nothing follows from that, and the contest waits where it is."""
 
 
+class UnreadableError(UnansweredError):
+    """No judge gave an answer that can be read: these judges would not give one later either."""
+
+
 @dataclass(frozen=True, slots=True)
 class PanelAnswer:
     """An event with the calls that it rests on."""
@@ -98,7 +102,13 @@ class ContestJudgePanels:
         if ask.panel == "challenge_judges":
             return PanelAnswer(ChallengeResolved(at=at, judgments=judged.judgments), judged.calls)
         advice = judged.suggestions.get(submission.id, ())
-        event = SubmissionScored(at=at, submission=submission.id, judgments=judged.judgments, suggestions=advice)
+        event = SubmissionScored(
+            at=at,
+            submission=submission.id,
+            judgments=judged.judgments,
+            suggestions=advice,
+            overall_bands=judged.overall_bands.get(submission.id, {}),
+        )
         return PanelAnswer(event, judged.calls)
 
     async def _ask_panel_about_finalists(

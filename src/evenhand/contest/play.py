@@ -20,7 +20,7 @@ from evenhand.contest.events import (
     receive_submission,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestJudgePanels, PanelAnswer, PanelQuestion, UnansweredError
+from evenhand.contest.panels import ContestJudgePanels, PanelAnswer, PanelQuestion, UnansweredError, UnreadableError
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
@@ -187,7 +187,7 @@ async def _play_contest_end(
         if said and len(silent) == len(said):
             count = sum(entry.status == "unjudged" for entry in entries)
             why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
-            raise UnansweredError(why)
+            raise UnreadableError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
     await _ask_pending_contest_panels(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import AcceptanceCheck
+from evenhand.model.method import Shortfall
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
@@ -95,6 +96,12 @@ LEAST_RANKED_BAND = "C"  # A dimension below it keeps a submission from the rank
 PASSING_SCORE = Fraction(60)  # What wins where the first to pass does.
 
 
+def list_contest_score_limits(rubric: Rubric) -> tuple[Fraction, ...]:
+    """What a score is held to: that which wins, that under which a fixed dimension costs, and every band's lowest."""
+    expected = (step.below for step in rubric.method.steps if isinstance(step, Shortfall))
+    return (PASSING_SCORE, *expected, *(grade.from_ for grade in rubric.method.grades))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalistScores:
     """The finalists' scorecards from one panel, the answers that count in them, and what took the place of what."""
@@ -106,7 +113,8 @@ class FinalistScores:
 
 def score_submission_alone(state: ContestState, entry: ContestEntry) -> Scorecard:
     """The scorecard of a submission on its own; incomplete where judges gave no readable answer."""
-    return _build_submission_scorecards(state, [entry], _group_contest_judgments(entry.judgments))[entry.id]
+    said = _group_contest_judgments(entry.judgments)
+    return _build_submission_scorecards(state, [entry], said, entry.overall_bands)[entry.id]
 
 
 def score_finalists_together(state: ContestState, judgments: Sequence[Judgment]) -> FinalistScores | None:
@@ -177,7 +185,10 @@ def _select_finalist_answers(judgments: Iterable[Judgment], dimension: str, ids:
 
 
 def _build_submission_scorecards(
-    state: ContestState, entries: Sequence[ContestEntry], said: Mapping[str, Sequence[Judgment]]
+    state: ContestState,
+    entries: Sequence[ContestEntry],
+    said: Mapping[str, Sequence[Judgment]],
+    bands: Mapping[str, str] | None = None,
 ) -> dict[str, Scorecard]:
     """Authors stay out of it: one who takes the name of a strict judge would otherwise be spared that judge."""
     ids = [entry.id for entry in entries]
@@ -187,7 +198,8 @@ def _build_submission_scorecards(
         given: dict[str, dict[str, CriterionScore]] = {id: {} for id in ids}
         for one in judgments:
             given[one.output][one.criterion] = one.score
-        answers[judge] = tuple(Answers(id=id, scores=scores) for id, scores in given.items() if scores)
+        claims = {"overall_band": bands[judge]} if bands and judge in bands else {}
+        answers[judge] = tuple(Answers(id=id, scores=scores, claims=claims) for id, scores in given.items() if scores)
     if len(answers) == 1:
         return {
             card.id: card for own in answers.values() for card in compute_scorecards_and_ranks(rubric, own).scorecards

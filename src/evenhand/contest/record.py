@@ -22,12 +22,17 @@ from evenhand.contest.ranking import (
 from evenhand.contest.state import ContestState
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
+from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.wording import format_fraction, format_number_for_json
 
 Json = dict[str, Any]
-HIDDEN_EVENT_FIELDS = ("judgments", "suggestions")  # What of an event would tell scores, or advice to others.
+HIDDEN_EVENT_FIELDS = (
+    "judgments",
+    "suggestions",
+    "overall_bands",
+)  # What of an event would tell scores, or advice to others.
 
 
 def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
@@ -55,10 +60,7 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         "winner": state.winner,
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
-        "dimensions": [
-            {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
-            for one in state.dimensions.criteria
-        ],
+        "dimensions": contest_dimensions_json(state.dimensions),
         "submissions": submissions,
         "events": [
             {"number": number, **_omit_contest_fields(contest_event_json(event), hidden)}
@@ -74,6 +76,14 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
             for one, number, event in effects
         ],
     }
+
+
+def contest_dimensions_json(rubric: Rubric) -> list[Json]:
+    """What a contest scores, with what weight."""
+    return [
+        {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
+        for one in rubric.criteria
+    ]
 
 
 def _omit_contest_fields(data: Json, names: Sequence[str]) -> Json:
@@ -215,4 +225,4 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
 
 
 def _finalist_score_text(card: Scorecard) -> str:
-    return "–" if card.exact is None else format_fraction(card.exact, card.decimals)
+    return "–" if card.exact is None else format_fraction(card.exact, card.decimals, beside=[PASSING_SCORE])

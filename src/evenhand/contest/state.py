@@ -34,6 +34,7 @@ class ContestEntry:
     checks: tuple[AcceptanceCheck, ...] = ()
     judgments: tuple[Judgment, ...] = ()  # Of the submission alone.
     suggestions: tuple[Suggestion, ...] = ()
+    overall_bands: Mapping[str, str] = field(default_factory=dict)  # By judge: the band it gave for the whole.
     rank: int | None = None
 
     @property

@@ -26,6 +26,12 @@ OUTPUT_FIELDS = (
     "id", "scores", "red_flags", "bonuses", "unsafe", "author", "holistic",
     "overall", "overall_passed", "overall_band", "notes", "metadata",
 )  # fmt: skip
+# An oracle judge's own JSON, and what an author is told of it: the scores, and beside them what is computed anew here.
+ORACLE_FIELDS = (
+    "dimension_scores", "revision_suggestions", "type", "weighted_base", "penalty", "penalty_reasons",
+    "penalized_total", "final_score", "risk_flags", "rank", "compared", "tie_broken_by", "by_judge",
+)  # fmt: skip
+ORACLE_OUTPUT = "submission"  # The one that such a JSON speaks of, where it does not name it.
 CLAIM_FIELDS = ("overall", "overall_passed", "overall_band")
 REVIEW_FIELDS = ("judge", "outputs", "evaluations", "abstained", "ranking")
 TOP_FIELDS = ("outputs", "reviews", "evaluations")
@@ -89,7 +95,7 @@ class _AnswersJsonFileReader:
         """Which of the two forms this is, and its entries."""
         if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_json_scores_by_output(data)):
             return "reviews", [data], ()
-        if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
+        if isinstance(data, Mapping) and ("scores" in data or "holistic" in data or "dimension_scores" in data):
             return "outputs", [data], ()
         if isinstance(data, list) and data:
             is_review = isinstance(data[0], Mapping) and ("judge" in data[0] or "evaluations" in data[0])
@@ -123,7 +129,8 @@ class _AnswersJsonFileReader:
 
     def read_json_outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
         """Each output with its answers."""
-        answers = tuple(self.read_json_output(entry, (*path, at)) for at, entry in enumerate(entries))
+        alone = len(entries) == 1
+        answers = tuple(self.read_json_output(entry, (*path, at), alone=alone) for at, entry in enumerate(entries))
         self.refuse_duplicates([one.id for one in answers], "id", path)
         return answers
 
@@ -185,13 +192,15 @@ class _AnswersJsonFileReader:
         claimed = tuple(map(str, ranking)) if isinstance(ranking, list) else None
         return Review(judge=judge, outputs=tuple(outputs), ranking=claimed)
 
-    def read_json_output(self, entry: object, path: FaultPath) -> Answers:
-        """Everything said about one output."""
+    def read_json_output(self, entry: object, path: FaultPath, *, alone: bool = False) -> Answers:
+        """Everything said about one output; an oracle judge's JSON of it `alone` need not name it."""
         if not isinstance(entry, Mapping):
             self._add_fault(f"an output is an object with id and scores, got {_describe_json_file_type(entry)}", path)
             return Answers(id="")
-        self._refuse_unknown_fields(entry, OUTPUT_FIELDS, path)
-        id = self._read_required_text(entry, "id", path)
+        oracle = "dimension_scores" in entry
+        self._refuse_unknown_fields(entry, (*OUTPUT_FIELDS, *ORACLE_FIELDS) if oracle else OUTPUT_FIELDS, path)
+        unnamed = oracle and alone and "id" not in entry
+        id = ORACLE_OUTPUT if unnamed else self._read_required_text(entry, "id", path)
         scores, notes = self._read_scores_field(entry, path)
         return Answers(
             id=id,
@@ -217,12 +226,15 @@ class _AnswersJsonFileReader:
     def _read_scores_field(
         self, entry: Mapping[str, object], path: FaultPath
     ) -> tuple[dict[str, CriterionScore], list[str]]:
-        scores = entry.get("scores", {})
-        if scores is None or ("scores" not in entry and "holistic" not in entry):
+        name = "dimension_scores" if "dimension_scores" in entry else "scores"
+        scores = entry.get(name, {})
+        if name != "scores" and "scores" in entry:
+            self._add_fault("scores and dimension_scores say the same", (*path, "scores"), "keep one of them")
+        if scores is None or (name not in entry and "holistic" not in entry):
             self._add_fault("an output needs scores", path, 'as in "scores": {"accuracy": 9}')
             return {}, []
         if not isinstance(scores, Mapping):
-            self._add_fault(f"scores must be an object, got {_describe_json_file_type(scores)}", (*path, "scores"))
+            self._add_fault(f"{name} must be an object, got {_describe_json_file_type(scores)}", (*path, name))
             return {}, []
         read, notes = self.rubric.read(scores)
         for id in read:

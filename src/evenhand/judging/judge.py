@@ -64,12 +64,18 @@ async def ask_judges_for_reviews(
     for output, one in told:
         if one.suggestions:
             given.setdefault(output, []).extend(one.suggestions)
+    bands: dict[str, dict[str, str]] = {}
+    for opinion in opinions:
+        for output, one in opinion.reviews.items():
+            if isinstance(band := one.answers.claims.get("overall_band"), str):
+                bands.setdefault(output, {})[opinion.judge] = band
     return JudgedSample(
         scores=scores,
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
         suggestions={output: pick_severest_judge_suggestions(several) for output, several in given.items()},
+        overall_bands=bands,
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )

@@ -120,6 +120,7 @@ class JudgedSample:
     calls: tuple[JudgeCall, ...]
     seed: int
     suggestions: Mapping[str, tuple[Suggestion, ...]] = field(default_factory=dict)  # By output.
+    overall_bands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # By output and judge, as claimed.
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # By reviewer: what it saw first, second, …
     decided_by: Mapping[str, str] = field(default_factory=dict)  # In a cascade, by output: whose answers count.
     saved: CascadeSavings | None = None

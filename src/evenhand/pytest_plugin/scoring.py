@@ -131,7 +131,8 @@ class PytestThreshold:
     def missed(self, row: ScoredData, card: ScoredData, rubric: Rubric | None) -> Iterator[str]:
         """Where a score or a grade is below what is asked for; exact numbers decide."""
         if self.score is not None and row["score"] is not None and Fraction(row["score"]) < self.score:
-            yield f"score {format_fraction(Fraction(row['score']))} is below {format_fraction(self.score)}"
+            reached = format_fraction(Fraction(row["score"]), beside=[self.score])
+            yield f"score {reached} is below {format_fraction(self.score)}"
         grade = card.get("grade")
         if self.grade is not None and rubric is not None and grade is not None:
             grades = _list_pytest_grades(rubric)

@@ -137,8 +137,9 @@ def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
     yield JUnitCase(name="verdict", group="decision", failure=failure, properties={"verdict": decision["verdict"]})
     for variant, gates in decision["gates"].items():
         for gate in gates:
-            demand = f"{gate['gate']} at least {format_figure(gate['min'])}"
-            mean = f"{variant}: the mean is {format_figure(gate['mean'])}, the gate {format_figure(gate['min'])}"
+            reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+            demand = f"{gate['gate']} at least {least}"
+            mean = f"{variant}: the mean is {reached}, the gate {least}"
             yield JUnitCase(
                 name=f"{variant}: {demand}",
                 group="decision",
@@ -217,8 +218,9 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
     for variant, gates in decision["gates"].items():
         for gate in gates:
             if not gate["passed"] and variant in _list_annotated_report_variants(head):
-                mean = "nothing was measured" if gate["mean"] is None else f"the mean is {format_figure(gate['mean'])}"
-                yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {format_figure(gate['min'])}"
+                reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+                mean = "nothing was measured" if gate["mean"] is None else f"the mean is {reached}"
+                yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {least}"
     for one in head["failures"]:
         title = f"{one['variant']}: {describe_reported_failure_count(one)}"
         yield "error", title, f"{one['why']} (first in sample {one['first']})"

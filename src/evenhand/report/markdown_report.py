@@ -134,8 +134,8 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
     failed = []
     for variant, gate in gates:
         if not gate["passed"]:
-            mean = f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
-            found = escape_markdown("was not measured" if gate["mean"] is None else mean)
+            mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+            found = escape_markdown("was not measured" if gate["mean"] is None else f"{mean} is below {least}")
             names = f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)}"
             failed.append(f"- {names} {found}")
     if not failed:

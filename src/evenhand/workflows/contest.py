@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from evenhand.contest.event_log import contest_task_from_json, contest_task_json
 from evenhand.contest.events import (
@@ -22,7 +22,7 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.feedback import build_gate_feedback, view_submission
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestJudgePanels, UnansweredError
+from evenhand.contest.panels import ContestJudgePanels, UnansweredError, UnreadableError
 from evenhand.contest.play import (
     ContestArrivals,
     ContestLog,
@@ -30,7 +30,7 @@ from evenhand.contest.play import (
     advance_contest_phases,
     explain_refused_contest_entries,
 )
-from evenhand.contest.record import encode_contest_state
+from evenhand.contest.record import contest_dimensions_json, encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault
@@ -57,6 +57,7 @@ from evenhand.workflows.contests import (
 
 Json = dict[str, Any]
 DEFAULT_CONTEST_OPTIONS = JudgeOptions()
+ContestNextStep = Literal["resume", "resume later", "begin with other judges"]
 CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
 
 
@@ -78,6 +79,7 @@ class ContestResult:
     id: str
     record: Json
     why_stopped: str = ""
+    next_step: ContestNextStep = "resume"  # What would bring it further, where it is not at its end.
 
     @property
     def exit_code(self) -> int:
@@ -121,6 +123,7 @@ async def run_contest(
     sitting = StoredContestSession(store, row, how, connections)
     log = ContestLog(begun, sitting.record_event)
     why = ""
+    step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
         if locked is not None:
             # In the time of the contest it begins with the first that comes.
@@ -133,7 +136,7 @@ async def run_contest(
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
     except UnansweredError as error:
-        why = str(error)
+        why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
         by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
         why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
@@ -141,7 +144,7 @@ async def run_contest(
     finally:
         more = sitting.end_session(log, why)
     record = {"id": row["id"], **encode_contest_state(log.events), **more}
-    return ContestResult(id=row["id"], record=record, why_stopped=why)
+    return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
@@ -204,7 +207,11 @@ async def check_submission(
             raise ContestError(Fault(str(error))) from None
         state, _ = apply_contest_event(state, answered.event)
     entry = state.entries[submission.id]
-    told = {"criteria_checks": build_gate_feedback(state, entry)["criteria_checks"], "why": entry.why or None}
+    told = {
+        "criteria_checks": build_gate_feedback(state, entry)["criteria_checks"],
+        "why": entry.why or None,
+        "dimensions": contest_dimensions_json(state.dimensions),
+    }
     return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}
 
 

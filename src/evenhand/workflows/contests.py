@@ -178,7 +178,10 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             running = row["state"] == "running"
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
-            winner = json.loads(row["summary"])["winner"] if row["summary"] and not running else None
+            kept = json.loads(row["summary"]) if row["summary"] and not running else {}
+            if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
+                state = "waiting"
+            winner = kept.get("winner")
             times = {"started": row["started"], "ended": row["ended"]}
             listed.append(ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, **times))
         return listed

@@ -97,7 +97,8 @@ class UserScoreLimits:
             return None
         if self.least is not None and card.exact < self.least:
             shown = format_fraction(card.exact, card.decimals)
-            shown = f"{shown} ({format_fraction(card.exact)})" if Fraction(shown) >= self.least else shown
+            exact = format_fraction(card.exact, beside=[self.least])
+            shown = f"{shown} ({exact})" if Fraction(shown) >= self.least else shown
             return f"{card.id}: {shown} is below --min-score {format_fraction(self.least)}"
         if self.grade is not None and (card.grade is None or grades.index(card.grade) > grades.index(self.grade)):
             return f"{card.id}: {card.grade or 'no grade'} is below --min-grade {self.grade}"

@@ -18,7 +18,7 @@ from evenhand.report.contest.reported_contest import (
 )
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis
 from evenhand.report.html.formats import format_page_short_number
-from evenhand.wording import format_figure
+from evenhand.wording import format_kept_figure
 
 
 def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
@@ -35,7 +35,7 @@ def draw_total_score_chart(contest: ReportedContest, most: int) -> SimpleNamespa
         scored = [one for one in scored if one["rank"]]
     scored.sort(key=lambda one: (one["rank"] or math.inf, -one["score"]))
     charted = [_chart_scores(contest, one, ("penalized_total",), ("final_score",)) for one in scored[:most]]
-    return draw_scale_chart("Scores as a whole", charted, format_figure)
+    return draw_scale_chart("Scores as a whole", charted, format_kept_figure)
 
 
 def _chart_dimension(

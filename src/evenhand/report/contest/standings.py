@@ -19,7 +19,7 @@ from evenhand.report.contest.reported_contest import (
 )
 from evenhand.report.html.formats import format_page_count
 from evenhand.report.html.run_page import KeyFact
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
+from evenhand.wording import format_dollar_amount, format_kept_figure, pluralize_count
 
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
 # By stage: the badge where nobody has won, what stands above a winner, and above what comes next or came last.
@@ -62,6 +62,9 @@ def _describe_closing(contest: ReportedContest) -> str:
 
 def _describe_page_waiting(contest: ReportedContest) -> str:
     deadline, state = contest.terms["deadline"], contest.record["state"]
+    stopped = contest.record.get("stopped") or ""
+    if state == "open" and stopped and not stopped.startswith("it "):
+        return f"The contest stopped before its end. {_describe_unjudged_on_page(contest)}".rstrip()
     if state == "open":
         until = f" until {contest.clock.full(contest.time(deadline))}" if deadline else ""
         best = "the best is found after that" if contest.hidden else "the first that passes wins"
@@ -90,9 +93,9 @@ def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is not None:
         alone = get_reported_value(find_reported_feedback_scores(winner, "individual_scoring"), "penalized_total")
-        compared = f"side by side; {format_figure(alone)} alone"
+        compared = f"side by side; {format_kept_figure(alone)} alone"
         how = compared if find_reported_final_scores(winner) else "alone, not compared"
-        yield KeyFact("Score", format_figure(winner["score"]), how)
+        yield KeyFact("Score", format_kept_figure(winner["score"]), how)
     authors = len({one["author"] for one in contest.submissions})
     refused = len(contest.record.get("refused") or ())
     said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
@@ -136,7 +139,7 @@ def _build_finalists_fact(contest: ReportedContest) -> KeyFact:
 def _build_challenge_fact(contest: ReportedContest) -> KeyFact:
     found = contest.last_event("challenged")
     if found is None:
-        why = "nobody doubted the ranking" if contest.record["winner"] else "there was no ranking"
+        why = "nobody challenged the ranking" if contest.record["winner"] else "there was no ranking"
         return KeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
     seen = contest.last_event("resolved")
     when = contest.clock.short(contest.time(found["at"]))

@@ -17,7 +17,7 @@ from evenhand.report.contest.reported_contest import (
 )
 from evenhand.report.contest.scale_charts import ChartedScores, draw_scale_chart
 from evenhand.report.html.formats import format_page_percent, format_page_short_number
-from evenhand.wording import format_figure
+from evenhand.wording import format_kept_figure
 
 
 def build_submission_page_section(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
@@ -82,11 +82,11 @@ def _list_page_score_totals(
         if found and found[key] is not None:
             flagged = [f"{id} is below expected" for id in found["risk_flags"]]
             scores = {id: format_page_short_number(found["dimension_scores"][id]["score"]) for id in weights}
-            total = format_figure(found[key])
+            total = format_kept_figure(found[key])
             yield SimpleNamespace(
                 name=name,
                 sum=" + ".join(f"{format_page_percent(weight)} × {scores[id]}" for id, weight in weights.items()),
-                base=format_figure(found["weighted_base"]),
+                base=format_kept_figure(found["weighted_base"]),
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
                 total=total,
@@ -100,7 +100,7 @@ def _describe_reported_judge_totals(contest: ReportedContest, totals: Mapping[st
         return ""
     weights = contest.terms["weights"]
     counts = {judge: f" (weight {weights[judge]})" if judge in weights else "" for judge in totals}
-    each = ", ".join(f"{judge} {format_figure(total)}{counts[judge]}" for judge, total in totals.items())
+    each = ", ".join(f"{judge} {format_kept_figure(total)}{counts[judge]}" for judge, total in totals.items())
     return f"Judge by judge: {each}. Their {'weighted ' if any(counts.values()) else ''}mean is {mean}."
 
 
@@ -159,7 +159,7 @@ def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) ->
         return SubmissionStage(name="Alone", mark="✓", says="scored, hidden for now", at=at, tone="plain")
     if found["penalized_total"] is None:
         return SubmissionStage(name="Alone", mark="–", says="no score", at=at, tone="warn")
-    says = f"{format_figure(found['penalized_total'])}, band {found['overall_band']}"
+    says = f"{format_kept_figure(found['penalized_total'])}, band {found['overall_band']}"
     return SubmissionStage(name="Alone", mark="✓", says=says, at=at, tone="plain")
 
 
@@ -177,7 +177,7 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
     found = find_reported_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
-    says = f"{format_figure(found['final_score'])}{again}" if found else "could not be read side by side"
+    says = f"{format_kept_figure(found['final_score'])}{again}" if found else "could not be read side by side"
     return SubmissionStage(name="Final", mark="◆", says=says, at=_format_page_event_time(contest, event), tone="plain")
 
 

@@ -13,7 +13,7 @@ from evenhand.report.phrases import (
     describe_badge_state,
     format_report_p_value,
 )
-from evenhand.wording import format_dollar_amount, format_figure, format_milliseconds
+from evenhand.wording import format_dollar_amount, format_figure, format_kept_figure, format_milliseconds
 
 
 def format_page_signed_number(value: float | None) -> str:
@@ -87,6 +87,7 @@ def link_to_sample(id: str | None) -> str:
 
 TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "number": format_figure,
+    "kept": format_kept_figure,
     "signed": format_page_signed_number,
     "short": format_page_short_number,
     "count": format_page_count,
