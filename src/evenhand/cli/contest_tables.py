@@ -255,7 +255,7 @@ def explain_contest_total(feedback: ContestData) -> str | None:
         return None
     base, shown = (format_kept_figure(value) for value in (feedback["weighted_base"], total))
     if feedback["penalty"] == 1:
-        return f"weighted sum {base}, no penalty: {shown}"
+        return f"weighted sum {base}, no penalty"
     reasons = "; ".join(feedback["penalty_reasons"])
     return f"weighted sum {base} × penalty {feedback['penalty']:g} = {shown}: {reasons}"
 
