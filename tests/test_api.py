@@ -51,6 +51,13 @@ def test_an_output_that_was_not_scored_is_a_key_error() -> None:
         score("council", [{"id": "a", "scores": COUNCIL}])["b"]
 
 
+def test_scores_are_gone_through_card_by_card() -> None:
+    """In the order of the answers."""
+    scores = score("council", [{"id": id, "scores": COUNCIL} for id in ("b", "a")])
+
+    assert [card.id for card in scores] == ["b", "a"]
+
+
 def test_wrong_data_names_its_place_without_a_file() -> None:
     """By the way through the data."""
     with pytest.raises(AnswersError, match=r"outputs\[0\].scroes: unknown field 'scroes' \(did you mean 'scores'\?\)"):

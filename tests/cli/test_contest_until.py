@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.contest_example import REPLAY, change, contest, copied, one_line
+from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, without
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
 
@@ -53,6 +53,16 @@ def test_how_to_go_on_after_a_moment_names_a_later_one(folder: Path, year: str, 
     done = contest(folder, *RUN, "--until", f"{year}-11-07T00:00:00+01:00")
 
     assert f"--until {then} --replay replies.jsonl --resume\n" in done.stderr
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_challenge_period_without_judges_for_it_is_told_before_it_matters(folder: Path, named: bool) -> None:
+    """Not only when the first challenge is refused."""
+    without(folder / "task.yaml", *([] if named else ["challenge_judges"]))
+
+    done = contest(folder, *RUN, "--until", "2026-11-06T00:00:00+01:00")
+
+    assert ("a challenge would be refused: the task names no challenge_judges" in done.stderr) != named
 
 
 def test_a_contest_that_waits_is_listed_as_waiting(folder: Path) -> None:

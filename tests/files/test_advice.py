@@ -21,6 +21,14 @@ def test_advice_is_quick_on_large_rubrics() -> None:
     assert find_doubtful_score_parts(load_rubric({"criteria": huge})) == []
 
 
+def test_bands_describe_the_levels_of_a_criterion() -> None:
+    """Nobody is asked for anchors beside them."""
+    ids = ("substantiveness", "credibility", "completeness", "clarity")
+    criteria = [{"id": id, "asks": f"{id}?", "weight": 0.25, "fixed": id != "clarity"} for id in ids]
+
+    assert find_doubtful_score_parts(load_rubric({"method": "oracle", "criteria": criteria})) == []
+
+
 @pytest.mark.parametrize(
     ("rubric", "said"),
     [

@@ -276,6 +276,10 @@ def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -
         ids = escape_terminal_text(", ".join(f"{one['id']} {one['weight']:g}" for one in played.record["dimensions"]))
         how = "evenhand contest dimensions locks them in the task before the start"
         print_message(f"\ndimensions generated: {ids}; {how}", err=True)
+    task = played.record["events"][0]["task"]
+    if played.record["state"] != "closed" and task["challenge_period"] and not task["challenge_judges"]:
+        doubt = "a challenge would be refused: the task names no challenge_judges; a new contest could name some"
+        print_message(f"\n{doubt}", err=True)
     if played.why_stopped:
         said = escape_terminal_text(played.why_stopped)
         why = f"not finished: {said}\n" if options["as_data"] else ""  # The view has said it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -136,6 +136,9 @@ class Scores:
             if card.id == id:
                 return card
         raise KeyError(f"no output {id!r} was scored")
+
+    def __iter__(self) -> Iterator[Scorecard]:
+        return iter(self.scorecards)
 
     def __repr__(self) -> str:
         return f"<Scores {self.describe_scores()}>"

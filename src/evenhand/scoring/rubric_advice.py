@@ -67,7 +67,7 @@ def _find_unanchored_score_criteria(criteria: tuple[Criterion, ...], path: Fault
         if criterion.children:
             yield from _find_unanchored_score_criteria(criterion.children, (*here, "children"))
             continue
-        if not criterion.anchors and not criterion.scale.yes_no:
+        if not (criterion.anchors or criterion.scale.bands or criterion.scale.yes_no):  # A band says what earns it.
             what = f"criterion {criterion.id!r} has no anchors: what earns its lowest, middle and highest score?"
             yield ScoringAdvice(what, here)
         vague = _VAGUE_PATTERN.search(criterion.asks)
