@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from evenhand.cli.contest_tables import print_contest
-from evenhand.cli.screen import shorten_terminal_name
+from evenhand.cli.contest_tables import print_contest, print_contest_ranking, print_submission_check
+from evenhand.cli.screen import Screen, shorten_terminal_name
 from tests.cli.contest_example import REPLAY, change, contest, copied
+from tests.contest.building import Contest, dimensions
 
 LONG = "a-name-with-thirty-characters-"
 Json = dict[str, Any]
@@ -108,3 +109,19 @@ def test_a_shortened_name_fits_and_keeps_both_ends(name: str, width: int) -> Non
     assert cell_len(short) <= max(width, 1)
     start, mark, end = short.partition("…")
     assert short == name or (mark and name.startswith(start) and name.endswith(end))
+
+
+def test_a_total_just_below_what_wins_is_not_shown_as_what_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    """0.25 · 60 + 0.2 · 55 + 0.25 · 63 + 0.3 · 79 = 65.45, times 55/60 is 59.9958."""
+    terms = dimensions("0.25", "0.2", "0.25", "0.3")
+    entered = Contest("fastest_first", dimensions=terms).enters("a", 1, (60, 55, 63, 79))
+    more = {"criteria_checks": [], "dimensions": entered.record["dimensions"], "spent": None}
+
+    print_submission_check(entered.state.required_task, {**entered.published("a"), **more})
+    print_contest_ranking(Screen(), entered.record)
+
+    text = capsys.readouterr().out
+    assert "The acceptance criterion is met, but 59.9958 is below the 60 that win." in text
+    assert "weighted sum 65.45 × penalty 0.9167 = 59.9958: credibility is under 60 (55)" in text
+    assert text.splitlines()[-1].split() == ["–", "a", "59.9958", "C", "scored", "credibility"]
+    assert "60.00" not in text

@@ -157,6 +157,18 @@ def test_few_gates_are_all_shown_and_of_many_only_those_that_failed(shown: Any) 
     assert "  new: bad 3.00 is below 3.50\n  new: none was not measured (gate 3.50)\n  20 of 22 passed\n" in many
 
 
+def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it(shown: Any) -> None:
+    """3.50 is below 3.50 would tell nobody why."""
+    gates = [
+        {"gate": "near", "min": 3.5, "mean": 3.49996, "passed": False},
+        {"gate": "fine", "min": 0.8333, "mean": 0.831, "passed": False},
+    ]
+
+    text = shown({**head(), "decision": {**head()["decision"], "gates": {"new": gates}}})
+
+    assert "  new: near 3.49996 is below 3.50\n  new: fine 0.83 is below 0.8333\n" in text
+
+
 def test_a_run_that_stopped_says_so_in_its_heading(shown: Any) -> None:
     """Its numbers are not the last word."""
     assert "stopped before its end" in shown(head(run={**head()["run"], "state": "stopped"}))

@@ -16,6 +16,7 @@ from evenhand.report.contest.contest_page import build_contest_page, mask_report
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_page_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, TimeAxis, draw_timelines
+from tests.contest.building import Contest, dimensions
 from tests.report import contests
 from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
 
@@ -44,6 +45,18 @@ class Words(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.pieces.append(data)
+
+
+def test_a_total_just_below_what_wins_is_not_shown_as_what_wins() -> None:
+    """0.333 · 60 three times and 0.001 · 56 are 59.996: no submission passed."""
+    terms = dimensions("0.333", "0.333", "0.333", "0.001")
+    record = Contest("fastest_first", dimensions=terms).enters("a", 1, (60, 60, 60, 56)).deadline().record
+
+    text = Words(record).text
+
+    assert "= 59.996, no penalty: 59.996" in text
+    assert "59.996, band C" in text
+    assert "60.00" not in text
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))

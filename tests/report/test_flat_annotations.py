@@ -56,6 +56,7 @@ def test_a_gate_of_the_treatment_that_was_not_passed_is_an_error() -> None:
         "old": [{"gate": "fact", "min": 3.5, "mean": 2.0, "passed": False}],
         "new": [
             {"gate": "fact", "min": 3.5, "mean": 3.0, "passed": False},
+            {"gate": "near", "min": 3.5, "mean": 3.49996, "passed": False},
             {"gate": "judge", "min": 3.5, "mean": None, "passed": None},
             {"gate": "behavior", "min": 3.5, "mean": 4.0, "passed": True},
         ],
@@ -65,6 +66,7 @@ def test_a_gate_of_the_treatment_that_was_not_passed_is_an_error() -> None:
 
     assert lines[1:] == [
         "::error title=new%3A gate fact::the mean is 3.00, the gate is 3.50",
+        "::error title=new%3A gate near::the mean is 3.49996, the gate is 3.50",
         "::error title=new%3A gate judge::nothing was measured, the gate is 3.50",
     ]
 

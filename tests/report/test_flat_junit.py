@@ -112,6 +112,17 @@ def test_a_gate_that_was_not_measured_has_not_passed(passed: bool | None, tag: s
     assert children == ([tag] if tag else [])
 
 
+def test_a_mean_that_nearly_reaches_its_gate_has_the_digits_that_decide() -> None:
+    """As everywhere."""
+    gates = {"new": [{"gate": "fact", "min": 3.5, "mean": 3.49996, "passed": False}]}
+
+    root = written({**head(), "decision": {**head()["decision"], "gates": gates}}, [])
+
+    failure = case(root, "decision", "new: fact at least 3.50").find("failure")
+    assert failure is not None
+    assert failure.get("message") == "new: the mean is 3.49996, the gate 3.50"
+
+
 @pytest.mark.parametrize("exit_code", [0, 1])
 def test_the_verdict_fails_as_the_command_does(exit_code: int) -> None:
     """A build must not see green here and red there."""

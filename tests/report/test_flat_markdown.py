@@ -93,6 +93,14 @@ def test_a_stopped_run_says_how_far_it_came(planned: int | None, count: str) -> 
     assert f" · {count} · " in lines[-1]
 
 
+def test_a_mean_that_nearly_reaches_its_gate_has_the_digits_that_decide() -> None:
+    """As everywhere."""
+    whole = head()
+    whole["decision"]["gates"] = {"new": [{"gate": "fact", "min": 3.5, "mean": 3.49996, "passed": False}]}
+
+    assert "- new: fact 3.49996 is below 3.50\n" in page(whole, samples())
+
+
 def test_a_fall_has_a_proper_minus() -> None:
     """As everywhere else."""
     text = page(head(), samples())

@@ -282,10 +282,10 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
     shown = every if len(every) <= FEW_GATES else [(variant, gate) for variant, gate in every if not gate["passed"]]
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
-        how = f"{gate['gate']} was not measured (gate {format_figure(gate['min'])})"
+        mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+        how = f"{gate['gate']} was not measured (gate {least})"
         if gate["passed"] is not None:
             passes = "passes" if gate["passed"] else "is below"
-            mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
             how = f"{gate['gate']} {mean} {passes} {least}"
         lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
