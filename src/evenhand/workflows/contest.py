@@ -106,11 +106,7 @@ async def run_contest(
     """
     row = find_contest_to_resume(store, contest.task, how) if resume else None
     begun = [] if row is None else open_stored_contest_log(store, row["id"])
-    entries = rebuild_contest_state(begun).entries
-    for one in contest.submissions:
-        if one.id in entries and entries[one.id].submission != one:
-            what = f"the submission {one.id!r} has changed since the contest began"
-            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
+    _refuse_changed_submissions(begun, contest)
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     judges = open_contest_judges(contest.task.judges, connections)
@@ -145,6 +141,15 @@ async def run_contest(
         more = sitting.end_session(log, why)
     record = {"id": row["id"], **encode_contest_state(log.events), **more}
     return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
+
+
+def _refuse_changed_submissions(begun: Sequence[ContestEvent], contest: Contest) -> None:
+    """What judges have seen is not exchanged."""
+    entries = rebuild_contest_state(begun).entries
+    for one in contest.submissions:
+        if one.id in entries and entries[one.id].submission != one:
+            what = f"the submission {one.id!r} has changed since the contest began"
+            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
