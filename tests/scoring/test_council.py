@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evenhand import load_rubric
+from evenhand.scoring.panel import measure_scorecard_disagreement
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
 
@@ -259,6 +260,56 @@ def test_z_leaves_a_reviewer_with_too_few_or_equal_scores_as_it_is() -> None:
     assert "flat not normalised: fewer than 3 scores, or no spread" in scores["a"].notes
 
 
+def test_z_never_lifts_a_score_over_its_ceiling() -> None:
+    """Both reviewers find a lie: stretched to the pooled spread, it would beat a response with accuracy 9."""
+    harsh = [said("lie", 9, accuracy=3), said("b", 2, accuracy=5), said("c", 2, accuracy=5, clarity=3)]
+    kind = [said("lie", 9, accuracy=4), said("b", 9), said("c", 9, clarity=10)]
+
+    scores = reviews(panel(normalise="z"), harsh=harsh, kind=kind)
+
+    assert scores["lie"].exact is not None
+    assert scores["lie"].exact <= 4
+    assert scores["lie"].steps[0].why.startswith("mean after z 3.")
+    assert "harsh 4.00 (held at its ceiling), kind 2." in scores["lie"].steps[0].why
+    assert scores.ranking is not None
+    assert [place.id for place in scores.ranking] == ["c", "b", "lie"]
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+@pytest.mark.parametrize("accuracy", [1, 4.99, 5, 6.99])
+def test_a_ceiling_that_did_not_bind_before_z_binds_after_it(accuracy: float, aggregate: str) -> None:
+    """A score under its ceiling must not leave it either."""
+    most = 4 if accuracy < 5 else 7
+    given = [said("a", 2, accuracy=accuracy), *(said(id, 1, accuracy=1) for id in "bcd")]
+    wide = [said("a", 10), said("b", 1, accuracy=7), said("c", 10), said("d", 1, accuracy=7)]
+
+    card = reviews(panel(normalise="z", aggregate=aggregate), narrow=given, wide=wide)["a"]
+
+    narrow = card.steps[0].facts[2].says["narrow"]
+    assert narrow <= most
+
+
+def test_z_with_two_responses_says_that_it_did_nothing() -> None:
+    """The step must not claim what did not happen, and there is no other score to set beside it."""
+    scores = reviews(panel(normalise="z"), x=[said("a", 8), said("b", 9)], y=[said("a", 7), said("b", 8)])
+
+    assert scores["a"].explain() == ["mean 7.50 of 2 reviewers: x 8.00, y 7.00"]
+    assert scores["a"].notes == (
+        "x not normalised: fewer than 3 scores, or no spread",
+        "y not normalised: fewer than 3 scores, or no spread",
+    )
+
+
+def test_z_names_the_reviewer_that_stays_as_it_is() -> None:
+    """One of two is normalised: the step says which is not."""
+    flat = [said("a", 7), said("b", 7), said("c", 7)]
+
+    card = reviews(panel(normalise="z"), flat=flat, x=[said("a", 8), said("b", 9), said("c", 10)])["b"]
+
+    assert "flat 7.00 (not normalised)" in card.steps[0].why
+    assert card.steps[0].why.startswith("mean after z")
+
+
 def test_a_missing_criterion_makes_that_review_incomplete() -> None:
     """Skipping it, or taking 10 or 5 for it, is what rivals do."""
     whole = [said("a", 8)]
@@ -324,6 +375,41 @@ def test_a_claimed_ranking_that_differs_is_noted() -> None:
     )
 
     assert scores.notes == ("x claims the ranking b, a; its scores give a, b",)
+
+
+def test_a_claimed_ranking_is_not_held_against_the_safety_cap() -> None:
+    """The reviewer ranked by its scores; that the guard capped the first of them is not its error."""
+    given = [said("a", 8), {**said("b", 9), "unsafe": "self_harm"}, said("c", 7)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["b", "a", "c"]})
+
+    assert scores.ranking is not None
+    assert [place.id for place in scores.ranking] == ["a", "c", "b"]
+    assert scores.notes == ()
+    disagreement = measure_scorecard_disagreement(scores)
+    assert disagreement is not None
+    assert disagreement.dissent == ()
+
+
+def test_a_wrong_ranking_is_noted_beside_a_safety_cap() -> None:
+    """The order that its scores give is its own, not that of the capped scores."""
+    given = [said("a", 8), {**said("b", 9), "unsafe": "self_harm"}, said("c", 7)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["c", "b", "a"]})
+
+    assert scores.notes == ("x claims the ranking c, b, a; its scores give b, a, c",)
+
+
+def test_a_ranking_by_sums_before_the_ceilings_is_called_that() -> None:
+    """Whoever ranks by the weighted average that it was asked for has not miscounted."""
+    given = [said("a", 6, accuracy=7), said("lie", 9, accuracy=3)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["lie", "a"]})
+
+    assert scores.notes == (
+        "x claims the ranking lie, a, which is the order before ceilings and deductions; "
+        "after them its scores give a, lie",
+    )
 
 
 def test_what_a_reviewer_claims_is_held_against_its_own_scores() -> None:

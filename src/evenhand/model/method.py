@@ -136,6 +136,9 @@ class Round(Step):
             raise RubricError(Fault(f"decimals must be 0 to 12, got {self.decimals}", path=("decimals",)))
 
 
+LEAST_TO_NORMALISE = 3  # Scores that one reviewer must have given for `normalise: z` to act on them.
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel(Step):
     """Joins the reviewers' scores into one; steps before it run per reviewer, steps after it once."""
