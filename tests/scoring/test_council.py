@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import load_rubric
+from evenhand import AnswersError, load_rubric
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
@@ -318,7 +318,7 @@ def test_a_missing_criterion_makes_that_review_incomplete() -> None:
     scores = reviews("council", x=whole, y=whole, z=gap)
 
     assert str(scores["a"].score) == "8.00"
-    assert scores["a"].notes == ("z not counted: accuracy: not asked",)
+    assert scores["a"].notes == ("z not counted: accuracy: not answered",)
 
 
 def test_half_of_the_reviewers_is_too_few() -> None:
@@ -357,6 +357,57 @@ def test_a_partly_read_rubric_does_not_fall_back() -> None:
     partly = {"id": "a", "scores": {"accuracy": 9}, "holistic": 9}
 
     assert outputs("council", a={k: v for k, v in partly.items() if k != "id"})["a"].score is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"overall": 8},
+        {"overall": 8, "notes": "ignored the rubric"},
+        {"scores": {}, "overall": 8},
+        {"scores": dict.fromkeys(COUNCIL), "overall": 8},
+        {"scores": dict.fromkeys(COUNCIL, "good"), "overall": 8},
+    ],
+)
+def test_overall_stands_in_where_no_criterion_was_answered(said: dict[str, object]) -> None:
+    """A reviewer that ignores the rubric and gives one score has given a holistic one, whatever it calls it."""
+    alone, reviewed = outputs("council", a=said)["a"], reviews("council", x=[{"id": "a", **said}])["a"]
+
+    assert (str(alone.score), alone.holistic) == ("8.00", ())
+    assert (str(reviewed.score), reviewed.holistic) == ("8.00", ("x",))
+
+
+def test_overall_beside_an_answer_stays_a_claim() -> None:
+    """One criterion is answered: then a missing one is missing, and no arithmetic of a judge replaces it."""
+    card = outputs("council", a={"scores": {"accuracy": 9}, "overall": 9})["a"]
+
+    assert (card.score, card.holistic) == (None, None)
+
+
+def test_overall_off_the_scale_stands_in_for_nothing() -> None:
+    """11 of 10 is unreadable."""
+    card = outputs("council", a={"overall": 11})["a"]
+
+    assert card.score is None
+    assert "holistic score unreadable: 11 is outside 1–10" in card.notes
+
+
+def test_a_method_without_holistic_scores_takes_no_overall_for_one() -> None:
+    """There it is a claim, and an output still needs scores."""
+    with pytest.raises(AnswersError, match="an output needs scores"):
+        outputs("judge-skill", a={"overall": 8})
+
+
+def test_a_reviewer_was_asked_what_it_left_out() -> None:
+    """Each reason once, with the criteria that it holds for."""
+    gap = [{"id": "a", "scores": {"accuracy": 9, "clarity": 11}}]
+
+    card = reviews("council", x=gap)["a"]
+
+    assert card.notes[0] == (
+        "x not counted: relevance, completeness, conciseness: not answered; clarity: unreadable: 11 is outside 1–10"
+    )
+    assert {gap.why for gap in card.missing if gap.criterion != "clarity"} == {"x: not answered"}
 
 
 def test_one_reviewer_calling_it_unsafe_is_enough() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from evenhand.model.method import Cap, Ceiling
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import NOT_ASKED, CriterionScore, Missing, Scored
+from evenhand.model.scale import NOT_ANSWERED, NOT_ASKED, CriterionScore, Missing, Scored
 from evenhand.model.scorecard import (
     Answers,
     AppliedStep,
@@ -84,7 +84,10 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
         )
     missing = missing or find_unanswered_gate_steps(rubric.method.before_panel, case)
     if missing:
-        why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
+        reasons: dict[str, list[str]] = {}
+        for gap in missing:
+            reasons.setdefault(_explain_unanswered_criterion(gap.missing), []).append(gap.criterion)
+        why = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in reasons.items())
         return ReviewerScore(
             judge=review.judge,
             exact=None,
@@ -105,6 +108,11 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
         remark=answers.remark,
         whole=answers.whole,
     )
+
+
+def _explain_unanswered_criterion(missing: Missing) -> str:
+    """Why a criterion has no answer; a reviewer of the output was asked about each of them."""
+    return (NOT_ANSWERED if missing == NOT_ASKED else missing).text
 
 
 def _hold_normalised_scores_at_ceilings(
@@ -224,7 +232,7 @@ def _list_criteria_missing_on_scorecards(
         reasons = []
         for entry in unscored:
             score = entry.criteria.get(id)
-            why = NOT_ASKED.text if entry.criteria else entry.why_not
+            why = NOT_ANSWERED.text if entry.criteria else entry.why_not
             reasons.append(f"{entry.judge}: {score.text if isinstance(score, Missing) else why}")
         if reasons:
             failed[id] = "; ".join(reasons)
