@@ -60,7 +60,7 @@ class PointsShare(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling(Step):
-    """The score cannot exceed `at` while a criterion is below a level."""
+    """Limits the score while a criterion is below a level."""
 
     criterion: str
     below: Fraction
@@ -104,7 +104,7 @@ class Add(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap(Step):
-    """The score cannot exceed `at` when the output was found unsafe."""
+    """Limits the score when the output was found unsafe."""
 
     at: Fraction
     when: Literal["unsafe"] = "unsafe"
