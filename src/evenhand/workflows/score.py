@@ -75,11 +75,12 @@ def score_file(rubric: str, answers: str, *, limits: UserScoreLimits, stdin: Bin
 
 
 ANSWER_FIELDS = frozenset((*TOP_FIELDS, "scores", "holistic"))
+LONGEST_REPLY = 1_000_000  # A longer text is no reply but a file of another kind, which is refused at once.
 
 
 def _read_user_answers(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
     """Answers as JSON or JSONL; in a reviewer's whole reply they are its last block of JSON that holds answers."""
-    if text.strip() and text.lstrip()[0] not in "{[":
+    if len(text) <= LONGEST_REPLY and text.strip() and text.lstrip()[0] not in "{[":
         blocks = [one for one in find_json_values(text) if one.complete and _holds_user_answers(one.data)]
         end = blocks[-1].end if blocks else 0
         start = end
