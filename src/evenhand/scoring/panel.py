@@ -61,10 +61,12 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
         for entry in entries:
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
-    said = {
-        id: _hold_normalised_scores_at_ceilings(rubric, pooled, seen[id], reviewed[id])
-        for id, pooled in pool_scores_exactly(pool, rubric.method).items()
-    }
+    said = pool_scores_exactly(pool, rubric.method)
+    if panel.normalise == "z" and panel.aggregate != "borda":
+        said = {
+            id: _hold_normalised_scores_at_ceilings(rubric, pooled, seen[id], reviewed[id])
+            for id, pooled in said.items()
+        }
     weights = {review.judge: review.weight for review in reviews}
     return tuple(
         _join_reviewer_scorecards(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights)
@@ -120,8 +122,6 @@ def _hold_normalised_scores_at_ceilings(
 ) -> PooledScores:
     """Normalising comes after the ceilings and may stretch a score beyond them, so they hold once more."""
     limits = [step for step in rubric.method.before_panel if isinstance(step, (Ceiling, Cap))]
-    if rubric.method.panel.normalise == "none" or rubric.method.panel.aggregate == "borda" or not limits:
-        return said
     says = dict(said.says)
     for entry in reviewed:
         if entry.judge in says and not entry.holistic:
