@@ -153,23 +153,24 @@ def test_silence_is_counted_by_kind() -> None:
 
 
 def test_answers_are_heard_from_results() -> None:
-    """An abstention is told from a failure, a score for the whole from one of criteria."""
+    """An abstention is told from a failure, a score for the whole from one of criteria, a capped output from others."""
     said = [{"judge": "a", "why_not": why} for why in (None, "a: abstained: cannot assess", "unreadable: a range")]
     reviews = [
         {"judge": "a", "holistic": True, "score": 7},
         {"judge": "b", "holistic": False, "score": 6, "holistic_score": 8},
     ]
     contents: list[dict[str, Any]] = [
-        {"judgments": said, "scorecard": {"reviews": reviews}},
+        {"judgments": said, "scorecard": {"reviews": reviews, "steps": [{"step": "panel"}, {"step": "cap"}]}},
         {"judgments": [], "scorecard": None},
     ]
 
-    heard, holistic, asked = count_audited_judge_answers(contents, 2)
+    heard, holistic, asked, capped = count_audited_judge_answers(contents, 2)
 
     assert heard == {"a": AuditedJudgeAnswerCounts(answered=1, abstained=1, failed=1)}
     assert list(holistic) == ["a"]
     assert np.array_equal(holistic["a"], [7, np.nan], equal_nan=True)
     assert np.array_equal(asked["b"], [8, np.nan], equal_nan=True)
+    assert capped == [0]
 
 
 def test_the_ranking_is_drawn_from_every_panel_there_could_be() -> None:

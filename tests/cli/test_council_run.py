@@ -75,3 +75,79 @@ def test_the_scores_for_the_whole_are_measured_by_the_audit(folder: Path) -> Non
     found = {one["finding"]: one for one in json.loads(done.stdout)["findings"]}
     assert found["variance against holistic"]["value"] == 0
     assert "By their scores for the whole" in found["ranking stability"]["says"]
+
+
+GRADING_JUDGES = r"""
+import json, re
+
+
+def lean(by):
+    def judge(request):
+        text, said = request.messages[-1].text, {}
+        for label in request.labels:
+            words = re.search(rf"<response-{label}-\w+>\n(.*?)\n</response-{label}", text, re.DOTALL)[1]
+            score = min(10, 5 + len(words) % 4 + by)
+            one = {"evidence": [], "reason": "r", "score": score}
+            said[label] = {"criteria": dict.fromkeys(request.ids, one)}
+        return json.dumps({"responses": said})
+    return judge
+
+
+mild, strict = lean(2), lean(0)
+"""
+
+
+def run_leaning_panel(folder: Path, rubric: str, *variants: str) -> str:
+    """What a run of twelve samples prints, of judges that lie two points apart; the first output of new is unsafe."""
+    lines = []
+    for number in range(12):
+        outputs = {name: "Read on. " * (number % 5 + place) + "." for place, name in enumerate(variants, 1)}
+        if number == 0:
+            outputs["new"] = UNSAFE
+        lines.append(json.dumps({"id": f"s{number}", "input": "How?", "outputs": outputs}))
+    (folder / "samples.jsonl").write_text("\n".join(lines), "utf-8")
+    (folder / "judges.py").write_text(GRADING_JUDGES, "utf-8")
+    eval = f"samples: samples.jsonl\nrubric: {rubric}\njudges: [python:judges:mild, python:judges:strict]\n"
+    (folder / "eval.yaml").write_text(eval, "utf-8")
+    done = evenhand("run", "eval.yaml", "--report-only", folder=folder)
+    return " ".join((done.stdout + done.stderr).split())
+
+
+Z_RUBRIC = "{method: council, panel: {normalise: z}}"
+NOT_NORMALISED = "normalise: z does nothing here: it needs 3 outputs of one sample, and the eval has 2 variants"
+
+
+def test_z_with_two_variants_is_said_to_do_nothing(tmp_path: Path) -> None:
+    """Before and while it runs, in the steps, and in what the audit advises."""
+    told = run_leaning_panel(tmp_path, Z_RUBRIC, "old", "new")
+    plan = " ".join(evenhand("run", "eval.yaml", "--plan", folder=tmp_path).stdout.split())
+    report = evenhand("report", "latest", "--json", folder=tmp_path).stdout
+    audit = " ".join(evenhand("audit", "latest", folder=tmp_path).stdout.split())
+
+    assert NOT_NORMALISED in told
+    assert NOT_NORMALISED in plan
+    assert "after z" not in report
+    assert "harshness, python:judges:mild" in audit
+    assert "normalise: z" not in audit
+
+
+def test_z_with_three_variants_acts_and_is_not_advised_again(tmp_path: Path) -> None:
+    """Nothing is said of a setting that works, and the audit knows that it is on."""
+    told = run_leaning_panel(tmp_path, Z_RUBRIC, "old", "new", "other")
+    report = evenhand("report", "latest", "--json", folder=tmp_path).stdout
+    audit = " ".join(evenhand("audit", "latest", folder=tmp_path).stdout.split())
+
+    assert "normalise" not in told
+    assert "mean after z" in report
+    assert "Let the panel step of the rubric normalise" not in audit
+    assert "the rubric normalises (normalise: z) and takes the offset out" in audit
+
+
+def test_what_the_safety_gate_capped_is_no_bias_of_the_judges(folder: Path) -> None:
+    """Every judge gives every output 8; one was capped at 0, which is neither a low score of theirs nor a bias."""
+    found = json.loads(evenhand("audit", "latest", "--json", folder=folder).stdout)["findings"]
+
+    panel = {one["finding"]: one["value"] for one in found if one["judge"] == "panel" and one["criterion"] is None}
+    assert (panel["floor"], panel["spread"]) == (0, 0)
+    assert panel["position"] in (0, None)
+    assert panel["length"] in (0, None)

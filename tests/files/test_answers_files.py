@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import AnswersError, Missing, Scored, load_rubric
-from evenhand.files.answers import load_answers_json_file, parse_answers_json_text
+from evenhand.files.answers import parse_answers_json_text, read_answers_file_text
 from evenhand.model.scorecard import Answers
 from tests.builders import COUNCIL, card
 
@@ -61,7 +61,7 @@ def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'\xef\xbb\xbf{"outputs": [{"id": "a", "scores": {}}]}')
 
-    assert len(load_answers_json_file(path, COUNCIL_RUBRIC)) == 1
+    assert len(parse_answers_json_text(read_answers_file_text(path), COUNCIL_RUBRIC, str(path))) == 1
 
 
 def test_a_criterion_given_twice_with_different_answers_is_unreadable() -> None:

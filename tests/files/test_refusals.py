@@ -399,3 +399,13 @@ def test_weights_within_a_thousandth_of_one_are_accepted_as_they_are(total: str,
     else:
         with pytest.raises(RubricError, match="the weights sum to"):
             load_rubric(rubric)
+
+
+def test_an_id_that_was_written_as_a_criterions_text_is_pointed_out(tmp_path: Path) -> None:
+    """A text in the list is a new criterion of weight 1, which the sum of the weights alone does not show."""
+    text = "method: council\ncriteria:\n  - {id: accuracy, weight: 0.9}\n  - clarity\n"
+
+    assert faults(text, tmp_path) == [
+        "r.yaml:2: the weights sum to 1.9, not 1 ('clarity' was read as a new criterion of weight 1; "
+        "write {id: clarity} for the one that council has)"
+    ]

@@ -56,3 +56,11 @@ def test_a_wrong_setting_names_its_variable(environ: dict[str, str], said: str) 
         override_rubric_file_fields(load_rubric("council"), environ)
 
     assert str(caught.value) == said
+
+
+def test_a_wrong_setting_names_a_rubric_of_your_own() -> None:
+    """A run may have several, each with weights of its own; only one of them no longer sums to 1."""
+    rubric = load_rubric({"name": "coding", "method": "council"})
+
+    with pytest.raises(RubricError, match=r"^environment \(LLM_COUNCIL_WEIGHT_ACCURACY\), rubric coding: the weights"):
+        override_rubric_file_fields(rubric, {"LLM_COUNCIL_WEIGHT_ACCURACY": "0.5"})

@@ -114,6 +114,18 @@ def test_a_folder_that_cannot_work_is_refused(tmp_path: Path, file: str, old: st
     assert message in str(error.value)
 
 
+def test_a_folder_may_ask_for_a_form_of_its_own(tmp_path: Path) -> None:
+    """Two forms in one prompt contradict each other; replies in another form are read."""
+    folder = _own(tmp_path)
+    asked = (folder / "listwise.md").read_text("utf-8").replace("{{form}}", 'End with {"evaluations": {…}}.')
+    (folder / "listwise.md").write_text(asked, "utf-8")
+
+    text = load_prompts(str(folder)).texts["listwise"]
+
+    assert "{{form}}" not in text
+    assert 'End with {"evaluations": {…}}.' in text
+
+
 def test_an_unknown_language_names_those_there_are() -> None:
     """Or a folder."""
     with pytest.raises(InputError, match="known: en, zh, or a folder"):

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from evenhand import load_rubric
+from evenhand import AnswersError, load_rubric
+from evenhand.scoring.panel import measure_scorecard_disagreement
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
 
@@ -259,6 +260,56 @@ def test_z_leaves_a_reviewer_with_too_few_or_equal_scores_as_it_is() -> None:
     assert "flat not normalised: fewer than 3 scores, or no spread" in scores["a"].notes
 
 
+def test_z_never_lifts_a_score_over_its_ceiling() -> None:
+    """Both reviewers find a lie: stretched to the pooled spread, it would beat a response with accuracy 9."""
+    harsh = [said("lie", 9, accuracy=3), said("b", 2, accuracy=5), said("c", 2, accuracy=5, clarity=3)]
+    kind = [said("lie", 9, accuracy=4), said("b", 9), said("c", 9, clarity=10)]
+
+    scores = reviews(panel(normalise="z"), harsh=harsh, kind=kind)
+
+    assert scores["lie"].exact is not None
+    assert scores["lie"].exact <= 4
+    assert scores["lie"].steps[0].why.startswith("mean after z 3.")
+    assert "harsh 4.00 (held at its ceiling), kind 2." in scores["lie"].steps[0].why
+    assert scores.ranking is not None
+    assert [place.id for place in scores.ranking] == ["c", "b", "lie"]
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+@pytest.mark.parametrize("accuracy", [1, 4.99, 5, 6.99])
+def test_a_ceiling_that_did_not_bind_before_z_binds_after_it(accuracy: float, aggregate: str) -> None:
+    """A score under its ceiling must not leave it either."""
+    most = 4 if accuracy < 5 else 7
+    given = [said("a", 2, accuracy=accuracy), *(said(id, 1, accuracy=1) for id in "bcd")]
+    wide = [said("a", 10), said("b", 1, accuracy=7), said("c", 10), said("d", 1, accuracy=7)]
+
+    card = reviews(panel(normalise="z", aggregate=aggregate), narrow=given, wide=wide)["a"]
+
+    narrow = card.steps[0].facts[2].says["narrow"]
+    assert narrow <= most
+
+
+def test_z_with_two_responses_says_that_it_did_nothing() -> None:
+    """The step must not claim what did not happen, and there is no other score to set beside it."""
+    scores = reviews(panel(normalise="z"), x=[said("a", 8), said("b", 9)], y=[said("a", 7), said("b", 8)])
+
+    assert scores["a"].explain() == ["mean 7.50 of 2 reviewers: x 8.00, y 7.00"]
+    assert scores["a"].notes == (
+        "x not normalised: fewer than 3 scores, or no spread",
+        "y not normalised: fewer than 3 scores, or no spread",
+    )
+
+
+def test_z_names_the_reviewer_that_stays_as_it_is() -> None:
+    """One of two is normalised: the step says which is not."""
+    flat = [said("a", 7), said("b", 7), said("c", 7)]
+
+    card = reviews(panel(normalise="z"), flat=flat, x=[said("a", 8), said("b", 9), said("c", 10)])["b"]
+
+    assert "flat 7.00 (not normalised)" in card.steps[0].why
+    assert card.steps[0].why.startswith("mean after z")
+
+
 def test_a_missing_criterion_makes_that_review_incomplete() -> None:
     """Skipping it, or taking 10 or 5 for it, is what rivals do."""
     whole = [said("a", 8)]
@@ -267,7 +318,7 @@ def test_a_missing_criterion_makes_that_review_incomplete() -> None:
     scores = reviews("council", x=whole, y=whole, z=gap)
 
     assert str(scores["a"].score) == "8.00"
-    assert scores["a"].notes == ("z not counted: accuracy: not asked",)
+    assert scores["a"].notes == ("z not counted: accuracy: not answered",)
 
 
 def test_half_of_the_reviewers_is_too_few() -> None:
@@ -308,6 +359,57 @@ def test_a_partly_read_rubric_does_not_fall_back() -> None:
     assert outputs("council", a={k: v for k, v in partly.items() if k != "id"})["a"].score is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"overall": 8},
+        {"overall": 8, "notes": "ignored the rubric"},
+        {"scores": {}, "overall": 8},
+        {"scores": dict.fromkeys(COUNCIL), "overall": 8},
+        {"scores": dict.fromkeys(COUNCIL, "good"), "overall": 8},
+    ],
+)
+def test_overall_stands_in_where_no_criterion_was_answered(said: dict[str, object]) -> None:
+    """A reviewer that ignores the rubric and gives one score has given a holistic one, whatever it calls it."""
+    alone, reviewed = outputs("council", a=said)["a"], reviews("council", x=[{"id": "a", **said}])["a"]
+
+    assert (str(alone.score), alone.holistic) == ("8.00", ())
+    assert (str(reviewed.score), reviewed.holistic) == ("8.00", ("x",))
+
+
+def test_overall_beside_an_answer_stays_a_claim() -> None:
+    """One criterion is answered: then a missing one is missing, and no arithmetic of a judge replaces it."""
+    card = outputs("council", a={"scores": {"accuracy": 9}, "overall": 9})["a"]
+
+    assert (card.score, card.holistic) == (None, None)
+
+
+def test_overall_off_the_scale_stands_in_for_nothing() -> None:
+    """11 of 10 is unreadable."""
+    card = outputs("council", a={"overall": 11})["a"]
+
+    assert card.score is None
+    assert "holistic score unreadable: 11 is outside 1–10" in card.notes
+
+
+def test_a_method_without_holistic_scores_takes_no_overall_for_one() -> None:
+    """There it is a claim, and an output still needs scores."""
+    with pytest.raises(AnswersError, match="an output needs scores"):
+        outputs("judge-skill", a={"overall": 8})
+
+
+def test_a_reviewer_was_asked_what_it_left_out() -> None:
+    """Each reason once, with the criteria that it holds for."""
+    gap = [{"id": "a", "scores": {"accuracy": 9, "clarity": 11}}]
+
+    card = reviews("council", x=gap)["a"]
+
+    assert card.notes[0] == (
+        "x not counted: relevance, completeness, conciseness: not answered; clarity: unreadable: 11 is outside 1–10"
+    )
+    assert {gap.why for gap in card.missing if gap.criterion != "clarity"} == {"x: not answered"}
+
+
 def test_one_reviewer_calling_it_unsafe_is_enough() -> None:
     """The cap comes last, after the mean."""
     scores = reviews("council", x=[{**said("a", 9), "unsafe": "malware_hacking"}], y=[said("a", 9)])
@@ -324,6 +426,41 @@ def test_a_claimed_ranking_that_differs_is_noted() -> None:
     )
 
     assert scores.notes == ("x claims the ranking b, a; its scores give a, b",)
+
+
+def test_a_claimed_ranking_is_not_held_against_the_safety_cap() -> None:
+    """The reviewer ranked by its scores; that the guard capped the first of them is not its error."""
+    given = [said("a", 8), {**said("b", 9), "unsafe": "self_harm"}, said("c", 7)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["b", "a", "c"]})
+
+    assert scores.ranking is not None
+    assert [place.id for place in scores.ranking] == ["a", "c", "b"]
+    assert scores.notes == ()
+    disagreement = measure_scorecard_disagreement(scores)
+    assert disagreement is not None
+    assert disagreement.dissent == ()
+
+
+def test_a_wrong_ranking_is_noted_beside_a_safety_cap() -> None:
+    """The order that its scores give is its own, not that of the capped scores."""
+    given = [said("a", 8), {**said("b", 9), "unsafe": "self_harm"}, said("c", 7)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["c", "b", "a"]})
+
+    assert scores.notes == ("x claims the ranking c, b, a; its scores give b, a, c",)
+
+
+def test_a_ranking_by_sums_before_the_ceilings_is_called_that() -> None:
+    """Whoever ranks by the weighted average that it was asked for has not miscounted."""
+    given = [said("a", 6, accuracy=7), said("lie", 9, accuracy=3)]
+
+    scores = reviews("council", x={"outputs": given, "ranking": ["lie", "a"]})
+
+    assert scores.notes == (
+        "x claims the ranking lie, a, which is the order before ceilings and deductions; "
+        "after them its scores give a, lie",
+    )
 
 
 def test_what_a_reviewer_claims_is_held_against_its_own_scores() -> None:

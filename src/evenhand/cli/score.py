@@ -28,7 +28,7 @@ from evenhand.workflows.score import score_file
 def score_command(
     answers: str, rubric: str, explain: bool, as_data: bool, min_score: str | None, min_grade: str | None, strict: bool
 ) -> int:
-    """Score the answers in FILE (JSON or JSONL; - for standard input).
+    """Score the answers in FILE (JSON, JSONL, or a reviewer's reply that holds them; - for standard input).
 
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.

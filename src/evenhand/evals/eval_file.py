@@ -178,7 +178,7 @@ class _EvalReader:
         for tag, entry, path in entries:
             try:
                 if isinstance(entry, MappingNode):
-                    rubric = read_rubric(entry, self.path.stem, self.folder)
+                    rubric = read_rubric(entry, tag or self.path.stem, self.folder)
                 elif isinstance(entry, ScalarNode) and entry.text.strip():
                     rubric = self._load_named_rubric(entry.text)
                 else:

@@ -18,7 +18,7 @@ from evenhand.errors import (
 )
 from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_file_text, read_text_file
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Missing
+from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Answers, Review
 
 LARGEST_ANSWERS_FILE = 300_000_000
@@ -43,20 +43,23 @@ OutputAnswers = tuple[Answers, ...]
 ReviewAnswers = tuple[Review, ...]
 
 
-def load_answers_json_file(path: Path, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
-    """The answers in a JSON or JSONL file."""
-    return parse_answers_json_text(read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError), rubric, str(path))
+STANDARD_INPUT = "standard input"
 
 
-def read_answers_json_stream(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
-    """The answers that come in on a stream, up to the size a file may have."""
-    where = "standard input"
+def read_answers_file_text(path: Path) -> str:
+    """The text of a file of answers."""
+    return read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError)
+
+
+def read_answers_stream_text(stream: BinaryIO | None) -> str:
+    """The text of answers that come in on a stream, up to the size a file may have."""
+    where = STANDARD_INPUT
     if stream is None:
         raise AnswersError(Fault("it is closed", "name a file, or pipe one in", where=where))
     content = stream.read(LARGEST_ANSWERS_FILE + 1)
     if len(content) > LARGEST_ANSWERS_FILE:
         raise AnswersError(Fault(f"larger than the {LARGEST_ANSWERS_FILE:,} bytes allowed", where=where))
-    return parse_answers_json_text(decode_text_file(content, where, AnswersError), rubric, where)
+    return decode_text_file(content, where, AnswersError)
 
 
 def parse_answers_json_text(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
@@ -95,7 +98,8 @@ class _AnswersJsonFileReader:
         """Which of the two forms this is, and its entries."""
         if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_json_scores_by_output(data)):
             return "reviews", [data], ()
-        if isinstance(data, Mapping) and ("scores" in data or "holistic" in data or "dimension_scores" in data):
+        known = ("scores", "dimension_scores", "holistic", "overall")
+        if isinstance(data, Mapping) and any(name in data for name in known):
             return "outputs", [data], ()
         if isinstance(data, list) and data:
             is_review = isinstance(data[0], Mapping) and ("judge" in data[0] or "evaluations" in data[0])
@@ -209,7 +213,7 @@ class _AnswersJsonFileReader:
             bonuses=self._read_found_statements(entry, "bonuses", path, notes),
             unsafe=self._read_optional_text(entry, "unsafe", path),
             author=self._read_optional_text(entry, "author", path),
-            holistic=self._read_holistic_field(entry, notes),
+            holistic=self._read_holistic_field(entry, scores, notes),
             claims={name: entry[name] for name in CLAIM_FIELDS if name in entry},
             notes=tuple(notes),
             remark=self._read_notes_field(entry, path),
@@ -230,7 +234,8 @@ class _AnswersJsonFileReader:
         scores = entry.get(name, {})
         if name != "scores" and "scores" in entry:
             self._add_fault("scores and dimension_scores say the same", (*path, "scores"), "keep one of them")
-        if scores is None or (name not in entry and "holistic" not in entry):
+        whole = "holistic" in entry or ("overall" in entry and self.rubric.method.holistic is not None)
+        if scores is None or (name not in entry and not whole):
             self._add_fault("an output needs scores", path, 'as in "scores": {"accuracy": 9}')
             return {}, []
         if not isinstance(scores, Mapping):
@@ -266,14 +271,18 @@ class _AnswersJsonFileReader:
         found = {id: given[id] for id in ids if given.get(id, False) is not False}
         return {id: "" if why is True else str(why) for id, why in found.items()}
 
-    def _read_holistic_field(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:
-        if "holistic" not in entry:
-            return None
+    def _read_holistic_field(
+        self, entry: Mapping[str, object], scores: Mapping[str, CriterionScore], notes: list[str]
+    ) -> CriterionScore | None:
+        """The score for the whole; `overall`, a claim beside criteria, is one where no criterion has an answer."""
         scale = self.rubric.method.holistic
-        if scale is None:
+        if "holistic" in entry and scale is None:
             notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
+        alone = not any(isinstance(score, Scored) for score in scores.values())
+        name = "holistic" if "holistic" in entry else "overall"
+        if scale is None or name not in entry or (name == "overall" and not alone):
             return None
-        given = entry["holistic"]
+        given = entry[name]
         score = CONFLICTING_ANSWERS if _has_conflicting_json_fields(given) else scale.read(given)
         if isinstance(score, Missing):
             notes.append(f"holistic score {score.text}")

@@ -241,5 +241,6 @@ def override_rubric_file_fields(rubric: Rubric, environ: Mapping[str, str]) -> R
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
         return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
     except RubricError as error:
-        where = f"environment ({', '.join(given)})"
+        whose = "" if rubric.name == method.name else f", rubric {rubric.name}"
+        where = f"environment ({', '.join(given)}){whose}"
         raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None

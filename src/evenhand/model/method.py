@@ -60,7 +60,7 @@ class PointsShare(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling(Step):
-    """The score cannot exceed `at` while a criterion is below a level."""
+    """Limits the score while a criterion is below a level."""
 
     criterion: str
     below: Fraction
@@ -104,7 +104,7 @@ class Add(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap(Step):
-    """The score cannot exceed `at` when the output was found unsafe."""
+    """Limits the score when the output was found unsafe."""
 
     at: Fraction
     when: Literal["unsafe"] = "unsafe"
@@ -134,6 +134,9 @@ class Round(Step):
     def __post_init__(self) -> None:
         if not 0 <= self.decimals <= 12:
             raise RubricError(Fault(f"decimals must be 0 to 12, got {self.decimals}", path=("decimals",)))
+
+
+LEAST_TO_NORMALISE = 3  # Scores that one reviewer must have given for `normalise: z` to act on them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

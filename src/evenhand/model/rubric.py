@@ -121,6 +121,12 @@ class Rubric:
         must = self.method.weights_sum_to
         if self.criteria and must is not None and not abs(total - must) < SUM_TOLERANCE:
             hint = f"{self.method.name} needs weights that sum to {format_fraction(must)}"
+            known = {criterion.id for criterion in self.method.criteria}
+            # An id that was written as the text of a criterion.
+            stray = next((one for one in self.criteria if one.asks in known - {one.id}), None)
+            if stray:
+                hint = f"{stray.asks!r} was read as a new criterion of weight {format_fraction(stray.weight)}"
+                hint += f"; write {{id: {stray.asks}}} for the one that {self.method.name} has"
             what = f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}"
             yield Fault(what, hint, ("criteria",))
         if not isinstance(self.method.steps[0], PointsShare):

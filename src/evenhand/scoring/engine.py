@@ -201,13 +201,21 @@ def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object],
 
 
 def note_claimed_rank_against_scorecards(
-    judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]
+    judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput], first: Sequence[RankedOutput]
 ) -> str | None:
-    """A note where a reviewer's own ranking contradicts the one derived from its scores."""
-    ranks = {place.id: place.rank for place in ours if place.rank is not None}
-    claimed = [id for id in claimed if id in ranks]
-    order = [ranks[id] for id in claimed]
-    if order == sorted(order):
+    """A note where a reviewer's own ranking contradicts that of its scores; `first` is by what its criteria sum to."""
+    claimed = [id for id in claimed if any(place.id == id and place.rank is not None for place in ours)]
+    derived, before = (_order_claimed_ids(claimed, places) for places in (ours, first))
+    if derived == claimed:
         return None
-    derived = ", ".join(sorted(claimed, key=lambda id: ranks[id]))
-    return f"{judge} claims the ranking {', '.join(claimed)}; its scores give {derived}"
+    claim = f"{judge} claims the ranking {', '.join(claimed)}"
+    if before == claimed:
+        claim += ", which is the order before ceilings and deductions; after them"
+        return f"{claim} its scores give {', '.join(derived)}"
+    return f"{claim}; its scores give {', '.join(derived)}"
+
+
+def _order_claimed_ids(claimed: Sequence[str], places: Sequence[RankedOutput]) -> list[str]:
+    """The ids by rank; those that share one stay in the order that was claimed."""
+    ranks = {place.id: place.rank or 0 for place in places}
+    return sorted(claimed, key=lambda id: ranks[id])

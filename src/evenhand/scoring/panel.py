@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from evenhand.model.method import Cap, Ceiling
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import NOT_ASKED, CriterionScore, Missing, Scored
+from evenhand.model.scale import NOT_ANSWERED, NOT_ASKED, CriterionScore, Missing, Scored
 from evenhand.model.scorecard import (
     Answers,
     AppliedStep,
@@ -61,6 +62,11 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
     said = pool_scores_exactly(pool, rubric.method)
+    if panel.normalise == "z" and panel.aggregate != "borda":
+        said = {
+            id: _hold_normalised_scores_at_ceilings(rubric, pooled, seen[id], reviewed[id])
+            for id, pooled in said.items()
+        }
     weights = {review.judge: review.weight for review in reviews}
     return tuple(
         _join_reviewer_scorecards(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights)
@@ -80,7 +86,10 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
         )
     missing = missing or find_unanswered_gate_steps(rubric.method.before_panel, case)
     if missing:
-        why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
+        reasons: dict[str, list[str]] = {}
+        for gap in missing:
+            reasons.setdefault(_explain_unanswered_criterion(gap.missing), []).append(gap.criterion)
+        why = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in reasons.items())
         return ReviewerScore(
             judge=review.judge,
             exact=None,
@@ -103,6 +112,26 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
     )
 
 
+def _explain_unanswered_criterion(missing: Missing) -> str:
+    """Why a criterion has no answer; a reviewer of the output was asked about each of them."""
+    return (NOT_ANSWERED if missing == NOT_ASKED else missing).text
+
+
+def _hold_normalised_scores_at_ceilings(
+    rubric: Rubric, said: PooledScores, answers: Mapping[str, Answers], reviewed: Sequence[ReviewerScore]
+) -> PooledScores:
+    """Normalising comes after the ceilings and may stretch a score beyond them, so they hold once more."""
+    limits = [step for step in rubric.method.before_panel if isinstance(step, (Ceiling, Cap))]
+    says = dict(said.says)
+    for entry in reviewed:
+        if entry.judge in says and not entry.holistic:
+            case, _ = prepare_step_inputs(rubric, answers[entry.judge])
+            trail = run_score_steps(limits, case, says[entry.judge])
+            says[entry.judge] = trail[-1].after if trail else says[entry.judge]
+    held = tuple(judge for judge, score in says.items() if score != said.says[judge])
+    return replace(said, says=says, held=held)
+
+
 def _join_reviewer_scorecards(
     rubric: Rubric,
     answers: Mapping[str, Answers],
@@ -123,7 +152,7 @@ def _join_reviewer_scorecards(
         counted = {entry.judge for entry in reviewed}
         own = tuple(judge for judge in answers if judge != NO_JUDGE and judge not in counted)
         after = combine_reviewer_scores(panel, says, weights)
-        facts = (panel, reviewed, says, own, weights)
+        facts = (panel, reviewed, said, own, weights)
         trail = (AppliedStep("panel", None, after, _explain_pooled_score_step, facts, rubric.method.scale.decimals),)
     unknown = (
         find_unanswered_gate_steps(rubric.method.after_panel, case)
@@ -203,7 +232,7 @@ def _list_criteria_missing_on_scorecards(
         reasons = []
         for entry in unscored:
             score = entry.criteria.get(id)
-            why = NOT_ASKED.text if entry.criteria else entry.why_not
+            why = NOT_ANSWERED.text if entry.criteria else entry.why_not
             reasons.append(f"{entry.judge}: {score.text if isinstance(score, Missing) else why}")
         if reasons:
             failed[id] = "; ".join(reasons)
@@ -222,8 +251,9 @@ def _note_pooled_scorecard(
     if not len(said.says) > panel.quorum * len(reviewed):
         notes.append(f"{len(said.says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
-        plain = format_fraction(combine_reviewer_scores(panel, said.plain, weights), rubric.method.scale.decimals)
-        notes.append(f"unnormalised score {plain}")
+        if said.normalised:
+            plain = format_fraction(combine_reviewer_scores(panel, said.plain, weights), rubric.method.scale.decimals)
+            notes.append(f"unnormalised score {plain}")
         notes += [
             f"{judge} not normalised: fewer than 3 scores, or no spread"
             for judge in said.not_normalised
@@ -233,12 +263,16 @@ def _note_pooled_scorecard(
 
 
 def _explain_pooled_score_step(moved: AppliedStep) -> str:
-    panel, reviewed, says, own, weights = moved.facts
+    panel, reviewed, said, own, weights = moved.facts
+    says = said.says
     kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in reviewed}
     for judge, weight in weights.items():
         kinds[judge] = kinds.get(judge, "") + (f" (weight {format_fraction(weight)})" if weight != 1 else "")
+    for judge in says if said.normalised else ():
+        kinds[judge] += " (not normalised)" if judge in said.not_normalised else ""
+        kinds[judge] += " (held at its ceiling)" if judge in said.held else ""
     each = ", ".join(f"{judge} {format_fraction(value, moved.decimals)}{kinds[judge]}" for judge, value in says.items())
-    how = panel.aggregate + (" after z" if panel.normalise == "z" else "")
+    how = panel.aggregate + (" after z" if said.normalised else "")
     absent = len(reviewed) - len(says)
     without = f"; {absent} not counted" if absent else ""
     reviewers = pluralize_count(len(says), "reviewer")
@@ -299,7 +333,7 @@ def _find_dissenting_scorecards(
             card.id: review.exact
             for card in cards
             for review in card.reviews or ()
-            if review.judge == judge and review.exact is not None
+            if review.judge == judge and review.exact is not None and not _is_scorecard_capped(card)
         }
         # A reviewer that may not vote on a winner, its own response, cannot disagree about it.
         if len(own) < 2 or not winners & own.keys():
@@ -308,6 +342,11 @@ def _find_dissenting_scorecards(
         first = tuple(id for id, exact in own.items() if exact == best)
         if not winners & set(first):
             yield ReviewerDissent(judge=judge, first=first)
+
+
+def _is_scorecard_capped(card: Scorecard) -> bool:
+    """Whether a cap decided the score: then not the reviewers but a guard put the output where it is."""
+    return any(moved.step == "cap" for moved in card.steps)
 
 
 def _find_reviewers_without_scorecard(cards: Sequence[Scorecard], judges: Sequence[str]) -> Iterator[tuple[str, str]]:

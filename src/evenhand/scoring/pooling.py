@@ -9,27 +9,33 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import isqrt
 
-from evenhand.model.method import Method, Panel, ScoreScale
+from evenhand.model.method import LEAST_TO_NORMALISE, Method, Panel, ScoreScale
 
 ReviewerPool = Mapping[str, Mapping[str, Fraction]]  # reviewer → output → score
-
-LEAST_TO_NORMALISE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PooledScores:
-    """What the reviewers say of one output: as it counts, as it was before normalising, and who was left as it is."""
+    """What the reviewers say of one output: as it counts and as it was before normalising, with who was left as it is
+    and whose normalised score a ceiling holds down.
+    """
 
     says: Mapping[str, Fraction]
     plain: Mapping[str, Fraction]
     not_normalised: tuple[str, ...]
+    held: tuple[str, ...] = ()
+
+    @property
+    def normalised(self) -> bool:
+        """Whether the score of any reviewer here was normalised."""
+        return any(judge not in self.not_normalised for judge in self.says)
 
 
 def pool_scores_exactly(pool: ReviewerPool, method: Method) -> dict[str, PooledScores]:
     """For each output that somebody scored, what each reviewer's score counts as."""
     panel = method.panel
     normal = _normalise_reviewers(pool) if panel.normalise == "z" else pool
-    left = tuple(judge for judge in pool if panel.normalise == "z" and normal[judge] is pool[judge])
+    left = tuple(judge for judge in pool if normal[judge] is pool[judge])
     says, plain = (
         _score_borda_ranks(one, method.scale) if panel.aggregate == "borda" else one for one in (normal, pool)
     )

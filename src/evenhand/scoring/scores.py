@@ -87,8 +87,11 @@ def _note_reviewer_ranks_against_scorecards(rubric: Rubric, reviews: Sequence[Re
     notes = []
     for review in reviews:
         if review.ranking:
-            own = rank_scorecards(rubric, [score_answers(rubric, answers) for answers in review.outputs])
-            notes.append(note_claimed_rank_against_scorecards(review.judge, review.ranking, own))
+            # The safety cap is the guard's doing, so a reviewer is held to its scores without it.
+            own = [score_answers(rubric, replace(answers, unsafe=None)) for answers in review.outputs]
+            sums = [replace(card, exact=card.steps[0].after) for card in own if card.steps]
+            ranks, first = rank_scorecards(rubric, own), rank_scorecards(rubric, sums)
+            notes.append(note_claimed_rank_against_scorecards(review.judge, review.ranking, ranks, first))
     return [note for note in notes if note]
 
 

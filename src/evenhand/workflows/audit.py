@@ -7,7 +7,12 @@ from itertools import islice
 from typing import Any
 
 from evenhand.calibrate.audits.audit import build_judge_audit
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_judge_answers, count_complete_answers
+from evenhand.calibrate.audits.audited_run import (
+    AuditedRun,
+    count_audited_judge_answers,
+    count_complete_answers,
+    drop_capped_audit_scores,
+)
 from evenhand.calibrate.audits.findings import Audit
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
@@ -25,13 +30,14 @@ def audit_run(store: Store, run: str) -> Audit:
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
     head, _ = load_run_report(store, row["id"])
     silent = any(one["kind"] in ("judge", "abstention") for one in head["failures"])
-    whole = any(rubric["method"]["holistic"] or rubric.get("holistic") for rubric in setup["rubrics"].values())
+    rubrics = list(setup["rubrics"].values())
+    whole = any(one["method"]["holistic"] or one.get("holistic") or one.get("safety_gate") for one in rubrics)
     # The columns tell all of a run in which every judge answered; else its results are gone through once more.
     rows = (row for row in store.results(table.run) if row["variant"] in table.variants)
-    heard, holistic, asked = (
+    heard, holistic, asked, capped = (
         count_audited_judge_answers((json.loads(row["content"]) for row in rows), len(table.score))
         if silent or whole
-        else (count_complete_answers(table), {}, {})
+        else (count_complete_answers(table), {}, {}, [])
     )
     # The model that made each variant: as the eval says, else the author that its outputs name, if it is one.
     known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
@@ -42,11 +48,12 @@ def audit_run(store: Store, run: str) -> Audit:
             authors.setdefault(one["variant"], set()).add(output["author"])
     named = {name: next(iter(found)) for name, found in authors.items() if len(found) == 1}
     audited = AuditedRun(
-        table=table,
+        table=drop_capped_audit_scores(table, capped),
         answer_counts=heard,
         makers={name: by for name, by in {**named, **known}.items() if by and name in table.variants},
         holistic=holistic,
         asked_holistic=asked,
         comparisons=tuple(head["decision"]["comparisons"]),
+        normalises=any(step.get("normalise") == "z" for one in rubrics for step in one["method"]["steps"]),
     )
     return build_judge_audit(audited)

@@ -31,7 +31,12 @@ from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
 from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, load_remaining_run_budget, narrow_run_eval
-from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, resolve_user_eval
+from evenhand.workflows.user_eval import (
+    EvalLike,
+    describe_eval_without_normalising,
+    list_eval_unanswerable,
+    resolve_user_eval,
+)
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -141,7 +146,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": counted.mixed or None,
+            "note": "; ".join(filter(None, (counted.mixed, describe_eval_without_normalising(eval)))) or None,
             "unanswerable": [asdict(one) for one in list_eval_unanswerable(eval)],
         }
 

@@ -42,7 +42,12 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.shown import WorkflowResult
-from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, resolve_user_eval
+from evenhand.workflows.user_eval import (
+    EvalLike,
+    describe_eval_without_normalising,
+    list_eval_unanswerable,
+    resolve_user_eval,
+)
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ReportedResultView
@@ -217,12 +222,13 @@ def _begin_run_progress(planned: RunSetup, counted: SampleCounts, begun_anew: st
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
     unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
+    notes = (begun_anew, counted.mixed, unanswerable, describe_eval_without_normalising(eval))
     return RunProgress(
         total=total,
         outputs=total * len(eval.variants),
         to_make=total * eval.count_live_variants(),
         judges=tuple(judge.name for judge in planned.judges),
-        note="; ".join(filter(None, (begun_anew, counted.mixed, unanswerable))),
+        note="; ".join(filter(None, notes)),
     )
 
 

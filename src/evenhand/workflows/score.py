@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
-from evenhand.files.answers import decode_answers_json, load_answers_json_file, read_answers_json_stream
+from evenhand.files.answers import (
+    STANDARD_INPUT,
+    TOP_FIELDS,
+    OutputAnswers,
+    ReviewAnswers,
+    decode_answers_json,
+    parse_answers_json_text,
+    read_answers_file_text,
+    read_answers_stream_text,
+)
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
+from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
@@ -25,11 +35,16 @@ def score(
     rubric: Rubric | str | Path | Mapping[str, object],
     answers: str | Path | Mapping[str, object] | Sequence[Mapping[str, object] | Answers | Review],
 ) -> Scores:
-    """Score answers (a file, plain data or values) under a rubric (a value, a name, a file or plain data)."""
+    """Score answers (a file, a text, plain data or values) under a rubric (a value, a name, a file or plain data).
+
+    A string is a text where it has several lines or begins like JSON, and else the name of a file.
+    """
     known = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     read: Sequence[object]
-    if isinstance(answers, (str, Path)):
-        read = load_answers_json_file(Path(answers), known)
+    if isinstance(answers, str) and ("\n" in answers or answers.lstrip()[:1] in ("{", "[")):
+        read = _read_user_answers(answers, known, "answers")
+    elif isinstance(answers, (str, Path)):
+        read = _read_user_answers(read_answers_file_text(Path(answers)), known, str(answers))
     elif isinstance(answers, Sequence) and any(isinstance(entry, (Answers, Review)) for entry in answers):
         if not all(isinstance(entry, (Answers, Review)) for entry in answers):
             raise InputError("answers are either values or plain data, not both in one list")
@@ -52,9 +67,35 @@ def score_file(rubric: str, answers: str, *, limits: UserScoreLimits, stdin: Bin
     """Score the answers in a file, or on standard input ("-"). Settings in the environment override the rubric."""
     known = override_rubric_file_fields(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
-    read = read_answers_json_stream(stdin, known) if answers == "-" else load_answers_json_file(Path(answers), known)
+    piped = answers == "-"
+    text = read_answers_stream_text(stdin) if piped else read_answers_file_text(Path(answers))
+    read = _read_user_answers(text, known, STANDARD_INPUT if piped else answers)
     scores = _score_user_answers(known, read)
     return ScoredFile(scores=scores, shortfalls=limits.list_shortfalls(scores), exit_code=limits.exit_code(scores))
+
+
+ANSWER_FIELDS = frozenset((*TOP_FIELDS, "scores", "holistic"))
+LONGEST_REPLY = 1_000_000  # A longer text is no reply but a file of another kind, which is refused at once.
+
+
+def _read_user_answers(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
+    """Answers as JSON or JSONL; in a reviewer's whole reply they are its last block of JSON that holds answers."""
+    if len(text) <= LONGEST_REPLY and text.strip() and text.lstrip()[0] not in "{[":
+        blocks = [one for one in find_json_values(text) if one.complete and _holds_user_answers(one.data)]
+        end = blocks[-1].end if blocks else 0
+        start = end
+        for block in reversed(blocks):
+            if text[block.end : start].strip():
+                break
+            start = block.start
+        if end:
+            text = "\n" * text.count("\n", 0, start) + text[start:end]  # Faults keep their lines.
+    return parse_answers_json_text(text, rubric, where)
+
+
+def _holds_user_answers(data: object) -> bool:
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, Mapping) and not ANSWER_FIELDS.isdisjoint(first)
 
 
 def _score_user_answers(rubric: Rubric, entries: Sequence[object]) -> Scores:

@@ -12,7 +12,9 @@ from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.judging.unanswerable import UnanswerableCriterion, list_unanswerable_criteria
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.requests import EMBEDDED
+from evenhand.wording import pluralize_count
 
 EvalLike = Eval | str | Path | Mapping[str, Any]
 
@@ -40,3 +42,15 @@ def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
     given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
     found = [list_unanswerable_criteria(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
     return tuple(one for several in found for one in several)
+
+
+def describe_eval_without_normalising(eval: Eval) -> str:
+    """What to say where a rubric normalises reviewers and the eval has too few variants for it; else nothing."""
+    asked = any(rubric.method.panel.normalise == "z" for rubric in eval.all_rubrics.values())
+    if not asked or len(eval.variants) >= LEAST_TO_NORMALISE:
+        return ""
+    variants = pluralize_count(len(eval.variants), "variant")
+    return (
+        f"normalise: z does nothing here: it needs {LEAST_TO_NORMALISE} outputs of one sample, and the eval has "
+        f"{variants}; every judge's scores count as they are"
+    )

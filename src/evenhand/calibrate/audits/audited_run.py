@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import Integers
+from evenhand.model.method import Cap
 from evenhand.model.scale import Missing
 from evenhand.runs.columns import RunTable
 
@@ -38,7 +39,8 @@ class AuditedRun:
 
     `answer_counts` counts each judge's answers. `models` names the model behind each judge, `makers` the model
     that made each variant, where they are known. `holistic` holds scores for the whole that stand in for answers which
-    could not be read, `asked_holistic` those that were asked for beside the criteria.
+    could not be read, `asked_holistic` those that were asked for beside the criteria. `normalises` says whether a
+    rubric of the run normalises its reviewers.
     `comparisons` are those of the run's decision, as plain data.
     """
 
@@ -48,6 +50,7 @@ class AuditedRun:
     holistic: Mapping[str, Floats] = field(default_factory=dict)
     asked_holistic: Mapping[str, Floats] = field(default_factory=dict)
     comparisons: tuple[AuditData, ...] = ()
+    normalises: bool = False
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -98,6 +101,13 @@ class AuditedRun:
         return self.table.sample * repeats + self.table.repeat
 
 
+def drop_capped_audit_scores(table: RunTable, capped: Sequence[int]) -> RunTable:
+    """The columns without the scores of these rows: a cap on unsafe outputs is no doing of the judges."""
+    score = table.score.copy()
+    score[list(capped)] = np.nan
+    return replace(table, score=score)
+
+
 def count_complete_answers(table: RunTable) -> dict[str, AuditedJudgeAnswerCounts]:
     """The answers of every judge in a run in which none failed and none abstained."""
     answered: Counter[str] = Counter()
@@ -108,19 +118,22 @@ def count_complete_answers(table: RunTable) -> dict[str, AuditedJudgeAnswerCount
 
 def count_audited_judge_answers(
     contents: Iterable[AuditData], rows: int
-) -> tuple[dict[str, AuditedJudgeAnswerCounts], dict[str, Floats], dict[str, Floats]]:
+) -> tuple[dict[str, AuditedJudgeAnswerCounts], dict[str, Floats], dict[str, Floats], list[int]]:
     """The answers of every judge in these results, and its scores for the whole, columns of as many rows: those that
-    stand in for answers, and those that were asked for.
+    stand in for answers, and those that were asked for. Last, which rows a cap on unsafe outputs decided.
     """
     counted: dict[str, Counter[str]] = {}
     holistic: dict[str, Floats] = {}
     asked: dict[str, Floats] = {}
+    capped: list[int] = []
     for row, content in enumerate(contents):
         for one in content["judgments"]:
             why = (one["why_not"] or "").removeprefix(f"{one['judge']}: ")
             kind = "answered" if not why else "abstained" if Missing.from_text(why).kind == "abstained" else "failed"
             counted.setdefault(one["judge"], Counter())[kind] += 1
-        for review in (content["scorecard"] or {}).get("reviews") or ():
+        card = content["scorecard"] or {}
+        capped += [row for moved in card.get("steps") or () if moved["step"] == Cap.kind()]
+        for review in card.get("reviews") or ():
             if review["holistic"] and review["score"] is not None:
                 holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]
             if review.get("holistic_score") is not None:
@@ -131,4 +144,4 @@ def count_audited_judge_answers(
         )
         for judge, count in counted.items()
     }
-    return heard, holistic, asked
+    return heard, holistic, asked, capped

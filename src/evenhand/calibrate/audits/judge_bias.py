@@ -21,6 +21,7 @@ from evenhand.calibrate.audits.findings import (
 from evenhand.calibrate.jackknife import LEAST_JACKKNIFE_SAMPLES, Floats, IntervalEstimate
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import InputError
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, paired_difference
 from evenhand.stats.regression import coefficients, length_bias
@@ -204,8 +205,17 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
     if colour == "red" and gaps <= 0.05:
         colour = "amber"  # An offset that every output bears alike moves no comparison.
-    advice = "Let the panel step of the rubric normalise (normalise: z), or see that it answers for every output."
+    advice = _advise_on_judge_harshness(seen)
     return _bias_finding("harshness", judge, found, seen.smallest_effect, says, advice, unit="points", colour=colour)
+
+
+def _advise_on_judge_harshness(seen: AuditedRun) -> str:
+    """Normalising is no advice where it is on, nor where a sample has too few outputs for it."""
+    if len(seen.table.variants) < LEAST_TO_NORMALISE:
+        return "See that it answers for every output: then its offset is the same for all variants."
+    if seen.normalises:
+        return "Nothing to do: the panel step of the rubric normalises (normalise: z) and takes the offset out."
+    return "Let the panel step of the rubric normalise (normalise: z), or see that it answers for every output."
 
 
 def _mean_judge_scores(seen: AuditedRun, judges: Sequence[str]) -> Floats:
