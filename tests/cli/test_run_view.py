@@ -241,19 +241,6 @@ def test_a_change_in_history_is_shown_and_its_absence_is_not(shown: Any) -> None
     assert "History" not in shown(head())
 
 
-def test_what_strays_from_earlier_runs_is_named_in_short_too(shown: Any) -> None:
-    """It is flagged for review: nobody reviews what only --full shows."""
-    told = [
-        {"variant": "old", "says": "consistent with the last 4", "strayed": []},
-        {"variant": "new", "says": "tone 2 is …; safety 3 is …", "strayed": ["tone", "safety"]},
-    ]
-
-    text = shown(head(consistency=told), full=False)
-
-    assert "For review\n  new: more than 2 standard deviations from earlier runs: tone and safety\n" in text
-    assert "old: more" not in text
-
-
 @pytest.mark.parametrize("width", [80, 160])
 def test_hostile_texts_are_shown_and_not_obeyed(shown: Any, width: int) -> None:
     """In names of variants, criteria and columns too."""

@@ -84,9 +84,6 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
-    far = ((one["variant"], one["strayed"]) for one in head["consistency"] if one.get("strayed"))
-    says = "more than 2 standard deviations from earlier runs"
-    print_section(screen, "For review", [(f"{name}: {says}: {join_names(strayed)}", None) for name, strayed in far])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
