@@ -55,6 +55,17 @@ def test_every_method_has_its_page_with_an_example(method: str) -> None:
     assert any(block.language in ("console", "python") for block in blocks(page))
 
 
+@pytest.mark.parametrize("document", ["judge-skill", "council", "checklist", "oracle", "layered"])
+def test_every_document_has_its_page_and_is_found(document: str) -> None:
+    """Who comes with a document sees on the first page where to go, what is run, and where we differ."""
+    page = (DOCS / "documents" / f"{document}.md").read_text("utf-8")
+    from_here = [DOCS / "README.md", DOCS / "reference.md", DOCS / "methods" / f"{document}.md"]
+
+    assert any(block.language == "console" for block in blocks(page))
+    assert "\n## Where Evenhand differs, and why\n" in page
+    assert [place.name for place in from_here if f"documents/{document}.md" not in place.read_text("utf-8")] == []
+
+
 def test_every_command_and_option_is_on_its_page() -> None:
     """A command without a page, or an option its page does not name, is not finished."""
     missing = []

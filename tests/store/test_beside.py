@@ -31,6 +31,16 @@ def test_a_baseline_is_a_name_for_a_run(store: Store) -> None:
     assert store.find_run("baseline:main")["id"] == RUN
 
 
+def test_the_last_part_of_an_id_names_its_run(store: Store) -> None:
+    """A comparison writes "run ffffff": what a sentence calls a run, a command takes."""
+    assert store.find_run("ffffff")["id"] == OTHER
+    with pytest.raises(StoreError, match="no run 'fffff'"):
+        store.find_run("fffff")
+    store.begin_run(run_row(id="20261118-000000-ffffff", state="finished"))
+    with pytest.raises(StoreError, match="no run 'ffffff'"):
+        store.find_run("ffffff")
+
+
 def test_a_baseline_that_moves_says_which_run_it_leaves(store: Store) -> None:
     """Whoever pins another run by mistake can put it back."""
     store.set_baseline("main", RUN)

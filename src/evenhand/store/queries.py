@@ -90,7 +90,7 @@ def find_run_row(connection: Connection, wanted: str, where: str) -> Row:
 
 
 def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where: str) -> Row:
-    """The one of a kind that is meant by an id, the beginning of one, "latest" or "latest:NAME"."""
+    """The one of a kind that is meant by an id, the beginning or last part of one, "latest" or "latest:NAME"."""
     word, colon, name = wanted.partition(":")
     if word == "latest":
         return _find_latest_row(connection, kind, name if colon else None, where)
@@ -103,6 +103,9 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
         several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
         raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
     ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
+    ended = [one for one in ids if one.endswith(f"-{wanted}")]  # As a comparison calls two runs.
+    if len(ended) == 1:
+        return dict(connection.execute(select(kind.table).where(id == ended[0])).mappings().one())
     hint = suggest_close_word_in_error(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
     raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
 
