@@ -121,6 +121,9 @@ class Rubric:
         must = self.method.weights_sum_to
         if self.criteria and must is not None and not abs(total - must) < SUM_TOLERANCE:
             hint = f"{self.method.name} needs weights that sum to {format_fraction(must)}"
+            if abs(total - 100 * must) < SUM_TOLERANCE:
+                weight, share = (format_fraction(self.criteria[0].weight / by) for by in (1, 100))
+                hint += f"; write {weight} as {weight}% or {share}"
             what = f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}"
             yield Fault(what, hint, ("criteria",))
         if not isinstance(self.method.steps[0], PointsShare):
