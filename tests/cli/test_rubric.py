@@ -46,6 +46,19 @@ def test_show_yaml_gives_a_file_to_change(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"{mine}: a valid rubric for judge-skill, no warnings\n")
 
 
+def test_show_yaml_of_a_method_has_steps_grades_and_ties(tmp_path: Path) -> None:
+    """A method with criteria of its own is printed whole: a copy scores like the original."""
+    shown = evenhand("rubric", "show", "judge-skill", "--yaml").stdout
+    (tmp_path / "mine.yaml").write_text(shown)
+
+    check = evenhand("rubric", "check", "mine.yaml", folder=tmp_path)
+
+    assert shown.startswith("# A method with criteria of its own")
+    for part in ("\nsteps:\n  - weighted_sum\n", "\ngrades:\n", "label: Exceptional", "\nties:\n", "\ncriteria:\n"):
+        assert part in shown
+    assert (check.returncode, check.stdout) == (0, "mine.yaml: a valid method\n")
+
+
 def test_check_names_what_the_default_judge_cannot_answer(tmp_path: Path) -> None:
     """And the way out; a judge that was named may answer it."""
     file = tmp_path / "r.yaml"

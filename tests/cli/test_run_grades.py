@@ -1,5 +1,6 @@
-"""Grades, red flags and bonuses of a run: on the terminal, in Markdown, JSON and JUnit."""
+"""Grades, red flags and bonuses of a run: on the terminal, in Markdown, JSON, JUnit, CSV and on the page."""
 
+import csv
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -121,3 +122,102 @@ def test_junit_has_them_as_properties(folder: Path, printed: str) -> None:
     own = {one.get("name"): one.get("value") for one in case.iter("property")}
     assert own["grade"] == "C"
     assert own["red_flags"] == "leaks −1.00 (it says leaks words)"
+
+
+def test_csv_has_grade_score_before_and_each_statement(folder: Path, printed: str) -> None:
+    """Whoever works in a spreadsheet sees what moved a score, and from where."""
+    rows = list(csv.DictReader(report(folder, "--csv").removeprefix("\ufeff").splitlines()))
+
+    assert printed
+    told = {
+        (row["id"], row["variant"]): [row[name] for name in ("grade", "score_before", "red_flags", "bonuses", "score")]
+        for row in rows
+    }
+    assert told["second", "new"] == ["C", "7.0", "leaks −1.00 (it says leaks words)", "", "6.0"]
+    assert told["first", "new"] == ["A", "9.0", "", "tested +0.25 (it says fine and tested words)", "9.25"]
+    assert told["first", "old"] == ["B-", "7.0", "", "", "7.0"]
+
+
+def test_the_page_has_a_section_for_grades_and_one_for_statements(folder: Path, printed: str) -> None:
+    """With what a grade means, what a flag asks, its amount and its explanation."""
+    text = " ".join(report(folder, "--html").split())
+
+    assert printed
+    grades = text.partition('<section id="grades"')[2].partition("</section>")[0]
+    statements = text.partition('<section id="statements"')[2].partition("</section>")[0]
+    assert "A Excellent" in grades
+    assert "Only trifles" in grades
+    assert "red flag leaks" in statements
+    assert "It leaks." in statements
+    assert "−1.00" in statements
+    assert "it says leaks words" in statements
+    assert '<a href="#sample=second">' in statements
+
+
+TIED = (
+    EVAL.replace("name: graded", "name: tied")
+    .replace(
+        EVAL[EVAL.index("  - {id: first") : EVAL.index("variants:")],
+        """\
+  - {id: one, input: Hi, outputs: {old: "plain", new: "plain words"}}
+  - {id: two, input: Hi, outputs: {old: "leaks but tested tried shown kept", new: "plain words"}}
+  - {id: three, input: Hi, outputs: {old: "fine words", new: "plain words"}}
+""",
+    )
+    .replace(
+        "bonuses: [{id: tested, asks: It is tested.}]",
+        "bonuses: [{id: tested, asks: It is tested.}, {id: tried, asks: Tried.}, {id: shown, asks: S.}, {id: kept, asks: K.}]",
+    )
+)
+
+
+def test_the_rubrics_tie_breaks_rank_outputs_with_equal_scores(folder: Path) -> None:
+    """The first rule that differs decides; what no rule tells apart is equivalent, and the verdict stays as it is."""
+    (folder / "tied.yaml").write_text(TIED, "utf-8")
+
+    printed = " ".join(evenhand("run", "tied.yaml", folder=folder).stdout.split())
+
+    said = "new and old score the same in 2 samples; by the rubric's tie-breaks new is first in 1 (fewer red_flags)"
+    assert f"Ties {said} and 1 equivalent. The verdict goes by scores alone." in printed
+    assert json.loads(report(folder, "--json"))["ties"] == [
+        {
+            "treatment": "new",
+            "control": "old",
+            "tied": 2,
+            "first": {"new": {"fewer red_flags": 1}, "old": {}},
+            "equivalent": 1,
+        }
+    ]
+    assert "Ties:" in report(folder, "--markdown")
+    assert "tie-breaks new is first" in report(folder, "--html")
+
+
+STRAYING = """
+import json
+from pathlib import Path
+
+
+def moody(request):
+    low = Path("mood").read_text()
+    return json.dumps({"criteria": {one.id: {"evidence": ["words"], "reason": f"r{low}",
+        "score": float(low) if one.id == "correctness" else 8} for key, one in request.about.asked}})
+"""
+
+
+def test_the_short_view_and_the_page_name_what_strays_from_history(tmp_path: Path) -> None:
+    """An anomaly that only --full shows is seen by nobody."""
+    (tmp_path / "own.py").write_text(STRAYING, "utf-8")
+    eval = "name: moods\nsamples: [{input: Hi, outputs: {only: words}}]\nrubric: judge-skill\n"
+    (tmp_path / "eval.yaml").write_text(f'{eval}judges: ["python:own:moody"]\n', "utf-8")
+    for mood in ("8", "8.5", "8.2", "4"):
+        (tmp_path / "mood").write_text(mood)
+        printed = " ".join(evenhand("run", "eval.yaml", "--fresh", folder=tmp_path).stdout.split())
+
+    assert "For review only strays from its history on judge and correctness." in printed
+    assert "--full also shows criteria, gates, history" in printed
+    page = " ".join(evenhand("report", "latest", "--html", folder=tmp_path).stdout.split())
+    assert "<strong>For review.</strong> only: judge 3" in page
+    history = evenhand("history", "moods", "--criteria", folder=tmp_path).stdout.splitlines()
+    assert any(line.split()[:5] == ["correctness", "4.00", "8.23", "0.25", "3"] for line in history)
+    latest = json.loads(evenhand("history", "moods", "--json", folder=tmp_path).stdout)[-1]
+    assert latest["earlier"]["safety"] == {"mean": 8.0, "sd": 0.0, "n": 3}

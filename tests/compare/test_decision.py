@@ -45,6 +45,18 @@ def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> N
     assert found.headline == ("new2 is worse than old (−0.20 points). Best of 3 treatments: new3 (+0.50 points).")
 
 
+def test_a_tie_break_ranks_treatments_with_equal_means() -> None:
+    """Without one, the first that is named stays the best."""
+    low, high = [3.0] * 24, [5.0] * 24
+    old = replace(column(spread(4)), criteria={"accuracy": low, "tone": low})
+    toned = replace(column(spread(4.5)), criteria={"accuracy": low, "tone": high})
+    right = replace(column(spread(4.5)), criteria={"accuracy": high, "tone": low})
+
+    best = [decided(old, toned, right, tie_breaks=ties).best for ties in ((), ("accuracy", "tone"), ("tone",))]
+
+    assert best == ["new", "new2", "new"]
+
+
 def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
     """A count that people can picture, the p-value and the interval."""
     found = decided(column(FLAT), column(SIX_HIGHER))

@@ -106,7 +106,7 @@ def test_a_flag_found_and_not_found_is_refused() -> None:
         0
     ]
     assert isinstance(twice, Answers)
-    assert list(twice.red_flags) == ["f"]
+    assert twice.red_flags == {"f": "seen; again"}
 
 
 def test_other_line_breaks_do_not_end_a_line_of_jsonl() -> None:

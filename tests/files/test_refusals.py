@@ -71,6 +71,19 @@ red_flags:
             ["r.yaml:2: the weights sum to 0.9, not 1 (council needs weights that sum to 1)"],
         ),
         (
+            "method: council\ncriteria:\n  - {id: accuracy, weight: 60}\n  - {id: clarity, weight: 40}\n",
+            ["r.yaml:2: the weights sum to 100, not 1 (council needs weights that sum to 1; write 60 as 60% or 0.6)"],
+        ),
+        (
+            "criteria:\n  - {asks: x, weight: a%}\n  - {asks: y, weight: -4%}\n  - {asks: z, points: 4%}\n",
+            [
+                "r.yaml:2: weight must be a number or a percentage, got 'a%'",
+                "r.yaml:3: weight must be above 0, got -0.04 (to subtract for a fault, list it under red_flags or "
+                "give it negative points)",
+                "r.yaml:4: points must be a number, got '4%'",
+            ],
+        ),
+        (
             "method: council\ncriteria:\n  - {id: truth, asks: '?', weight: 1}\n",
             ["r.yaml:1: the ceiling of 'council' names unknown criterion 'accuracy' (known: truth)"],
         ),

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from evenhand import load_rubric
+from evenhand.errors import RubricError
 from evenhand.files.methods import load_method
 from evenhand.model.scale import ZERO_TO_TEN
 from tests.files.files import ARRAY, CHECKLIST, MAP
@@ -119,3 +120,32 @@ def test_a_criterion_of_the_method_keeps_what_is_not_said_anew() -> None:
     )
 
     assert rubric.criteria[0] == load_method("council").criteria[0]
+
+
+@pytest.mark.parametrize(("written", "weight"), [("40%", "0.4"), ("'12.5 %'", "0.125"), ("100%", "1"), ("0.4", "0.4")])
+def test_a_weight_may_be_a_percentage(written: str, weight: str, tmp_path: Path) -> None:
+    """As people write the parts of a hundred."""
+    (tmp_path / "r.yaml").write_text(f"criteria:\n  - {{asks: x, weight: {written}}}\n")
+
+    assert load_rubric(tmp_path / "r.yaml").criteria[0].weight == Fraction(weight)
+
+
+def test_percentages_and_decimals_are_the_same_rubric() -> None:
+    """Fingerprints go by what is meant."""
+    shares = {"correctness": "60%", "safety": "40%"}, {"correctness": 0.6, "safety": 0.4}
+    one, other = (
+        load_rubric({"method": "judge-skill", "criteria": [{"id": id, "weight": weight} for id, weight in own.items()]})
+        for own in shares
+    )
+
+    assert one == other
+
+
+def test_what_only_a_rubric_has_is_sent_there(tmp_path: Path) -> None:
+    """Whoever copies a method file, and adds red flags to it, learns where they go."""
+    (tmp_path / "own.yaml").write_text("scale: 0-1\nsteps: [weighted_mean]\nties: []\nred_flags: [x]\n")
+
+    with pytest.raises(
+        RubricError, match=r"unknown field 'red_flags' \(it belongs in a rubric with 'method: own.yaml'"
+    ):
+        load_rubric(tmp_path / "own.yaml")

@@ -155,7 +155,7 @@ def test_a_sample_begins_with_all_variants_and_the_difference(reader: Reader) ->
     seen.sample("q-001")
 
     line = seen.page.locator("dialog .compared")
-    expected = f"old {old:.2f} ✕ fail new {new:.2f} ✓ pass {new - old:+.2f}"
+    expected = f"old {old:.2f} B ✕ fail new {new:.2f} B ✓ pass {new - old:+.2f}"
     assert " ".join(line.inner_text().split()) == expected
     box = line.bounding_box()
     assert box and box["y"] + box["height"] < 200

@@ -138,3 +138,39 @@ def test_every_filter_begins_with_any(reader: Reader) -> None:
 
     assert firsts == ["any"] * 6
     assert page.locator("#assertion option").nth(1).inner_text() == "at least one"
+
+
+def test_red_flags_and_bonuses_are_told_with_amount_and_reason(reader: Reader) -> None:
+    """In the sample's window, and in the table of outputs that they moved; answers to them are yes and no."""
+    said = [
+        {"kind": "red_flag", "id": "leaks", "why": "a key in line 3", "amount": -0.5, "counted": -0.5, "judge": None},
+        {"kind": "bonus", "id": "tested", "why": "", "amount": 0.25, "counted": 0, "judge": None},
+    ]
+    one = changed()
+    result = one["results"][1]
+    steps = [{"step": "deduct", "before": 8.0, "after": 7.5, "why": "took off 0.50"}]
+    card = {"statements": said, "flags": ["leaks"], "bonuses": ["tested"], "description": "Quite good.", "steps": steps}
+    result["scorecard"] |= card | {"score": 7.5}
+    judgments = [
+        {**result["judgments"][0], "criterion": id, "score": score} for id, score in (("leaks", 1), ("rude", 0))
+    ]
+    result["judgments"] = judgments
+    whole = head(statements=[{"variant": "new", **said[0], "count": 1, "first": "q-001"}])
+    asked = [{"kind": "red_flag", "id": id, "asks": "Is it so?"} for id in ("leaks", "rude")]
+    whole["eval"]["rubrics"][0] |= {"statements": asked}
+
+    seen = shown(reader, one, whole)
+
+    window = seen.page.locator("dialog .result").nth(1).inner_text()
+    assert "leaks −0.50 red flag\na key in line 3" in window
+    assert "tested not counted bonus" in window
+    assert "B: Quite good." in window
+    assert [
+        line.split("\n")[-1] for line in seen.page.locator("dialog .result").nth(1).locator(".line").all_inner_texts()
+    ] == ["yes", "no"]
+    rows = seen.page.locator("#adjusted-table tbody tr").all_inner_texts()
+    assert [" ".join(row.split()) for row in rows] == [
+        "q-001 new 8.00 leaks −0.50 (a key in line 3); tested not counted 7.50 B"
+    ]
+    assert seen.page.locator("#statements table").first.inner_text().count("Is it so?") == 1
+    assert seen.troubles == []

@@ -11,7 +11,7 @@ import click
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.report.phrases import describe_reported_selection
-from evenhand.wording import format_figure
+from evenhand.wording import format_figure, format_fraction
 
 if TYPE_CHECKING:
     from evenhand.workflows.history import HistoryEntry, HistoryOrder
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     default="oldest",
     help="The oldest first, or the highest composite.",
 )
+@click.option("--criteria", is_flag=True, help="Also each criterion of the latest run beside its earlier mean.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def history_command(subject: str, sort: HistoryOrder, as_data: bool) -> None:
+def history_command(subject: str, sort: HistoryOrder, criteria: bool, as_data: bool) -> None:
     """Show the finished runs of SUBJECT, oldest first: the name of an eval, or NAME/VARIANT."""
     from evenhand.workflows.history import load_subject_history
 
@@ -38,11 +39,11 @@ def history_command(subject: str, sort: HistoryOrder, as_data: bool) -> None:
             screen = Screen()
             for variant, own in groupby(found, key=lambda line: line.variant):
                 screen.line(variant, bold=True)
-                _print_variant_history(screen, list(own))
+                _print_variant_history(screen, list(own), criteria=criteria)
                 screen.line()
 
 
-def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> None:
+def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, criteria: bool) -> None:
     """A row for each run; what strayed, and where the numbers stopped being comparable, below it."""
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
@@ -58,10 +59,21 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (line.evaluation.ended, line.evaluation.run))
     last = newest.evaluation.consistency
-    screen.line(f"latest: {last}" if last else "", indent=2)
+    screen.line(f"latest: {last}", indent=2)
     for line in (line for line in lines if line is not newest):
-        for strayed in line.evaluation.consistency.strayed if line.evaluation.consistency else ():
+        for strayed in line.evaluation.consistency.strayed:
             screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
+    if criteria and last.measured:
+        columns = {
+            "criterion": [one.criterion for one in last.measured],
+            "latest": [format_fraction(one.score, 2) for one in last.measured],
+            "earlier mean": [format_fraction(one.mean, 2) for one in last.measured],
+            "sd": [format_fraction(one.sd, 2) for one in last.measured],
+            "runs": [str(one.n) for one in last.measured],
+            "": ["for review" if one in last.strayed else "" for one in last.measured],
+        }
+        screen.line()
+        screen.table(columns, right=("latest", "earlier mean", "sd", "runs"))
 
 
 def _format_cli_asking_cell(line: HistoryEntry) -> str:

@@ -15,7 +15,13 @@ from evenhand.cli.screen import (
     print_table_or_sentences,
     shorten_terminal_name,
 )
-from evenhand.report.graded import format_grade_lines, format_report_history_lines, format_statement_lines
+from evenhand.report.graded import (
+    format_grade_lines,
+    format_report_history_lines,
+    format_statement_lines,
+    format_stray_lines,
+    format_tie_lines,
+)
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     build_report_comparison_columns,
@@ -72,6 +78,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         _print_packed_tables(screen, [[column] for column in table.columns])
     print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
     print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
+    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
     print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
@@ -84,6 +91,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
+    print_section(screen, "For review", [(line, "yellow") for line in format_stray_lines(head)])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
@@ -105,6 +113,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
         "tags": head.get("tags"),
         "gates": any(decision["gates"].values()),
         pluralize_count(len(head["flags"]), "flag"): head["flags"],
+        "history": format_report_history_lines(head),
         "judges": head["judges"],
         "the audit": decision["comparisons"],
     }
@@ -122,6 +131,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_packed_tables(screen, [[column] for column in table.columns])
     print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
     print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
+    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"

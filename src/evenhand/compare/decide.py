@@ -42,6 +42,7 @@ from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural, format_score, join_names, round_for_json
 
 DEFAULT_LAYER_GATE = 3.5
+TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
 
 
 def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no other holds.
@@ -55,6 +56,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     aligned: Agreement | Undefined | None = None,
     smallest_effect: float = 0.5,
     multivariate: bool = False,
+    tie_breaks: Sequence[str] = (),
     not_worse_by: float | None = None,
     stopped_early: bool = False,
     looks: Looks | None = None,
@@ -70,8 +72,8 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     control passes where it is surely not worse by more than that. With `looks`, intervals and p-values hold although
     the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
     each variant beside the layers: whoever misses one does not ship. `short_samples` names, by variant and layer, what
-    is below the gate of a layer. With `multivariate`, all layers together are tested too. A decision that was `forced`
-    passes nothing.
+    is below the gate of a layer. `tie_breaks` are criteria that rank treatments with equal means. With `multivariate`,
+    all layers together are tested too. A decision that was `forced` passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
@@ -84,6 +86,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         aligned=aligned,
         smallest_effect=smallest_effect,
         multivariate=multivariate,
+        tie_breaks=tie_breaks,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),
         seed=seed,
@@ -101,7 +104,8 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     """The decision over all treatments."""
     rulings = [(one, rule_verdict(one)) for one in facts]
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
-    best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
+    better = [one for one, found in rulings if found.verdict == "PROGRESS"]
+    best = _find_best_treatment(better, setting.tie_breaks)
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
     reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
     # Every treatment is better, or surely not worse by more than was asked.
@@ -111,7 +115,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     )
     early, looked = _early_verdict_reasons(setting, worst.verdict)
     mark, doubts, advice = _forced_comparison_reasons(setting.forced)
-    says = ". ".join((worst.says, *_name_best(facts, best), *early))
+    says = ". ".join((worst.says, *_name_best(facts, best, setting.tie_breaks), *early))
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if ships and not (missed or setting.forced) else 1,
@@ -126,15 +130,21 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     )
 
 
-def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:
-    return max(facts, key=lambda one: one.composite.estimate if one.composite else 0.0, default=None)
+def _find_best_treatment(facts: Iterable[CompareFacts], tie_breaks: Sequence[str]) -> CompareFacts | None:
+    """The one whose composite rose most; of equals, the one that a tie-break of the rubric puts first."""
+
+    def standing(one: CompareFacts) -> list[float]:
+        measured = [one.composite, *(one.criteria.get(id) for id in tie_breaks)]
+        return [round(difference.estimate, TIE_DECIMALS) if difference else 0.0 for difference in measured]
+
+    return max(facts, key=standing, default=None)
 
 
-def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tuple[str, ...]:
+def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]) -> tuple[str, ...]:
     """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
     if best is None or len(facts) == 1:
         return ()
-    which = "Best" if best is _find_best_treatment(facts) else "Best to ship"
+    which = "Best" if best is _find_best_treatment(facts, tie_breaks) else "Best to ship"
     points = treatment_difference_points_text(best.composite)
     return (f"{which} of {len(facts)} treatments: {best.treatment} ({points})",)
 

@@ -52,6 +52,7 @@ class DecisionSettings:
     treatments: int
     seed: int
     stopped_early: bool
+    tie_breaks: Sequence[str] = ()  # Criteria, the first that differs decides between treatments with equal means.
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False

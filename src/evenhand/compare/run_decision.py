@@ -84,6 +84,7 @@ def decide_between_run_variants(
             judges={name: list(own.values()) for name, own in judges.items()},
             smallest_effect=float(frame.smallest_effect),
             multivariate=frame.composite.multivariate,
+            tie_breaks=frame.tie_breaks,
             seed=frame.seed,
             stopped_early=stopped_early,
             looks=looks,

@@ -32,7 +32,7 @@ from evenhand.files.tree import (
     describe_node,
     find_node_line,
     is_null_node,
-    read_node_number,
+    read_node_weight,
 )
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
@@ -218,7 +218,7 @@ def _find_contest_dimension_list_faults(entries: list[TreeNode], unweighted: Fra
     if len(known) == len(entries):
         yield from find_dimension_count_faults(known)
     nodes = [entry.get("weight") if isinstance(entry, MappingNode) else None for entry in entries]
-    weights = [unweighted if node is None else read_node_number(node) for node in nodes]
+    weights = [unweighted if node is None else read_node_weight(node) for node in nodes]
     numbers = [one for one in weights if isinstance(one, Fraction) and one > 0]
     if len(numbers) == len(weights):
         plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evenhand.errors import EvalError, Fault, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, DEBIAS_WORDS, LAYERS, STANDARDISE_WORDS
-from evenhand.files.tree import FieldReader, MappingNode, ScalarNode, read_node_number
+from evenhand.files.tree import FieldReader, MappingNode, ScalarNode, read_node_weight
 from evenhand.model.method import LayerMean
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_fraction
@@ -78,7 +78,7 @@ def read_eval_composite_settings(fields: FieldReader) -> EvalCompositeSettings |
         if name == REASON_FIELD:
             why = node.text if isinstance(node, ScalarNode) else ""
             continue
-        weight = read_node_number(node)
+        weight = read_node_weight(node)
         if isinstance(weight, str):
             fields.faults.append(Fault(f"the weight of {name} {weight}", WEIGHTS_HINT, path))
         else:

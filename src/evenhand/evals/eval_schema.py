@@ -66,6 +66,7 @@ def _eval_object_schema(properties: Json, *required: str) -> Json:
 _TEXT: Json = {"type": "string", "minLength": 1}
 _NAME: Json = {"type": ["string", "number"]}
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
+_WEIGHT: Json = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]+/[0-9]+$|^[0-9]*\\.?[0-9]+ *%$"}]}
 _NUMBER: Json = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}]}
 _ABOVE_0: Json = {"type": "number", "exclusiveMinimum": 0}
 _TEMPERATURE: Json = {"type": "number", "minimum": 0, "maximum": 2}
@@ -166,7 +167,7 @@ EVAL_FIELDS: Json = {
     },
     "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
-    "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_NUMBER)]},
+    "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_WEIGHT)]},
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
@@ -177,7 +178,7 @@ EVAL_FIELDS: Json = {
         "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
     },
     "weights": {
-        **_eval_object_schema({**dict.fromkeys(LAYERS, _NUMBER), "why": _TEXT}, "why"),
+        **_eval_object_schema({**dict.fromkeys(LAYERS, _WEIGHT), "why": _TEXT}, "why"),
         "description": "What each layer counts in the composite, and why.",
     },
     "standardise": {"enum": list(STANDARDISE_WORDS), "default": "off", "description": "Layers, before the composite."},

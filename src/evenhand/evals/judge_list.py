@@ -15,7 +15,7 @@ from evenhand.files.tree import (
     TreeNode,
     describe_node,
     find_node_line,
-    read_node_number,
+    read_node_weight,
 )
 from evenhand.models.requests import EMBEDDED
 
@@ -44,7 +44,7 @@ def read_eval_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_nam
         names = [node.text]
     elif isinstance(node, MappingNode):
         for name, entry, _ in fields.pairs("judges"):
-            weight = read_node_number(entry)
+            weight = read_node_weight(entry)
             if isinstance(weight, str):
                 fields.fault(f"the weight of {name} {weight}", "", "judges", name)
             weights[name] = Fraction(1) if isinstance(weight, str) else weight

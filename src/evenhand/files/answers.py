@@ -269,7 +269,9 @@ class _AnswersJsonFileReader:
         one = "red flag" if name == "red_flags" else "bonus"
         notes += [make_ignored_id_warning(id, one, ids) for id in given if id not in ids]
         found = {id: given[id] for id in ids if given.get(id, False) is not False}
-        return {id: "" if why is True else str(why) for id, why in found.items()}
+        # Given twice it counts once, with all that was said of it.
+        said = {id: [one for one in twice.get(id, [why]) if isinstance(one, str)] for id, why in found.items()}
+        return {id: "; ".join(dict.fromkeys(several)) for id, several in said.items()}
 
     def _read_holistic_field(
         self, entry: Mapping[str, object], scores: Mapping[str, CriterionScore], notes: list[str]

@@ -31,7 +31,8 @@ from evenhand.files.tree import (
     describe_node,
     find_node_line,
     is_null_node,
-    parse_number_field_text,
+    read_node_number,
+    read_node_weight,
 )
 from evenhand.model.method import (
     STEPS,
@@ -52,6 +53,7 @@ METHOD_FIELDS = (
     "name", "about", "scale", "criterion_scale", "criteria", "required", "weights_sum_to", "holistic",
     "steps", "grades", "verdicts", "ties", "environment", "dialogue",
 )  # fmt: skip
+RUBRIC_ONLY_PATHS = (("red_flags",), ("bonuses",), ("gates",), ("safety_gate",))
 TIE_BREAK_WORDS = ("fewer red_flags", "more bonuses")
 SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
 
@@ -62,6 +64,8 @@ def read_method(tree: TreeNode, name: str) -> Method:
         raise RubricError(make_wrong_file_node_fault(tree, "method"))
     faults: list[Fault] = []
     fields = FieldReader(tree, METHOD_FIELDS, faults)
+    told = f"it belongs in a rubric with 'method: {name}.yaml'"
+    faults[:] = [replace(one, hint=told) if one.path[-1:] in RUBRIC_ONLY_PATHS else one for one in faults]
     criterion_scale = read_scale(fields.node("criterion_scale"), faults, ("criterion_scale",)) or YES_NO
     required = fields.boolean("required") or False
     defaults = CriterionDefaults(scale=criterion_scale, required=required, own={})
@@ -228,7 +232,7 @@ def override_rubric_file_fields(rubric: Rubric, environ: Mapping[str, str]) -> R
                 raise RubricError(Fault(f"{text[:40]!r} is neither true nor false", where=where))
             gate = SWITCH_WORDS[text.lower()]
             continue
-        number = parse_number_field_text(text)
+        number = (read_node_weight if settings[name].sets == "weight" else read_node_number)(ScalarNode(text))
         if isinstance(number, str):
             raise RubricError(Fault(number, where=where))
         given[name] = number

@@ -15,6 +15,7 @@ RubricSchemaJson = dict[str, Any]
 
 _TEXT: RubricSchemaJson = {"type": "string", "minLength": 1}
 _FRACTION: RubricSchemaJson = {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}
+_PERCENTAGE: RubricSchemaJson = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]+ *%$"}
 _NUMBER: RubricSchemaJson = {"anyOf": [{"type": "number"}, _FRACTION]}
 _ABOVE_ZERO: RubricSchemaJson = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _FRACTION]}
 
@@ -72,7 +73,7 @@ def _rubric_file_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJso
             "asks": {**_TEXT, "description": "The question, or what is expected."},
             "expected_outcome": {**_TEXT, "description": "Another name for asks."},
             "description": {**_TEXT, "description": "Another name for asks."},
-            "weight": {**_ABOVE_ZERO, "default": 1},
+            "weight": {"anyOf": [*_ABOVE_ZERO["anyOf"], _PERCENTAGE], "default": 1},
             "points": {"type": "number", "not": {"const": 0}, "description": "May be negative."},
             "scale": {"$ref": "#/$defs/scale"},
             "anchors": {"type": "object", "additionalProperties": _TEXT},

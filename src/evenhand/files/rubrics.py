@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -50,6 +49,10 @@ RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
     "safety_gate", "holistic", "tags", "why", "dialogue",
 )  # fmt: skip
+METHOD_COPY_NOTE = """\
+# A method with criteria of its own: a copy of this file can be used as a rubric.
+# Red flags, bonuses and other criteria belong in a rubric that names the copy: method: FILE.yaml
+"""
 METHOD_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
@@ -107,13 +110,12 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
 
 
 def read_rubric_file_text(source: str) -> str:
-    """The text of a rubric's file; for a method with criteria of its own, the rubric that lists them."""
+    """The text of a rubric's or a method's file; one with criteria of its own says how to build on a copy."""
     if source in list_rubric_yaml_files():
         return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
     if source in list_method_yaml_names():
         text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
-        criteria = re.search(r"^criteria:\n(?:[ #].*\n)+", text, re.MULTILINE)
-        return f"name: my-{source}\nmethod: {source}\n\n{criteria[0]}" if criteria else text
+        return f"{METHOD_COPY_NOTE}{text}" if load_method(source).criteria else text
     load_rubric(source)
     return read_text_file(Path(source), LARGEST_RUBRIC_FILE, RubricError)
 

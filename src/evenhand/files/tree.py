@@ -208,9 +208,9 @@ class FieldReader:
         return None
 
     def number(self, name: str) -> Fraction | None:
-        """An exact number."""
-        node = self.node(name)
-        value = None if node is None else read_node_number(node)
+        """An exact number; a weight may be in percent."""
+        node, read = self.node(name), read_node_weight if name == "weight" else read_node_number
+        value = None if node is None else read(node)
         if not isinstance(value, str):
             return value
         self.fault(f"{name} {value}", "", name)
@@ -284,6 +284,14 @@ def read_node_number(node: TreeNode) -> Fraction | str:
         return "cannot be used: the number is too large"
     except ValueError as error:
         return f"cannot be used: {error}"
+
+
+def read_node_weight(node: TreeNode) -> Fraction | str:
+    """The weight a node is, a number or a percentage such as 40%, or what is wrong with it."""
+    if not isinstance(node, ScalarNode) or not node.text.endswith("%"):
+        return read_node_number(node)
+    share = read_node_number(ScalarNode(node.text[:-1].rstrip()))
+    return f"must be a number or a percentage, got {describe_node(node)}" if isinstance(share, str) else share / 100
 
 
 def parse_number_field_text(text: str) -> Fraction | str:

@@ -127,6 +127,9 @@ class Rubric:
             if stray:
                 hint = f"{stray.asks!r} was read as a new criterion of weight {format_fraction(stray.weight)}"
                 hint += f"; write {{id: {stray.asks}}} for the one that {self.method.name} has"
+            if abs(total - 100 * must) < SUM_TOLERANCE:
+                weight, share = (format_fraction(self.criteria[0].weight / by) for by in (1, 100))
+                hint += f"; write {weight} as {weight}% or {share}"
             what = f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}"
             yield Fault(what, hint, ("criteria",))
         if not isinstance(self.method.steps[0], PointsShare):

@@ -6,13 +6,14 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
+from evenhand.report.graded import describe_reported_statement, find_score_before_statements
 from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
 
@@ -60,7 +61,8 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     rows = csv.writer(stream)
     measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     first = ["id", "variant", "repeat", "state", "score", "composite"]
-    rest = ["verdict", "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
+    adjusted = _list_adjustment_columns(head)
+    rest = ["verdict", *adjusted, "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
     rows.writerow(_escape_report_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
@@ -70,9 +72,33 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
                 *(result[name] for name in first[1:]),
                 *_list_reported_measures(result, layers, criteria),
             ]
-            row += [result["verdict"], passed.count(True), passed.count(False), output.get("cost")]
+            row += [result["verdict"], *_list_reported_adjustments(result, adjusted)]
+            row += [passed.count(True), passed.count(False), output.get("cost")]
             row += [output.get("latency_ms"), result["why"], output.get("text")]
             rows.writerow(_escape_report_csv_cells(row))
+
+
+def _list_adjustment_columns(head: ReportData) -> list[str]:
+    """Grade, red flags and bonuses, where a rubric of the run knows them."""
+    rubrics = head["eval"]["rubrics"]
+    moved = head.get("statements") or any(one.get("statements") for one in rubrics)
+    return [
+        *(["grade"] if any(one.get("grades") for one in rubrics) else []),
+        *(["score_before", "red_flags", "bonuses"] if moved else []),
+    ]
+
+
+def _list_reported_adjustments(result: ReportData, columns: Sequence[str]) -> list[object]:
+    """The grade, the score before deductions and bonuses, and each of these with its amount and explanation."""
+    card = result["scorecard"] or {}
+    said = card.get("statements") or ()
+    cells = {
+        "grade": card.get("grade"),
+        "score_before": find_score_before_statements(card),
+        "red_flags": "; ".join(describe_reported_statement(one) for one in said if one["kind"] == "red_flag"),
+        "bonuses": "; ".join(describe_reported_statement(one) for one in said if one["kind"] == "bonus"),
+    }
+    return [cells[name] for name in columns]
 
 
 def _list_reported_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
@@ -126,12 +152,15 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     measures = [replace_report_surrogates(name) for name in names]
-    fields = {**PARQUET_COLUMNS, **dict.fromkeys(measures, "double")}
+    adjusted = _list_adjustment_columns(head)
+    kinds = {name: "double" if name == "score_before" else "string" for name in adjusted}
+    fields = {**PARQUET_COLUMNS, **kinds, **dict.fromkeys(measures, "double")}
     about = {"evenhand": render_report_json_line(dict(head))}
     schema = arrow.schema([(name, _to_report_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
     rows = (
         {
             **sample, **result, **(result["output"] or {}), "output": (result["output"] or {}).get("text"),
+            **dict(zip(adjusted, _list_reported_adjustments(result, adjusted), strict=True)),
             **dict(zip(measures, _list_reported_measures(result, layers, criteria), strict=True)),
         }
         for sample in samples

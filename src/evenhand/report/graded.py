@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.report.phrases import ReportData
-from evenhand.wording import format_figure, pluralize_count
+from evenhand.wording import format_figure, join_names, pluralize_count
 
 STATEMENT_KINDS = {"red_flag": "red flag", "bonus": "bonus"}
 MOST_ADJUSTED = 20  # Outputs with red flags or bonuses that a page lists one by one.
@@ -40,12 +40,35 @@ def format_statement_lines(head: ReportData) -> list[str]:
     ]
 
 
+def format_tie_lines(head: ReportData) -> list[str]:
+    """Where samples score the same with two variants, whom the tie-breaks of the rubric put first."""
+    lines = []
+    for one in head.get("ties", ()):
+        if not one["tied"]:
+            continue
+        told = [
+            f"{name} is first in {sum(by.values()):,} ({', '.join(by)})" for name, by in one["first"].items() if by
+        ] + ([f"{one['equivalent']:,} equivalent"] if one["equivalent"] else [])
+        same = f"{one['treatment']} and {one['control']} score the same in {pluralize_count(one['tied'], 'sample')}"
+        lines.append(f"{same}; by the rubric's tie-breaks {join_names(told)}. The verdict goes by scores alone.")
+    return lines
+
+
 def format_report_history_lines(head: ReportData) -> list[str]:
     """What the history says of each variant that has one; what strays is for review and changes no score."""
     return [
         f"{one['variant']}: {'for review: ' if one.get('strayed') else ''}{one['says']}"
         for one in head["consistency"]
         if one["says"] != NO_HISTORY
+    ]
+
+
+def format_stray_lines(head: ReportData) -> list[str]:
+    """In a line for each variant, on which criteria it strays from its history."""
+    return [
+        f"{one['variant']} strays from its history on {join_names(one['strayed'])}."
+        for one in head["consistency"]
+        if one.get("strayed")
     ]
 
 
@@ -67,16 +90,25 @@ def list_adjusted_results(sample: ReportData) -> Iterator[AdjustedResult]:
         card = result["scorecard"] or {}
         if not card.get("statements"):
             continue
-        trails = [card["steps"], *(review["steps"] for review in card["reviews"] or ())]
-        moved = [step for trail in trails for step in trail if step["step"] in ("deduct", "add")]
         yield AdjustedResult(
             sample=sample["id"],
             variant=result["variant"],
-            before=moved[0]["before"] if moved else None,
+            before=find_score_before_statements(card),
             statements="; ".join(map(describe_reported_statement, card["statements"])),
             score=card["score"],
             grade=" ".join(filter(None, (card["grade"], card["label"]))),
         )
+
+
+def find_score_before_statements(card: ReportData) -> float | None:
+    """What the first red flag or bonus moved, or the score where none did; several judges have one each, so none."""
+    reviews = card.get("reviews") or ()
+    if len(reviews) > 1:
+        return None
+    trail = [step for one in (card, *reviews) for step in one.get("steps", ())]
+    moved = (step["before"] for step in trail if step["step"] in ("deduct", "add"))
+    before: float | None = next(moved, card.get("score"))
+    return before
 
 
 def describe_reported_statement(one: ReportData) -> str:

@@ -17,6 +17,7 @@ from evenhand.report.graded import (
     format_grade_lines,
     format_report_history_lines,
     format_statement_lines,
+    format_tie_lines,
     list_adjusted_results,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
@@ -65,6 +66,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         *_render_markdown_preferences(head),
         _render_markdown_lines("Grades:", format_grade_lines(head)),
         _render_markdown_lines("Red flags and bonuses:", format_statement_lines(head)),
+        _render_markdown_lines("Ties:", format_tie_lines(head)),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
         _render_markdown_safety_gate(head),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ Json = dict[str, Any]
 Floats = NDArray[np.float64]
 MOST_NOTABLE_SAMPLES = 5  # Of each kind.
 MOST_REPORTED_TAGS = 50
+FEWER_RED_FLAGS, MORE_BONUSES = "fewer red_flags", "more bonuses"
 SMALLEST_CHANGE = 1e-9  # Below it, two composites differ by rounding.
 
 
@@ -106,6 +109,54 @@ def _average_tallied_criterion(tally: VariantTally, id: str, position: int) -> f
     values = np.array(tally.criteria[id].values[start:end], dtype=np.float64)
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else None
+
+
+def summarise_run_ties(frame: RunEvalRecord, summary: RunSummary) -> list[Json]:
+    """For each treatment, the samples that score as with the control, and whom the rubric's tie-breaks put first."""
+    control, ties = summary.tallies.get(frame.control), frame.tie_breaks
+    if control is None or not ties:
+        return []
+    names = (name for name in frame.shippable_variants if name != frame.control)
+    return [_break_run_ties(name, frame.control, summary, ties) for name in names]
+
+
+def _break_run_ties(treatment: str, control: str, summary: RunSummary, ties: Sequence[str]) -> Json:
+    two = summary.tallies[treatment], summary.tallies[control]
+    open_, changes = _list_sample_differences(*two, *(tally.score.values for tally in two))
+    open_ = open_[np.abs(changes) < SMALLEST_CHANGE]
+    tied, first = len(open_), {treatment: Counter[str](), control: Counter[str]()}
+    for tie in ties:
+        if not len(open_):
+            break
+        positions, changes = _list_sample_differences(*two, *(_find_tie_break_values(tally, tie) for tally in two))
+        told = np.isin(positions, open_) & (np.abs(changes) >= SMALLEST_CHANGE)
+        better = -changes[told] if tie == FEWER_RED_FLAGS else changes[told]
+        won = int((better > 0).sum())
+        first[treatment][tie] += won
+        first[control][tie] += len(better) - won
+        open_ = np.setdiff1d(open_, positions[told], assume_unique=True)
+    return {
+        "treatment": treatment,
+        "control": control,
+        "tied": tied,
+        "first": {name: {tie: count for tie, count in found.items() if count} for name, found in first.items()},
+        "equivalent": len(open_),
+    }
+
+
+def _find_tie_break_values(tally: VariantTally, tie: str) -> Sequence[float]:
+    if tie in (FEWER_RED_FLAGS, MORE_BONUSES):
+        return tally.red_flags if tie == FEWER_RED_FLAGS else tally.bonuses
+    return tally.criteria[tie].values if tie in tally.criteria else [nan] * len(tally.places)
+
+
+def _list_sample_differences(
+    one: VariantTally, other: VariantTally, values: Sequence[float], others: Sequence[float]
+) -> tuple[NDArray[np.int64], Floats]:
+    """The positions of samples that both have a value for, and the differences of its means over repeats."""
+    (ours, own), (theirs, their) = average_sample_scores(one, values), average_sample_scores(other, others)
+    both, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    return both, own[first] - their[second]
 
 
 def index_run_samples_by_tag(samples: Iterable[tuple[int, Sequence[str]]]) -> dict[str, array[int]]:

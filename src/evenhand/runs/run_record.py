@@ -17,7 +17,7 @@ from evenhand.errors import StoreError
 from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
 from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
 from evenhand.files.codec import Codec
-from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
+from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction
@@ -74,6 +74,11 @@ class RunEvalRecord:
         return scales.pop() if len(scales) == 1 else None
 
     @property
+    def tie_breaks(self) -> list[str]:
+        """Those of the rubrics, in their order."""
+        return list(dict.fromkeys(one for rubric in self.rubrics for one in rubric.get("ties", ())))
+
+    @property
     def shippable_variants(self) -> list[str]:
         """The variants that somebody may want to ship: the treatments, or the only one there is."""
         return [name for name in self.variants if name != self.control] or [self.control]
@@ -98,6 +103,15 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
         "grades": [
             {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
             for one in rubric.method.grades
+        ],
+        "ties": [
+            name_sample_rubric_column(key, one.of) if one.by == "criterion" else str(one)
+            for one in list_scorecard_tie_breaks(rubric)
+        ],
+        "statements": [
+            {"kind": kind, "id": name_sample_rubric_column(key, one.id), "asks": one.asks}
+            for kind, several in (("red_flag", rubric.red_flags), ("bonus", rubric.bonuses))
+            for one in several
         ],
         "judge_gate": spell_exact_fraction(find_least_judge_layer(rubric)),
         "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},

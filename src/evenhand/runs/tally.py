@@ -92,6 +92,8 @@ class VariantTally:
     verdicts: Counter[str] = field(default_factory=Counter)
     grades: Counter[str] = field(default_factory=Counter)
     statements: dict[tuple[str, str], StatementTally] = field(default_factory=dict)  # By kind and id.
+    red_flags: array[float] = field(default_factory=lambda: array("d"))  # How many each result has.
+    bonuses: array[float] = field(default_factory=lambda: array("d"))
     clusters: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))  # Position and repeat in one number.
     score: RunTallyMean = field(default_factory=RunTallyMean)
@@ -145,6 +147,8 @@ class VariantTally:
         self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
         if card.get("grade") is not None:
             self.grades[card["grade"]] += 1
+        self.red_flags.append(len(card.get("flags") or ()))
+        self.bonuses.append(len(card.get("bonuses") or ()))
         self._add_statements(row["position"], card.get("statements", ()))
         verdict = card["verdict"]
         if verdict is not None:
@@ -174,8 +178,10 @@ class VariantTally:
 
     def _add_statements(self, position: int, statements: Iterable[Mapping[str, Any]]) -> None:
         """Count each red flag and bonus once for an output, however many judges found it."""
-        for one in {(one["kind"], one["id"]): one for one in reversed(list(statements))}.values():
-            key = (one["kind"], one["id"])
+        first: dict[tuple[str, str], Mapping[str, Any]] = {}
+        for one in statements:
+            first.setdefault((one["kind"], one["id"]), one)
+        for key, one in first.items():
             known = self.statements.setdefault(key, StatementTally(position, one["amount"], one["why"]))
             known.outputs += 1
 

@@ -226,8 +226,8 @@ class PastScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrayedCriterion:
-    """A criterion more than two standard deviations from its mean."""
+class CriterionHistory:
+    """What a criterion scores, beside the mean and the standard deviation of the last evaluations that have it."""
 
     criterion: str
     score: Fraction
@@ -261,7 +261,8 @@ class Consistency:
     """What history says of one evaluation."""
 
     n: int
-    strayed: tuple[StrayedCriterion, ...] = ()
+    strayed: tuple[CriterionHistory, ...] = ()
+    measured: tuple[CriterionHistory, ...] = ()  # All that could be held against earlier scores, those that stray too.
 
     def __str__(self) -> str:
         if self.n == 0:
@@ -276,14 +277,14 @@ def check_score_consistency(
 ) -> Consistency:
     """Compare with the last ten earlier evaluations, oldest first, that have the same fingerprint."""
     past = [one for one in earlier if one.fingerprint == fingerprint][-HISTORY_WINDOW:]
-    strayed = []
+    strayed, measured = [], []
     for id, score in scores.items():
         own = [one.scores[id] for one in past if id in one.scores]
         if len(own) < LEAST_HISTORY:
             continue
         middle, spread = exact_mean_score(own), exact_score_variance(own)
+        sd = approximate_score_root(spread)
+        measured.append(CriterionHistory(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
         # Squared, so that no root is taken: |score − mean| > 2·sd.
-        if (score - middle) ** 2 > 4 * spread:
-            sd = approximate_score_root(spread)
-            strayed.append(StrayedCriterion(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
-    return Consistency(n=len(past), strayed=tuple(strayed))
+        strayed += measured[-1:] if (score - middle) ** 2 > 4 * spread else []
+    return Consistency(n=len(past), strayed=tuple(strayed), measured=tuple(measured))

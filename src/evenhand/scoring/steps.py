@@ -160,7 +160,8 @@ class CountedStatement:
             text = f"{self.statement.id} not counted"
         elif self.counted < self.amount:
             text += f" of {format_fraction(self.amount)}"
-        return f"{text} ({self.explanation})" if self.explanation else text
+        why = self.explanation or ("" if self.statement.asks == self.statement.id else self.statement.asks)
+        return f"{text} ({why})" if why else text
 
 
 def count_statements_scored_in_step(step: Deduct | Add, case: StepInputs) -> tuple[CountedStatement, ...]:

@@ -46,7 +46,11 @@ class HistoryEntry:
             "asked": one.asked,
             "same_as": one.same_as,
             "consistency": str(one.consistency),
-            "strayed": [entry.criterion for entry in one.consistency.strayed] if one.consistency else [],
+            "strayed": [entry.criterion for entry in one.consistency.strayed],
+            "earlier": {
+                entry.criterion: {"mean": float(entry.mean), "sd": round_for_json(float(entry.sd)), "n": entry.n}
+                for entry in one.consistency.measured
+            },
         }
 
 

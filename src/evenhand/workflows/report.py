@@ -19,6 +19,7 @@ from evenhand.runs.notable import (
     index_run_samples_by_tag,
     name_notable_run_samples,
     summarise_run_tags,
+    summarise_run_ties,
 )
 from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
 from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
@@ -108,6 +109,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
         **summarise_run_head(frame, summary, ids),
         "tags": summarise_run_tags(summary, index_run_samples_by_tag(_load_run_report_tags(store, run["id"]))),
         "notable": name_notable_run_samples(notable, ids),
+        "ties": summarise_run_ties(frame, summary),
     }
     # A part of a run is no evaluation.
     consistency = _stored_consistency_json(store, run, frame, head) if run["state"] == "finished" else []

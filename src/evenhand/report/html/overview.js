@@ -142,3 +142,25 @@ function picker(tag) {
   });
   return button;
 }
+
+const MOST_ADJUSTED = 20;
+
+// The outputs that red flags or bonuses moved: from what, by what and why, to what.
+function adjusted() {
+  const all = samples.flatMap((sample) => sample.results.filter((one) => one.moved).map((one) => [sample, one]));
+  if (!all.length || !byId('adjusted')) return;
+  const heads = [['Sample'], ['Variant'], ['Before', 'n'], ['Red flags and bonuses'], ['Score', 'n'], ['Grade']];
+  byId('adjusted-table').tHead.replaceChildren(headings(heads.filter(([name]) => variants.length > 1 || name !== 'Variant')));
+  byId('adjusted-table').tBodies[0].replaceChildren(...all.slice(0, MOST_ADJUSTED).map(adjustedRow));
+  const more = all.length - MOST_ADJUSTED;
+  byId('adjusted-more').textContent = more > 0 ? `${many(more, 'more output')}: open a sample.` : '';
+  byId('adjusted').hidden = false;
+}
+
+function adjustedRow([sample, { variant, grade, moved: [before, said, score] }]) {
+  return make('tr', { 'data-position': sample.position },
+    make('td', { class: 'id' }, make('a', { href: place(sample.id) }, sample.id || '(no id)')),
+    variants.length > 1 ? make('td', {}, variant) : null,
+    make('td', { class: 'n' }, figure(before)), make('td', {}, said),
+    make('td', { class: 'n' }, make('b', {}, figure(score))), make('td', {}, grade ?? '–'));
+}

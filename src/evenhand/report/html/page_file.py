@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from evenhand.report.graded import describe_reported_statement, find_score_before_statements
 from evenhand.report.html.formats import TEMPLATE_FILTERS
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.untrusted_text import escape_hiding_page_characters
@@ -45,11 +46,12 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
 
 
 def _list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
-    """The criteria that are answered by yes or no, in every rubric that has them."""
+    """What is answered by yes or no: red flags, bonuses, and criteria that are so in every rubric that has them."""
+    statements = [one["id"] for rubric in rubrics for one in rubric.get("statements", ())]
     scales: dict[str, set[str]] = {}
     for one in (criterion for rubric in rubrics for criterion in rubric["criteria"]):
         scales.setdefault(one["id"], set()).add(str(one["scale"]))
-    return [id for id, several in scales.items() if several == {"yes/no"}]
+    return [*statements, *(id for id, several in scales.items() if several == {"yes/no"})]
 
 
 @cache
@@ -138,6 +140,14 @@ def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
     for one in sample["results"]:
         failed = [check["name"] for check in one["assertions"] if check["passed"] is False]
         value = one["score"] if one["composite"] is None else one["composite"]
-        criteria = (one["scorecard"] or {}).get("criteria") or {}
-        results.append([one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"]), criteria])
+        card = one["scorecard"] or {}
+        criteria, grade = card.get("criteria") or {}, card.get("grade")
+        row = [one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"]), criteria, grade]
+        results.append([*row, _build_adjusted_row(card)] if card.get("statements") else row)
     return [sample["id"], shown, sample["tags"], results]
+
+
+def _build_adjusted_row(card: dict[str, Any]) -> list[object]:
+    """What red flags and bonuses did to an output: the score before, each of them, and the score."""
+    said = "; ".join(map(describe_reported_statement, card["statements"]))
+    return [find_score_before_statements(card), said, card["score"]]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
@@ -132,6 +133,23 @@ def build_page_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
 
 def _format_latency(one: PageData, which: str) -> str | None:
     return format_page_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
+
+
+def build_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
+    """Each grade that was given, as its rubric describes it, with how many outputs of each variant have it."""
+    known = {one["grade"]: one for rubric in head["eval"]["rubrics"] for one in rubric.get("grades", ())}
+    counts = {grade: [(one.get("grades") or {}).get(grade, 0) for one in head["variants"]] for grade in known}
+    return [(known[grade], several) for grade, several in counts.items() if any(several)]
+
+
+def build_statement_rows(head: PageData) -> list[dict[str, Any]]:
+    """Each red flag and bonus that was found, with what it asks."""
+    known = [one for rubric in head["eval"]["rubrics"] for one in rubric.get("statements", ())]
+    asked = {(one["kind"], one["id"]): one["asks"] for one in known}
+    return [
+        {**one, "asks": asked.get((one["kind"], one["id"]), ""), "what": STATEMENT_KINDS[one["kind"]]}
+        for one in head.get("statements", ())
+    ]
 
 
 NOTHING_TOLD = {"–", "0", "$0", "0 ms"}

@@ -77,8 +77,8 @@ const places = new Map();
 for (const sample of samples) if (!places.has(wellFormed(sample.id))) places.set(wellFormed(sample.id), sample);
 
 function entry(sample, results) {
-  sample.results = results.map(([variant, state, verdict, value, failed, flags, criteria]) => (
-    { variant, state, verdict, value, failed, flags, criteria }));
+  sample.results = results.map(([variant, state, verdict, value, failed, flags, criteria, grade, moved]) => (
+    { variant, state, verdict, value, failed, flags, criteria, grade, moved }));
   sample.by = new Map(variants.map((name) => [name, summary(sample.results.filter((one) => one.variant === name))]));
   [sample.difference, sample.changed] = difference(sample.by);
   sample.values = [...sample.by.values()].map((one) => one.value).filter(known);
@@ -93,6 +93,7 @@ function summary(results) {
     value: values.length ? values.reduce((sum, one) => sum + one, 0) / values.length : null,
     worst: worst ?? 'none',
     times: results.length,
+    grades: [...new Set(results.map((one) => one.grade).filter(known))].join(', '),
   };
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from evenhand.report.graded import format_tie_lines
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartLayout, IntervalRow
 from evenhand.report.html.comparison_charts import (
     draw_difference_charts,
@@ -27,9 +28,11 @@ from evenhand.report.html.page_tables import (
     are_sensitivity_charts_needless,
     build_criterion_rows,
     build_gate_rows,
+    build_grade_rows,
     build_page_cost_columns,
     build_page_judge_columns,
     build_score_rows,
+    build_statement_rows,
     describe_history,
     describe_judge_calls,
     describe_unknown_agreement,
@@ -108,8 +111,12 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "unknown_agreement": describe_unknown_agreement(head["agreement"]),
         "cost_columns": build_page_cost_columns(variants),
         "costs_known": _are_page_costs_known(head),
+        "for_review": [f"{one['variant']}: {one['says']}." for one in head["consistency"] if one.get("strayed")],
+        "tie_lines": format_tie_lines(head),
         "history": describe_history(head["consistency"]),
         "criteria": build_criterion_rows(head),
+        "grade_rows": build_grade_rows(head),
+        "statement_rows": build_statement_rows(head),
         "preference_tables": build_report_preference_tables(head),
         "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
@@ -199,6 +206,8 @@ def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("samples", "Samples"),
         ("scores", "Scores"),
+        *([("grades", "Grades")] if build_grade_rows(head) else []),
+        *([("statements", "Red flags and bonuses")] if head.get("statements") else []),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
         *([("preferences", "Preferences")] if head.get("preferences") else []),
         *([("sensitivity", "Sensitivity")] if head.get("sensitivity") else []),

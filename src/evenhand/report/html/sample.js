@@ -71,7 +71,7 @@ function head(result) {
     ['composite', known(result.composite) ? figure(result.composite) : ''],
     ['score', known(result.score) ? figure(result.score) : ''],
     ...Object.entries(result.layers ?? {}).map(([layer, one]) => [layer, known(one) ? figure(one) : '']),
-    ['grade', [card?.grade, card?.label].filter(Boolean).join(', ')],
+    ['grade', [card?.grade, card?.label].filter(Boolean).join(' ')],
     ['latency', duration(made.latency_ms)],
     ['cost', dollars(made.cost)],
     ['turns', known(made.turns) ? String(made.turns) : ''], ['by', made.author ?? ''],
@@ -80,7 +80,8 @@ function head(result) {
   return make('div', { class: 'head' },
     make('h3', {}, result.variant, ' ', word === 'none' ? '' : marked(word)),
     result.why ? make('p', { class: result.state === 'scored' ? 'quiet' : 'bad' }, result.why) : null,
-    make('p', { class: 'numbers' }, numbers.map(([name, text]) => make('span', {}, `${name} `, make('b', {}, text)))));
+    make('p', { class: 'numbers' }, numbers.map(([name, text]) => make('span', {}, `${name} `, make('b', {}, text)))),
+    card?.description ? make('p', { class: 'quiet' }, `${card.grade}: ${card.description}`) : null);
 }
 
 function part(title, items, list = 'ul') {
@@ -161,15 +162,21 @@ function steps(result) {
   const notes = [
     ...(card?.missing ?? []).map((one) => `${one.criterion} is missing: ${one.why}`),
     ...(card?.gates_failed ?? []).map((one) => `gate failed: ${written(one)}`),
-    ...(card?.flags ?? []).map((one) => `flag: ${written(one)}`),
-    ...(card?.bonuses ?? []).map((one) => `bonus: ${written(one)}`),
+    ...(card?.statements ? [] : card?.flags ?? []).map((one) => `flag: ${written(one)}`),
+    ...(card?.statements ? [] : card?.bonuses ?? []).map((one) => `bonus: ${written(one)}`),
     ...(card?.notes ?? []).map(written),
   ];
   const tables = [
     stepTable('Steps of the score', card?.steps), ...reviews(card),
     stepTable('Steps of the composite', result.composite_steps),
   ];
-  return make('div', {}, tables, part('Notes', notes.map((note) => make('li', {}, note))));
+  return make('div', {}, part('Red flags and bonuses', (card?.statements ?? []).map(statement)), tables, part('Notes', notes.map((note) => make('li', {}, note))));
+}
+
+function statement(one) {
+  const said = [one.kind === 'bonus' ? 'bonus' : 'red flag', one.judge].filter(Boolean).join(', ');
+  return make('li', {}, make('b', {}, `${one.id} ${one.counted ? signed(one.counted) : 'not counted'} `),
+    make('span', { class: 'quiet' }, said), one.why ? make('div', { class: 'prose' }, one.why) : null);
 }
 
 function reviews(card) {

@@ -61,6 +61,7 @@ function begin() {
   byId('table').tHead.replaceChildren(headings(columns()));
   lookFirst();
   byTag();
+  adjusted();
   show();
   byId('browser').hidden = false;
 }
@@ -89,6 +90,7 @@ byId('back').addEventListener('click', () => turn(-1));
 byId('forth').addEventListener('click', () => turn(1));
 byId('table').tBodies[0].addEventListener('click', press);
 byId('first-table').addEventListener('click', press);
+byId('adjusted-table')?.addEventListener('click', press);
 byId('detail-close').addEventListener('click', () => panel.close());
 byId('detail-back').addEventListener('click', () => step(-1));
 byId('detail-forth').addEventListener('click', () => step(1));

@@ -94,7 +94,7 @@ function row(sample) {
 function value(one) {
   if (!one.times) return '–';
   const shown = known(one.value) || one.worst === 'none' ? make('b', {}, figure(one.value)) : null;
-  return [shown, ' ', one.worst === 'none' ? '' : marked(one.worst), one.times > 1 ? ` × ${one.times}` : ''];
+  return [shown, ' ', one.grades ? make('span', { class: 'grade' }, one.grades, ' ') : '', one.worst === 'none' ? '' : marked(one.worst), one.times > 1 ? ` × ${one.times}` : ''];
 }
 
 let reach = 0;
