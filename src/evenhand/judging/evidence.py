@@ -127,7 +127,8 @@ def verify_form_evidence(
             continue
         told = _sort_evidence(answer.evidence, text)
         quoted = told.found or told.from_trace
-        low = _is_low_answer(key, wanted.scale, score)
+        # Something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes.
+        low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
         absent = told.absent if low else ()
         # A bare no needs nothing: what is absent cannot be quoted.
         needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
@@ -182,11 +183,6 @@ def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
         elif is_quotation_evidence(quote):
             invented.append(quote)
     return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
-
-
-def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
-    """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
-    return key == "red_flags" or scale.share(score.value) < _MIDDLE
 
 
 _YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}

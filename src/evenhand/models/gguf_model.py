@@ -17,8 +17,8 @@ from typing import Any
 from evenhand.errors import Fault, JudgeError, ModelError, RefusedError
 from evenhand.models.function_model import call_model_in_thread
 from evenhand.models.openai_format import build_request_body, parse_reply_body
-from evenhand.models.requests import Reply, Request
-from evenhand.models.server_answers import AcceptedParameters, read_provider_object, read_provider_text
+from evenhand.models.requests import Reply, Request, read_provider_object, read_provider_text
+from evenhand.models.server_answers import AcceptedParameters
 
 MAGIC = b"GGUF"
 RUNTIME = "xllamacpp"

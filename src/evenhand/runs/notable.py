@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +47,6 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     lowest.sort(key=lambda one: one["composite"])
     found = {"worse": worse, "better": better, "lowest": lowest}
     return {kind: several[:MOST_NOTABLE_SAMPLES] for kind, several in found.items()}
-
-
-def name_notable_run_samples(notable: Json, ids: Mapping[int, str]) -> Json:
-    """The same with the ids of the samples in place of their positions."""
-    return {
-        kind: [{"sample": ids.get(one["position"], ""), **one} for one in several] for kind, several in notable.items()
-    }
 
 
 def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
@@ -106,15 +98,6 @@ def _average_tallied_criterion(tally: VariantTally, id: str, position: int) -> f
     values = np.array(tally.criteria[id].values[start:end], dtype=np.float64)
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else None
-
-
-def index_run_samples_by_tag(samples: Iterable[tuple[int, Sequence[str]]]) -> dict[str, array[int]]:
-    """The positions of samples by tag."""
-    found: dict[str, array[int]] = {}
-    for position, tags in samples:
-        for tag in tags:
-            found.setdefault(tag, array("q")).append(position)
-    return found
 
 
 def summarise_run_tags(summary: RunSummary, tags: Mapping[str, Sequence[int]]) -> list[Json]:

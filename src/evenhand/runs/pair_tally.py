@@ -25,15 +25,10 @@ class RunPairTally:
     undecided: dict[tuple[str, str], int] = field(default_factory=dict)
     judges: dict[str, list[int]] = field(default_factory=dict)  # Answered, followed the place, first place named.
 
-    @property
-    def asked(self) -> bool:
-        """Whether any pair was asked about."""
-        return bool(self.games or self.undecided)
-
     def add(self, content: Mapping[str, Any], cluster: int) -> None:
         """Count the pairs that a result keeps."""
         by_pair: dict[tuple[str, str], list[Json]] = {}
-        for one in content.get("preferences", ()):
+        for one in content["preferences"]:
             by_pair.setdefault((one["first"], one["second"]), []).append(one)
             self._tally_judge_position(one)
         for pair, several in by_pair.items():

@@ -26,11 +26,6 @@ EVEN_WITH_CONTROL = Fraction(3)  # The same in the layer, from 1 to 5.
 _PREFERENCE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 
 
-def is_pairwise_run_rubric(rubric: Rubric | None) -> bool:
-    """Whether judges compare outputs by this rubric instead of scoring each."""
-    return rubric is not None and rubric.method.dialogue == PAIRWISE
-
-
 def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
     """What comes of pairs as a rubric: one number from 0 to 1, ½ where an output is as good as the control's."""
     asks = f"How often is it preferred to the output of {control}? A tie counts half."

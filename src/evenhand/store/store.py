@@ -62,6 +62,7 @@ class Store(AbstractContextManager["Store"]):
     """Runs with their samples, results, calls and outputs. Every failure is a StoreError that names the store."""
 
     shown: str  # The store as messages name it: its file, or its address without the password.
+    address: str | Path  # What opens this store again, from any folder; a password in it is not hidden.
     _place: StoreLocation
     _clock: Callable[[], datetime]
     _engine: Engine
@@ -95,13 +96,8 @@ class Store(AbstractContextManager["Store"]):
                 engine.dispose()
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
-        return cls(at.shown, at, clock, engine, writing, ReplyRowLookup(engine))
-
-    @property
-    def address(self) -> str | Path:
-        """What opens this store again, from any folder; a password in it is not hidden."""
-        file = self._place.file
-        return self._place.url.render_as_string(hide_password=False) if file is None else file.absolute()
+        address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
+        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
 
     @property
     def contests(self) -> ContestStore:
