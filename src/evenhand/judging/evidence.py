@@ -11,8 +11,7 @@ from typing import TypeVar
 from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
-from evenhand.judging.prompts import Prompts
-from evenhand.judging.questions import ReplyReading
+from evenhand.judging.prompts import Prompts, ReplyReading
 from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_object

@@ -15,8 +15,7 @@ from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
-from evenhand.judging.prompts import JudgeSetup, load_prompts
-from evenhand.judging.questions import Dialogue, R, T
+from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge
 from evenhand.model.rubric import Rubric

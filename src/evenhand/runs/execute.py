@@ -93,6 +93,7 @@ async def execute_run(
     """
     # What a sitting that was killed had no time to drop.
     finished = await drop_unneeded_replies(worker) if goes_on else {}
+    worker.tell = ending.note_result if ending else None
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     for stage in stages:
         pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
 from evenhand.evals.composite_settings import read_eval_layer_weights
@@ -191,17 +192,17 @@ def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, F
     layered, chosen = load_rubric("layered"), weights or read_eval_layer_weights(rubric)
     if rubric is None and not chosen:
         return layered
-
-    def weigh_layers() -> Rubric:
-        criteria = [replace(one, weight=chosen.get(one.id, one.weight)) for one in layered.criteria]
-        if rubric is not None:
-            scale = Scale(min=rubric.method.scale.min, max=rubric.method.scale.max)
-            criteria = [
-                replace(one, scale=scale, anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one for one in criteria
-            ]
-        return replace(layered, criteria=tuple(criteria))
-
-    return _COMPOSITE_RUBRICS.get((rubric or "", repr(sorted(chosen.items()))), weigh_layers)
+    judged: dict[str, Any] = {}
+    if rubric is not None:
+        judged = {"scale": Scale(min=rubric.method.scale.min, max=rubric.method.scale.max), "anchors": ()}
+    changes = {
+        one.id: {"weight": chosen.get(one.id, one.weight), **(judged if one.id == COMPOSITE_JUDGE_LAYER else {})}
+        for one in layered.criteria
+    }
+    return _COMPOSITE_RUBRICS.get(
+        (rubric or "", repr(sorted(chosen.items()))),
+        lambda: replace(layered, criteria=tuple(replace(one, **changes[one.id]) for one in layered.criteria)),
+    )
 
 
 def compose_result_score(

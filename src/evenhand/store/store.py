@@ -26,8 +26,16 @@ from evenhand.store.database import (
     prepare_store_tables,
     vacuum_store,
 )
-from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row, run_last_written
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
+from evenhand.store.queries import (
+    RUN_KIND,
+    FinishedRowKeys,
+    ReplyRowLookup,
+    ResultPlace,
+    hold_stored_row,
+    is_run_row_held,
+    release_stored_row,
+    run_last_written,
+)
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,

@@ -44,7 +44,7 @@ from evenhand.runs.run_record import RunRecorder, find_resumable_run, list_resum
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
@@ -202,14 +202,14 @@ async def _execute_stored_run(
         course.on_stop = connections.shut
         setup = build_run_setup(eval, connections, counted.questions)
         samples = RecheckedSamples(eval.samples, counted)
-        if not goes_on:
+        if goes_on:
+            store.hold_run(row["id"], process_holder_name())
+        else:  # It is held from its beginning.
             store.begin_run(row)
-        store.hold_run(row["id"], process_holder_name())
         with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
-            tell = ending.note_result if ending else None
-            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell, course)
+            worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
             async with watch(course, lambda: connections.spent):
                 try:
                     await execute_run(worker, samples, course, ending, goes_on=goes_on)

@@ -32,8 +32,16 @@ from evenhand.judging.evidence import (
     read_judge_suggestions,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_prompt_material
-from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
+from evenhand.judging.prompts import (
+    Dialogue,
+    JudgeQuestion,
+    JudgeSetup,
+    Prompts,
+    ReplyReading,
+    ask_questions,
+    compose_judge_request,
+    label_prompt_material,
+)
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.criterion import Criterion, Statement
