@@ -67,8 +67,9 @@ def score_run_pairs(
         for output in sample.outputs:
             score = _score_run_pair(output, own, control, alone=not asked.preferences)
             answers.append(Answers(id=output, author=sample.authors.get(output), scores={PREFERENCE: score}))
-            reason = _collect_run_pair_reasons(output, own, control)
             if output != control:
+                pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
+                reason = "" if pair is None else " / ".join(filter(None, pair.reasons))
                 judgments.append(Judgment(judge=judge, output=output, criterion=PREFERENCE, score=score, reason=reason))
         weight = to_exact_fraction(how.weights.get(judge, 1))
         reviews.append(Review(judge=judge, outputs=tuple(answers), weight=weight))
@@ -95,8 +96,3 @@ def _score_run_pair(output: str, own: Sequence[Preference], control: str, *, alo
     if pair.why_not:
         return Missing.from_text(pair.why_not)
     return Scored(EVEN if pair.winner is None else Fraction(pair.winner == output))
-
-
-def _collect_run_pair_reasons(output: str, own: Sequence[Preference], control: str) -> str:
-    pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
-    return "" if pair is None else " / ".join(filter(None, pair.reasons))

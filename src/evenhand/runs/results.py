@@ -118,6 +118,11 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         if leaf.judged and result.in_tables
     }
     assertions = [checked_assertion_to_json(one) for one in result.checked]
+    preferences = [
+        {**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)}
+        for one in result.preferences
+        if one.second == variant
+    ]
     criteria = {id: spell_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
     return {
         "why": why,
@@ -140,7 +145,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "calls": list(dict.fromkeys(result.work.keys)),
         "five_layers": list_run_result_layers(assertions, criteria, whole) if whole else None,
         # Every pair once: with the later of its two variants.
-        **({"preferences": _run_result_preferences(result)} if result.preferences else {}),
+        **({"preferences": preferences} if result.preferences else {}),
     }
 
 
@@ -163,11 +168,6 @@ def list_run_result_layers(
         "dimension": dict(criteria),
         "composite": spell_exact_fraction(whole.card.exact),
     }
-
-
-def _run_result_preferences(result: OutputResult) -> list[Json]:
-    own = (one for one in result.preferences if one.second == result.work.variant)
-    return [{**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)} for one in own]
 
 
 # With its exact score, from which another rubric can be scored.

@@ -259,10 +259,8 @@ def made(
 
 def answers(id: str = "output", /, **scores: Number | bool | None) -> Answers:
     """What a judge says about one output, criterion by criterion; None is a criterion that it left open."""
-    return Answers(id=id, scores={criterion: _build_fake_score(value) for criterion, value in scores.items()})
-
-
-def _build_fake_score(value: Number | bool | None) -> CriterionScore:
-    if value is None:
-        return NOT_ANSWERED
-    return Scored(to_exact_fraction(int(value) if isinstance(value, bool) else value))
+    given: dict[str, CriterionScore] = {
+        criterion: NOT_ANSWERED if value is None else Scored(to_exact_fraction(+value))  # A bool becomes a number.
+        for criterion, value in scores.items()
+    }
+    return Answers(id=id, scores=given)
