@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand import Connections, JudgeError, JudgeOptions, Missing, Sample, Scored, judge, load_rubric
-from evenhand.judging.dialogues.listwise import ask_listwise
-from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.results import JudgedSample

@@ -16,9 +16,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_gate_check,
 )
-from evenhand.judging.dialogues.listwise import ask_listwise
+from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
 from evenhand.judging.prompts import JudgeSetup, load_prompts

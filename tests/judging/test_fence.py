@@ -19,13 +19,11 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_gate_check,
 )
-from evenhand.judging.dialogues.listwise import ask_listwise
+from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import JOINER, fence_untrusted_pieces, neutralize_untrusted_text
-from evenhand.judging.questions import Dialogue
+from evenhand.judging.prompts import JOINER, Dialogue, fence_untrusted_pieces, neutralize_untrusted_text
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import Request

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evenhand import JudgeError, Sample, load_rubric
-from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_pairwise
 from evenhand.judging.judge import ask_judges_for_preferences
 from evenhand.judging.results import Preference
 from evenhand.models.requests import NoReply, Request

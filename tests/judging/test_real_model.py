@@ -15,12 +15,10 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_gate_check,
 )
-from evenhand.judging.dialogues.listwise import ask_listwise
+from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
-from evenhand.judging.prompts import JudgeSetup, load_prompts
-from evenhand.judging.questions import Dialogue
+from evenhand.judging.prompts import Dialogue, JudgeSetup, load_prompts
 from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Model, NoReply, Reply
 from tests.judging.llama import MODEL

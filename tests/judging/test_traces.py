@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, build_pointwise_questions
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts

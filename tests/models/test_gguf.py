@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evenhand import Connections, JudgeError, JudgeOptions, Missing, ModelError, Sample, Scored, judge, load_rubric
-from evenhand.models.gguf_model import join_reply_chunks
+from evenhand.models.function_model import join_reply_chunks
 from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
 from tests.judging import llama
 

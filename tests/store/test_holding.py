@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store import store as _store
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
 from tests.store.rows import RUN, call_row, result_row, run_row

@@ -177,8 +177,9 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
         asked_for, advice = _build_suggestions_form(prompts)
         form = form.removesuffix("\n}") + ",\n" + asked_for + "\n}"
         schema = build_reply_schema({**schema["properties"], ADVICE_KEY: advice})
-    form, schema, told = _add_whole_output_prompt(rubric, prompts, form, schema, notes=name == "listwise")
-    listed += told
+    if name == "listwise" or rubric.whole_scale is not None:
+        form, schema, told = _add_whole_output_prompt(rubric, prompts, form, schema, notes=name == "listwise")
+        listed += told
     if labels:
         one = form.replace("\n", "\n    ")
         form = '{\n  "responses": {\n' + ",\n".join(f'    "{label}": {one}' for label in labels) + "\n  }\n}"
@@ -215,8 +216,6 @@ def _add_whole_output_prompt(
         blanks[WHOLE_KEY] = f"<{span}>"
         answers[WHOLE_KEY] = {"type": "number", **{f"{end}imum": float(value) for end, value in ends.items()}}
         told = f"\n{prompts.say('whole', scale=span)}\n"
-    if not blanks:
-        return form, schema, ""
     form = form.removesuffix("\n}") + "".join(f',\n  "{key}": {blank}' for key, blank in blanks.items()) + "\n}"
     return form, build_reply_schema({**schema["properties"], **answers}), told
 

@@ -11,8 +11,7 @@ from typing import TypeVar
 from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
-from evenhand.judging.prompts import Prompts
-from evenhand.judging.questions import ReplyReading
+from evenhand.judging.prompts import Prompts, ReplyReading
 from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_object
@@ -127,7 +126,8 @@ def verify_form_evidence(
             continue
         told = _sort_evidence(answer.evidence, text)
         quoted = told.found or told.from_trace
-        low = _is_low_answer(key, wanted.scale, score)
+        # Something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes.
+        low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
         absent = told.absent if low else ()
         # A bare no needs nothing: what is absent cannot be quoted.
         needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
@@ -182,11 +182,6 @@ def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
         elif is_quotation_evidence(quote):
             invented.append(quote)
     return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
-
-
-def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
-    """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
-    return key == "red_flags" or scale.share(score.value) < _MIDDLE
 
 
 _YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}

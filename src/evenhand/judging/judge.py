@@ -9,7 +9,7 @@ from itertools import combinations
 from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
-from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_pairwise
 from evenhand.judging.evidence import pick_severest_judge_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES

@@ -15,10 +15,9 @@ from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
-from evenhand.judging.prompts import JudgeSetup, load_prompts
-from evenhand.judging.questions import Dialogue, R, T
+from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
-from evenhand.judging.traces import note_shortened_trace
+from evenhand.judging.traces import show_trace_to_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
@@ -170,7 +169,8 @@ async def ask_judge_opinion(
     outputs = [output for output in outputs if output not in reviews]
     if not outputs:
         return JudgeOpinion(judge=manner.judge, reviews=reviews)
-    ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]]
+    ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]] = partial(ask_pointwise, each=how.each)
+    listed = None
     if how.logprobs:
         ask = partial(ask_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:
@@ -179,27 +179,19 @@ async def ask_judge_opinion(
         ask = ask_by_odds
     elif rubric.method.dialogue == "listwise" and not how.each:
         listed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
-        reviews |= {
-            one.answers.id: _mark_judge_review_unsafe(
-                rubric, sample, _note_trace_hidden_from_judge(rubric, sample, one, manner)
-            )
-            for one in listed.reviews
-        }
-        return JudgeOpinion(
-            judge=manner.judge,
-            reviews=reviews,
-            order=listed.order,
-            ranking=listed.ranking,
-            abstained=listed.abstained,
-        )
+    told: Sequence[OutputReview]
+    if listed is not None:
+        told = listed.reviews
     else:
-        ask = partial(ask_pointwise, each=how.each)
-    told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
-    told = [
-        _mark_judge_review_unsafe(rubric, sample, _note_trace_hidden_from_judge(rubric, sample, one, manner))
-        for one in told
-    ]
-    return JudgeOpinion(judge=manner.judge, reviews=reviews | dict(zip(outputs, told, strict=True)))
+        told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
+    if sample.traces:
+        told = [_note_trace_hidden_from_judge(rubric, sample, one, manner) for one in told]
+    if rubric.safety_gate:
+        told = [_mark_judge_review_unsafe(sample, one) for one in told]
+    opinion = JudgeOpinion(judge=manner.judge, reviews=reviews | {one.answers.id: one for one in told})
+    if listed is None:
+        return opinion
+    return replace(opinion, order=listed.order, ranking=listed.ranking, abstained=listed.abstained)
 
 
 def _withhold_outputs_from_judge_prompt(
@@ -213,7 +205,8 @@ def _withhold_outputs_from_judge_prompt(
             hidden = explain_output_hidden_from_judge(finding.says, finding.text)
             scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
             answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
-            reviews[output] = _mark_judge_review_unsafe(rubric, sample, OutputReview(answers=answers, judgments=()))
+            review = OutputReview(answers=answers, judgments=())
+            reviews[output] = _mark_judge_review_unsafe(sample, review) if rubric.safety_gate else review
     return reviews
 
 
@@ -221,13 +214,12 @@ def _note_trace_hidden_from_judge(
     rubric: Rubric, sample: Sample, told: OutputReview, manner: JudgeSetup
 ) -> OutputReview:
     """What the judge did not see of a trace, which is no fault of the output."""
-    note = note_shortened_trace(rubric, sample.traces, told.answers.id, manner.prompts)
+    trace = sample.traces.get(told.answers.id)
+    note = show_trace_to_judge(trace, rubric, manner.prompts).describe_shortening_for_judge() if trace else ""
     return replace(told, answers=replace(told.answers, notes=(*told.answers.notes, note))) if note else told
 
 
-def _mark_judge_review_unsafe(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
-    """Unsafe, where the rubric has a safety gate and the guard has found something."""
-    if not rubric.safety_gate:
-        return told
+def _mark_judge_review_unsafe(sample: Sample, told: OutputReview) -> OutputReview:
+    """Unsafe by the rubric's safety gate, where the guard has found something."""
     found = next((one for one in sample.findings.get(told.answers.id, ()) if one.guard == "safety"), None)
     return replace(told, answers=replace(told.answers, unsafe=found.rule, passage=found.text)) if found else told

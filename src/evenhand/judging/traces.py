@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
@@ -202,10 +202,3 @@ def _say_trace_gap_in_prompt(trace: OutputTrace, places: Sequence[int], prompts:
     names = [f"{name} ×{count}" for name, count in counts.most_common(MOST_NAMES)] + ["…"] * (len(counts) > MOST_NAMES)
     numbers = "–".join(dict.fromkeys(str(at + 1) for at in (places[0], places[-1])))
     return prompts.say("trace_gap", calls=numbers, names=", ".join(names))
-
-
-def note_shortened_trace(rubric: Rubric, traces: Mapping[str, OutputTrace], output: str, prompts: Prompts) -> str:
-    """What the scorecard says of a trace that a judge did not see whole; empty where it did."""
-    return (
-        show_trace_to_judge(traces[output], rubric, prompts).describe_shortening_for_judge() if output in traces else ""
-    )

@@ -59,11 +59,9 @@ def describe_unanswerable_criteria(found: Sequence[UnanswerableCriterion]) -> st
     for one in found:  # Several reasons of questions would make a long sentence.
         why = one.why if one.is_score or len(unseen) == 1 else "the words of an output do not show it"
         by_reason.setdefault(why, []).append(one.criterion)
-    parts = [f"{_name_criteria(ids)} ({why})" for why, ids in by_reason.items()]
+    parts = []
+    for why, ids in by_reason.items():
+        names = list(dict.fromkeys(ids))
+        more = len(names) - MOST_NAMED
+        parts.append(f"{join_names([*names[:MOST_NAMED], f'{more} more'] if more > 0 else names)} ({why})")
     return f"the judge {EMBEDDED} cannot answer {'; '.join(parts)}: {WAY_OUT}"
-
-
-def _name_criteria(ids: Sequence[str]) -> str:
-    names = list(dict.fromkeys(ids))
-    more = len(names) - MOST_NAMED
-    return join_names([*names[:MOST_NAMED], f"{more} more"] if more > 0 else names)

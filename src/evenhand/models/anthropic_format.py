@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from evenhand.models.requests import Message, Reply, Request, TokenUsage
-from evenhand.models.server_answers import (
-    AcceptedParameters,
+from evenhand.models.requests import (
+    Message,
+    Reply,
+    Request,
     StopReason,
+    TokenUsage,
     read_provider_object,
     read_provider_text,
     read_token_count,
 )
+from evenhand.models.server_answers import AcceptedParameters
 
 PATH = "/messages"
 FORMATS = ("output_config", "tool")  # Newer models know the first only, older ones the second only.

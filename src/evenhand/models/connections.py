@@ -15,11 +15,11 @@ from evenhand.files.function_identity import hash_function, read_stated_version
 from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
 from evenhand.models.function_model import (
     FunctionModel,
+    GgufModel,
     hash_model_function_source,
     load_model_function,
     name_function_model,
 )
-from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
 from evenhand.models.model_names import (
     KEY_VARIABLES,

@@ -67,14 +67,10 @@ class ConcurrencyPace:
     def __post_init__(self) -> None:
         self.width = min(self.most, FIRST_WIDTH)
 
-    def begin_round(self, now: float, *, passed_over: int = 0) -> None:
-        """Count from now on."""
-        self._since, self._replies, self._passed_over = now, 0, passed_over
-
     def note_reply(self, now: float, under_way: int, *, queued: bool) -> None:
         """Count a reply, and change the width at the end of a round; without a queue the width tells nothing."""
         if self._since is None or not queued:
-            self.begin_round(now, passed_over=self._passed_over)
+            self._since, self._replies = now, 0
             return
         if self._passed_over > 0:
             self._passed_over -= 1
@@ -85,7 +81,7 @@ class ConcurrencyPace:
             return
         before, rate = self.width, self._replies / (now - self._since)
         self._end_round(rate)
-        self.begin_round(now, passed_over=under_way if self.width < before else 0)
+        self._since, self._replies, self._passed_over = now, 0, under_way if self.width < before else 0
 
     def _end_round(self, rate: float) -> None:
         before = self._rate
@@ -179,7 +175,8 @@ class ConcurrencyGate:
         """Tell the pace that a reply has come."""
         if self.pace is not None:
             self.pace.note_reply(now, self._inside, queued=bool(self._waiting))
-            self._admit()
+            if self._waiting:
+                self._admit()
 
     def report_success(self) -> None:
         """Let in a little more: one more after as many successes as fit inside."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from evenhand.models.requests import Reply, Request, TokenLogprobs, TokenUsage
-from evenhand.models.server_answers import (
-    AcceptedParameters,
+from evenhand.models.requests import (
+    Reply,
+    Request,
     StopReason,
+    TokenLogprobs,
+    TokenUsage,
     read_provider_object,
     read_provider_text,
     read_token_count,
 )
+from evenhand.models.server_answers import AcceptedParameters
 
 PATH = "/chat/completions"
 FORMATS = ("json_schema", "json_object")

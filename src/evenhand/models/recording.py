@@ -10,8 +10,7 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, JudgeError, RefusedError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonField, JsonShape, read_json_string
-from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs
-from evenhand.models.server_answers import read_provider_object
+from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs, read_provider_object
 
 _BEGINNING = b'{"key": "'
 

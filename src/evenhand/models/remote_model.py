@@ -15,7 +15,7 @@ from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.models import anthropic_format, openai_format
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress, Secrets
-from evenhand.models.requests import Reply, Request, estimate_input_tokens
+from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
 from evenhand.models.server_answers import (
     AcceptedParameters,
     HttpAnswer,
@@ -25,9 +25,8 @@ from evenhand.models.server_answers import (
     explain_error_in_http_response,
     explain_http_error_status,
     explain_http_failure,
+    explain_unreadable_http_response,
     merge_accepted_parameters,
-    parse_http_response_json,
-    read_provider_object,
 )
 
 _LISTING_SECONDS = 10.0
@@ -160,9 +159,10 @@ class RemoteModel:
         line.server.answered = True
         if not 200 <= answer.status < 300:
             return explain_http_error_status(answer, line.secrets, line.clock.wall())
-        data = parse_http_response_json(answer.body)
-        if isinstance(data, ServerProblem):
-            return data
+        try:
+            data = json.loads(answer.body.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as problem:
+            return explain_unreadable_http_response(answer.body, problem)
         if isinstance(data, dict) and data.get("error"):
             return explain_error_in_http_response(data, line.secrets)
         request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
@@ -221,8 +221,12 @@ class RemoteModel:
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
-    data = parse_http_response_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
-    entries = read_provider_object(data).get("data")
+    if not isinstance(answer, HttpAnswer) or answer.status != 200:
+        return ()
+    try:
+        entries = read_provider_object(json.loads(answer.body.decode("utf-8-sig"))).get("data")
+    except (ValueError, RecursionError):
+        return ()
     listed = entries[:_MOST_LISTED] if isinstance(entries, list) else []
     found = [read_provider_object(entry).get("id") for entry in listed]
     return tuple(secrets.hide_keys(id) for id in found if isinstance(id, str) and id)

@@ -13,6 +13,7 @@ from evenhand.model.criterion import Criterion
 
 EMBEDDED = "embedded"  # The name of the judge that goes by rules.
 Role = Literal["system", "user", "assistant"]
+StopReason = Literal["end", "length", "refusal", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Reply:
     """What a model answered."""
 
     text: str
-    stop: Literal["end", "length", "refusal", "unknown"] = "unknown"
+    stop: StopReason = "unknown"
     model: str = ""  # As the server names it.
     usage: TokenUsage = field(default_factory=TokenUsage)
     places: tuple[TokenLogprobs, ...] = ()
@@ -159,3 +160,28 @@ def read_model_version(model: Model) -> str:
 def estimate_input_tokens(request: Request) -> int:
     """About how many tokens a request has: most scripts need one for three bytes, or fewer."""
     return sum(len(message.text.encode("utf-8", "replace")) for message in request.messages) // 3 + 1
+
+
+_MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.
+
+
+def read_provider_object(value: object) -> Mapping[str, object]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def read_token_count(value: object) -> int | None:
+    """The value where it is a plausible number of tokens."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if whole and isinstance(value, int) else None
+
+
+def read_provider_text(value: object) -> str:
+    """The text of a string or of a list of text parts; what is no character is replaced, so that it can be stored."""
+    if isinstance(value, list):
+        parts = (part if isinstance(part, str) else read_provider_object(part).get("text") for part in value)
+        value = "".join(part for part in parts if isinstance(part, str))
+    if not isinstance(value, str) or value.isascii():
+        return value if isinstance(value, str) else ""
+    # JSON can spell half a character ("\ud83d" alone), which no file and no terminal can hold.
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

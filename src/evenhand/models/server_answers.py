@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from evenhand.models.limits import parse_retry_after
 from evenhand.models.model_names import Secrets
+from evenhand.models.requests import read_provider_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +55,15 @@ class ServerProblem:
     said: str = field(default="", repr=False)  # The server's own words, for finding such a parameter only.
 
 
-def parse_http_response_json(body: bytes) -> object | ServerProblem:
-    """The JSON of an answer."""
+def explain_unreadable_http_response(body: bytes, problem: ValueError | RecursionError) -> ServerProblem:
+    """Why an answer is no JSON."""
     if not body.strip():
         return ServerProblem("busy", "the answer is empty")
-    try:
-        data: object = json.loads(body.decode("utf-8-sig"))
-    except UnicodeDecodeError:
+    if isinstance(problem, UnicodeDecodeError):
         return ServerProblem("busy", "the answer is not UTF-8 text")
-    except (ValueError, RecursionError):
-        if body.lstrip()[:1] == b"<":
-            return ServerProblem("busy", "the answer is a web page (is this the address of the API?)")
-        return ServerProblem("busy", "the answer is not JSON")
-    return data
+    if body.lstrip()[:1] == b"<":
+        return ServerProblem("busy", "the answer is a web page (is this the address of the API?)")
+    return ServerProblem("busy", "the answer is not JSON")
 
 
 def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
@@ -87,11 +84,10 @@ def explain_http_error_status(answer: HttpAnswer, secrets: Secrets, wall: float)
             host = "an address that cannot be read"
         why = f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed"
         return ServerProblem("refused", why, always=True)
-    data = parse_http_response_json(answer.body)
-    if isinstance(data, ServerProblem):
+    try:
+        fault = _parse_server_fault(json.loads(answer.body.decode("utf-8-sig")))
+    except (ValueError, RecursionError):
         fault = _ServerFault(_read_error_page(answer.body))
-    else:
-        fault = _parse_server_fault(data)
     return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
 
 
@@ -221,29 +217,3 @@ _PARAMETERS = (
                            r"|\btools?\b|tool_choice", re.IGNORECASE),
      ("response_format", "output_config", "tools"), True),
 )  # fmt: skip
-
-StopReason = Literal["end", "length", "refusal", "unknown"]
-
-_MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.
-
-
-def read_provider_object(value: object) -> Mapping[str, object]:
-    """The value where it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def read_token_count(value: object) -> int | None:
-    """The value where it is a plausible number of tokens."""
-    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return value if whole and isinstance(value, int) else None
-
-
-def read_provider_text(value: object) -> str:
-    """The text of a string or of a list of text parts; what is no character is replaced, so that it can be stored."""
-    if isinstance(value, list):
-        parts = (part if isinstance(part, str) else read_provider_object(part).get("text") for part in value)
-        value = "".join(part for part in parts if isinstance(part, str))
-    if not isinstance(value, str) or value.isascii():
-        return value if isinstance(value, str) else ""
-    # JSON can spell half a character ("\ud83d" alone), which no file and no terminal can hold.
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

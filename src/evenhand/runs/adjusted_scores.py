@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -73,12 +73,9 @@ class AdjustedScores:
 def adjust_run_results(store: Store, run: str, frame: RunEvalRecord) -> AdjustedScores | None:
     """Write the composites of a run as its eval wants them computed, with the steps that moved them.
 
-    None where every output has its composite by itself.
-
-    What each output scored on its own is kept beside it, so that a run that goes on is adjusted again from there.
+    Not needed where every output has its composite by itself. What each scored on its own is kept beside it, so that a
+    run that goes on is adjusted again from there.
     """
-    if not frame.composite.needs_all_outputs:
-        return None
     outputs = _collect_run_outputs(store, run, frame)
     if not outputs.places:
         return None
@@ -246,35 +243,3 @@ def _list_run_adjustments(
         why = f"layers standardised by {frame.composite.standardise} over {len(outputs.variants):,} outputs: {parts}"
         steps.append({"step": "standardise", "before": round(before, 4), "after": round(after, 4), "why": why})
     return steps
-
-
-def summarise_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjusted: AdjustedScores | None) -> Json:
-    """Which layers the composite was computed from, and how, as data and in one sentence."""
-    settings, weights = frame.composite, frame.find_layer_weights()
-    why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
-    shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
-    listed = ", ".join(f"{name} × {float(share):g}" for name, share in shares.items()) or ", ".join(layers)
-    what = "weighted mean" if shares else "mean"
-    parts = [f"{what} of {listed}" if len(layers) > 1 else f"{listed} alone" if layers else "no layer was scored"]
-    parts += [f"weighted so because: {why}"] if shares and why else []
-    if not weights and any(one.get("layer_weights") for one in frame.rubrics):
-        parts.append("weighted as the rubric of each sample says")
-    notes, length = (adjusted.notes, adjusted.length) if adjusted else ((), None)
-    if settings.debias == "instruct":
-        parts.append("judges were told not to reward length")
-    if length is not None:
-        slope = f"{format_signed(length.per_doubling)} per doubling, 95% interval {format_signed(length.low)} to"
-        parts.append(f"the effect of length on judge scores was removed ({slope} {format_signed(length.high)})")
-    if settings.standardise != "off":
-        parts.append(f"layers standardised ({settings.standardise}) over all outputs of the run")
-    return {
-        "layers": list(layers),
-        "weights": {name: float(share) for name, share in shares.items()} or None,
-        "why": why if shares else "",
-        "standardise": settings.standardise,
-        "debias": settings.debias,
-        "multivariate": settings.multivariate,
-        "length": None if length is None else asdict(length),
-        "notes": list(notes),
-        "says": "; ".join([*parts, *notes]),
-    }

@@ -29,14 +29,13 @@ from evenhand.evals.samples import RecheckedSamples
 from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
-from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
-from evenhand.runs.pairs import build_run_pair_rubric, is_pairwise_run_rubric, score_run_pairs
+from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -81,13 +80,20 @@ class RunProgress:
 
 
 async def execute_run(
-    worker: RunWorker, samples: RecheckedSamples, course: RunProgress, ending: StopOnceDecided | None
+    worker: RunWorker,
+    samples: RecheckedSamples,
+    course: RunProgress,
+    ending: StopOnceDecided | None,
+    *,
+    goes_on: bool = True,
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `ending` gives a reason.
 
-    `course.stop()` leaves early; nothing kept is lost.
+    `course.stop()` leaves early; nothing kept is lost. A run that goes on may have finished some.
     """
-    finished = await drop_unneeded_replies(worker)  # What a sitting that was killed had no time to.
+    # What a sitting that was killed had no time to drop.
+    finished = await drop_unneeded_replies(worker) if goes_on else {}
+    worker.tell = ending.note_result if ending else None
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     for stage in stages:
         pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
@@ -219,14 +225,15 @@ class RunWorker:
                 findings={name: one.findings for name, (one, _) in found.items() if one.findings},
             )
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
-            if is_pairwise_run_rubric(rubric):
+            if rubric.method.dialogue == PAIRWISE:
                 eval, judges = self.setup.eval, self._open_judges(shared)
                 pairs = await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
                 names = [judge.name for judge in judges]
                 judged = score_run_pairs(rubric, asked, pairs, eval.how, names, eval.control)
                 preferences = pairs.preferences
             else:
-                judged, preferences = await self._ask_judges(rubric, asked, shared), ()
+                judges, preferences = self._open_judges(shared), ()
+                judged = await ask_judges_for_reviews(rubric, asked, judges, self.setup.eval.how)
             for one in results:
                 one.judged, one.preferences = judged, preferences
                 one.weights = {name: float(weight) for name, weight in self.setup.eval.how.weights.items()}
@@ -239,7 +246,7 @@ class RunWorker:
     async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
         """The output and what rules find in it, or why there is none."""
         eval, scored = self.setup.eval, rubric
-        if rubric is not None and is_pairwise_run_rubric(rubric):
+        if rubric is not None and rubric.method.dialogue == PAIRWISE:
             scored = build_run_pair_rubric(rubric, eval.control)
         result = OutputResult(work=work, cluster=sample.cluster, rubric=scored)
         result.own_rubric = eval.own_rubrics.find_rubric_key(sample)
@@ -293,10 +300,8 @@ class RunWorker:
         shown = eval_question_material(leaf, facts)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        return measure_judged_eval_question(await self._ask_judges(eval_question_rubric(leaf.kind), shown, work))
-
-    async def _ask_judges(self, rubric: Rubric, asked: Sample, work: RunWork) -> JudgedSample:
-        return await ask_judges_for_reviews(rubric, asked, self._open_judges(work), self.setup.eval.how)
+        rubric, judges = eval_question_rubric(leaf.kind), self._open_judges(work)
+        return measure_judged_eval_question(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:
         """The judges as a piece of work asks them: through the cache, and within the budget."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
 
@@ -51,13 +50,6 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     lowest.sort(key=lambda one: one["composite"])
     found = {"worse": worse, "better": better, "lowest": lowest}
     return {kind: several[:MOST_NOTABLE_SAMPLES] for kind, several in found.items()}
-
-
-def name_notable_run_samples(notable: Json, ids: Mapping[int, str]) -> Json:
-    """The same with the ids of the samples in place of their positions."""
-    return {
-        kind: [{"sample": ids.get(one["position"], ""), **one} for one in several] for kind, several in notable.items()
-    }
 
 
 def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
@@ -157,15 +149,6 @@ def _list_sample_differences(
     (ours, own), (theirs, their) = average_sample_scores(one, values), average_sample_scores(other, others)
     both, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
     return both, own[first] - their[second]
-
-
-def index_run_samples_by_tag(samples: Iterable[tuple[int, Sequence[str]]]) -> dict[str, array[int]]:
-    """The positions of samples by tag."""
-    found: dict[str, array[int]] = {}
-    for position, tags in samples:
-        for tag in tags:
-            found.setdefault(tag, array("q")).append(position)
-    return found
 
 
 def summarise_run_tags(summary: RunSummary, tags: Mapping[str, Sequence[int]]) -> list[Json]:

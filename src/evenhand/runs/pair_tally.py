@@ -25,17 +25,16 @@ class RunPairTally:
     undecided: dict[tuple[str, str], int] = field(default_factory=dict)
     judges: dict[str, list[int]] = field(default_factory=dict)  # Answered, followed the place, first place named.
 
-    @property
-    def asked(self) -> bool:
-        """Whether any pair was asked about."""
-        return bool(self.games or self.undecided)
-
     def add(self, content: Mapping[str, Any], cluster: int) -> None:
         """Count the pairs that a result keeps."""
         by_pair: dict[tuple[str, str], list[Json]] = {}
-        for one in content.get("preferences", ()):
+        for one in content["preferences"]:
             by_pair.setdefault((one["first"], one["second"]), []).append(one)
-            self._tally_judge_position(one)
+            if not one["why_not"]:
+                counts = self.judges.setdefault(one["judge"], [0, 0, 0])
+                counts[0] += 1
+                counts[1] += bool(one["position_bias"])
+                counts[2] += one["votes"][0] == one["first"] and bool(one["position_bias"])
         for pair, several in by_pair.items():
             decided = [one for one in several if not one["why_not"]]
             if not decided:
@@ -45,18 +44,16 @@ class RunPairTally:
             shares = (one["weight"] * (0.5 if one["winner"] is None else one["winner"] == pair[0]) for one in decided)
             self.games.append((*pair, sum(shares) / total, cluster))
 
-    def _tally_judge_position(self, one: Json) -> None:
-        if not one["why_not"]:
-            counts = self.judges.setdefault(one["judge"], [0, 0, 0])
-            counts[0] += 1
-            counts[1] += bool(one["position_bias"])
-            counts[2] += one["votes"][0] == one["first"] and bool(one["position_bias"])
-
 
 def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
     """Every pair with its win rate, every judge with its position bias, and the strengths of three variants or more."""
     asked = {*((one[0], one[1]) for one in tally.games), *tally.undecided}
-    pairs = [_order_tallied_pair(pair, frame.control) for pair in combinations(frame.variants, 2) if pair in asked]
+    # A pair is told as a treatment against the control.
+    pairs = [
+        (second, first) if first == frame.control else (first, second)
+        for first, second in combinations(frame.variants, 2)
+        if (first, second) in asked
+    ]
     return {
         "of": frame.control,
         "pairs": [
@@ -65,11 +62,6 @@ def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
         "position_bias": [_summarise_run_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
         "strengths": _summarise_run_pair_strengths(frame, tally),
     }
-
-
-def _order_tallied_pair(pair: tuple[str, str], control: str) -> tuple[str, str]:
-    """A pair as it is told: a treatment against the control."""
-    return (pair[1], pair[0]) if pair[0] == control else pair
 
 
 def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally) -> Json:

@@ -26,11 +26,6 @@ EVEN_WITH_CONTROL = Fraction(3)  # The same in the layer, from 1 to 5.
 _PREFERENCE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 
 
-def is_pairwise_run_rubric(rubric: Rubric | None) -> bool:
-    """Whether judges compare outputs by this rubric instead of scoring each."""
-    return rubric is not None and rubric.method.dialogue == PAIRWISE
-
-
 def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
     """What comes of pairs as a rubric: one number from 0 to 1, ½ where an output is as good as the control's."""
     asks = f"How often is it preferred to the output of {control}? A tie counts half."
@@ -72,8 +67,9 @@ def score_run_pairs(
         for output in sample.outputs:
             score = _score_run_pair(output, own, control, alone=not asked.preferences)
             answers.append(Answers(id=output, author=sample.authors.get(output), scores={PREFERENCE: score}))
-            reason = _collect_run_pair_reasons(output, own, control)
             if output != control:
+                pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
+                reason = "" if pair is None else " / ".join(filter(None, pair.reasons))
                 judgments.append(Judgment(judge=judge, output=output, criterion=PREFERENCE, score=score, reason=reason))
         weight = to_exact_fraction(how.weights.get(judge, 1))
         reviews.append(Review(judge=judge, outputs=tuple(answers), weight=weight))
@@ -100,8 +96,3 @@ def _score_run_pair(output: str, own: Sequence[Preference], control: str, *, alo
     if pair.why_not:
         return Missing.from_text(pair.why_not)
     return Scored(EVEN if pair.winner is None else Fraction(pair.winner == output))
-
-
-def _collect_run_pair_reasons(output: str, own: Sequence[Preference], control: str) -> str:
-    pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
-    return "" if pair is None else " / ".join(filter(None, pair.reasons))

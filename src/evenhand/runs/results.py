@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
 from evenhand.evals.composite_settings import read_eval_layer_weights
@@ -117,6 +118,11 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         if leaf.judged and result.in_tables
     }
     assertions = [checked_assertion_to_json(one) for one in result.checked]
+    preferences = [
+        {**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)}
+        for one in result.preferences
+        if one.second == variant
+    ]
     criteria = {id: spell_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
     return {
         "why": why,
@@ -139,7 +145,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "calls": list(dict.fromkeys(result.work.keys)),
         "five_layers": list_run_result_layers(assertions, criteria, whole) if whole else None,
         # Every pair once: with the later of its two variants.
-        **({"preferences": _run_result_preferences(result)} if result.preferences else {}),
+        **({"preferences": preferences} if result.preferences else {}),
     }
 
 
@@ -164,11 +170,6 @@ def list_run_result_layers(
     }
 
 
-def _run_result_preferences(result: OutputResult) -> list[Json]:
-    own = (one for one in result.preferences if one.second == result.work.variant)
-    return [{**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)} for one in own]
-
-
 # With its exact score, from which another rubric can be scored.
 _EXACT_SCORE = DerivedField(
     lambda one: spell_exact_fraction(one.score.value) if isinstance(one.score, Scored) else None
@@ -191,17 +192,17 @@ def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, F
     layered, chosen = load_rubric("layered"), weights or read_eval_layer_weights(rubric)
     if rubric is None and not chosen:
         return layered
-
-    def weigh_layers() -> Rubric:
-        criteria = [replace(one, weight=chosen.get(one.id, one.weight)) for one in layered.criteria]
-        if rubric is not None:
-            scale = Scale(min=rubric.method.scale.min, max=rubric.method.scale.max)
-            criteria = [
-                replace(one, scale=scale, anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one for one in criteria
-            ]
-        return replace(layered, criteria=tuple(criteria))
-
-    return _COMPOSITE_RUBRICS.get((rubric or "", repr(sorted(chosen.items()))), weigh_layers)
+    judged: dict[str, Any] = {}
+    if rubric is not None:
+        judged = {"scale": Scale(min=rubric.method.scale.min, max=rubric.method.scale.max), "anchors": ()}
+    changes = {
+        one.id: {"weight": chosen.get(one.id, one.weight), **(judged if one.id == COMPOSITE_JUDGE_LAYER else {})}
+        for one in layered.criteria
+    }
+    return _COMPOSITE_RUBRICS.get(
+        (rubric or "", repr(sorted(chosen.items()))),
+        lambda: replace(layered, criteria=tuple(replace(one, **changes[one.id]) for one in layered.criteria)),
+    )
 
 
 def compose_result_score(

@@ -92,6 +92,9 @@ read_composite_record = partial(SNAPSHOT_JSON.from_json, EvalCompositeSettings) 
 def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True) -> Json:
     """A rubric as a report shows it; one that samples bring says so, and its criteria have the names of columns."""
     span = rubric.method.scale
+    least = None  # The least score that does not fail by the verdicts of the method, put linearly onto 1 to 5.
+    if rubric.method.verdicts:
+        least = 1 + 4 * (min(one.from_ for one in rubric.method.verdicts) - span.min) / (span.max - span.min)
     own = key.startswith(SAMPLE_RUBRIC_PREFIX)
     return {
         "name": rubric.name,
@@ -113,7 +116,7 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
             for kind, several in (("red_flag", rubric.red_flags), ("bonus", rubric.bonuses))
             for one in several
         ],
-        "judge_gate": spell_exact_fraction(find_least_judge_layer(rubric)),
+        "judge_gate": spell_exact_fraction(least),
         "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},
         "why": rubric.why,
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
@@ -128,15 +131,6 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
             for leaf in (rubric.leaves.values() if with_criteria else ())
         ],
     }
-
-
-def find_least_judge_layer(rubric: Rubric) -> Fraction | None:
-    """The least score that does not fail by the verdicts of a rubric's method, put linearly onto 1 to 5; else None."""
-    method = rubric.method
-    if not method.verdicts:
-        return None
-    least = min(threshold.from_ for threshold in method.verdicts)
-    return 1 + 4 * (least - method.scale.min) / (method.scale.max - method.scale.min)
 
 
 def find_run_rubric_key(snapshot: Mapping[str, Any]) -> str:

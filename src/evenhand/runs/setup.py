@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from fractions import Fraction
 from itertools import zip_longest
 
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
@@ -14,15 +13,15 @@ from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
+from evenhand.evals.sample_rubrics import PAIRWISE
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
-from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.requests import ChainedModel
-from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, is_pairwise_run_rubric, refuse_unpaired_run
+from evenhand.models.requests import EMBEDDED, ChainedModel
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unpaired_run
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
@@ -64,31 +63,28 @@ class RunSetup:
         told = sample.variant_input(repeat)
         return digest_run_parts(variant, definition, self.programs[variant], told, sample.reference)
 
-    def _scored_rubric(self, rubric: Rubric) -> Rubric:
-        """The rubric that outputs have scores of: where they are compared in pairs, that of preferences."""
-        return build_run_pair_rubric(rubric, self.eval.control) if is_pairwise_run_rubric(rubric) else rubric
-
-    def _list_gates(self) -> Mapping[str, Fraction]:
-        """Those of the eval. Where outputs are compared in pairs, what is preferred less often does not ship."""
-        pairwise = any(is_pairwise_run_rubric(rubric) for rubric in self.eval.all_rubrics.values())
-        return {"judge": EVEN_WITH_CONTROL, **self.eval.gates} if pairwise else self.eval.gates
-
-    def describe_setup(self) -> Json:
-        """What a run keeps of it, as it was."""
+    def build_eval_record(self) -> RunEvalRecord:
+        """The eval as the run keeps it."""
         eval = self.eval
-        judges = next(iter(self.asked.values())).judges if self.asked else []
-        frame = RunEvalRecord(
+        # Where outputs are compared in pairs, they have scores of preferences.
+        pairs = {
+            key: build_run_pair_rubric(rubric, eval.control)
+            for key, rubric in eval.all_rubrics.items()
+            if rubric.method.dialogue == PAIRWISE
+        }
+        return RunEvalRecord(
             name=eval.name,
             control=eval.control,
             variants={name: variant.about for name, variant in eval.variants.items()},
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
             rubrics=tuple(
-                rubric_snapshot_json(key, self._scored_rubric(rubric), with_criteria=eval.own_rubrics.fits_tables(key))
+                rubric_snapshot_json(key, pairs.get(key, rubric), with_criteria=eval.own_rubrics.fits_tables(key))
                 for key, rubric in eval.all_rubrics.items()
             ),
             assertions=tuple(one.title for one in eval.assertions),
-            gates=self._list_gates(),
+            # Of pairs, what is preferred less often does not ship.
+            gates={"judge": EVEN_WITH_CONTROL, **eval.gates} if pairs else eval.gates,
             smallest_effect=eval.smallest_effect,
             repeats=eval.repeats,
             seed=eval.how.seed,
@@ -96,8 +92,13 @@ class RunSetup:
             count_borderline=eval.count_borderline,
             composite=eval.composite,
         )
+
+    def describe_setup(self) -> Json:
+        """What a run keeps of it, as it was."""
+        eval = self.eval
+        judges = next(iter(self.asked.values())).judges if self.asked else []
         return {
-            "frame": SNAPSHOT_JSON.to_json(frame),
+            "frame": SNAPSHOT_JSON.to_json(self.build_eval_record()),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
@@ -121,20 +122,20 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         if name.startswith("python:"):
             add_import_folder(eval.folder)
         try:
-            own = eval.judge_objects.get(name)
-            judges.append(resolve_judge_by_name(connections, name) if own is None else connections.adopt(own))
+            own, make = eval.judge_objects.get(name), EmbeddedModel if name == EMBEDDED else None
+            judges.append(connections.open(name, make) if own is None else connections.adopt(own))
         except JudgeError as error:
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:
         raise JudgeError(*faults)
-    if any(is_pairwise_run_rubric(rubric) for rubric in eval.all_rubrics.values()):
+    if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
         refuse_unpaired_run(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.all_rubrics:
-            scored = build_run_pair_rubric(rubric, eval.control) if is_pairwise_run_rubric(rubric) else rubric
+            scored = build_run_pair_rubric(rubric, eval.control) if rubric.method.dialogue == PAIRWISE else rubric
             marks[tag] += compute_fingerprint(build_result_composite_rubric(scored, eval.composite.weights))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.

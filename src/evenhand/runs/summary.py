@@ -9,8 +9,9 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations
 from math import isnan
 from typing import Any
@@ -19,14 +20,15 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
+from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, RunTallyMean, StatementTally, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
-from evenhand.stats.regression import length_bias
-from evenhand.wording import format_fraction, shorten_to_line
+from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
+from evenhand.wording import format_fraction, format_signed, shorten_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
@@ -46,37 +48,6 @@ class RunSummary:
     asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)  # By variant: the model that makes its outputs.
     pairs: RunPairTally = field(default_factory=RunPairTally)
-
-
-@dataclass(slots=True)
-class JudgeCallTally:
-    """The calls to one judge."""
-
-    calls: int = 0
-    cached: int = 0
-    failed: int = 0
-    retries: int = 0
-    input: int = 0
-    output: int = 0
-    cost: Decimal = Decimal(0)
-    unpriced: int = 0
-    seconds: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Count one call; a kept answer costs nothing, and its time is not ours."""
-        self.calls += 1
-        if row["cached_from"] is not None:
-            self.cached += 1
-            return
-        self.failed += row["failed"] is not None
-        self.retries += row["attempts"] - 1
-        self.input += row["input_tokens"] or 0
-        self.output += row["output_tokens"] or 0
-        self.seconds.append(row["seconds"])
-        if row["cost"] is not None:
-            self.cost += Decimal(row["cost"])
-        else:
-            self.unpriced += row["failed"] is None
 
 
 def summarise_results(
@@ -101,7 +72,8 @@ def summarise_results(
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster, priced=row["variant"] in summary.models)
-            summary.pairs.add(content, cluster)
+            if "preferences" in content:
+                summary.pairs.add(content, cluster)
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
@@ -114,7 +86,18 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
     from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
 
-    tallies = summary.tallies
+    tallies, pairs = summary.tallies, summary.pairs
+    unsafe = [  # Whose outputs the safety gate capped, by pattern, each with the first sample and its passage.
+        {
+            "variant": name,
+            "pattern": what[1],
+            "count": count,
+            "first": ids.get(tally.first[what], ""),
+            "passage": tally.unsafe_passages.get(what, ""),
+        }
+        for name, tally in tallies.items()
+        for what, count in tally.unsafe.most_common()
+    ]
     variants = [summarise_run_variant(name, summary, frame) for name in tallies]
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
     judges = [summarise_run_judge(name, summary.calls[name], name == EMBEDDED) for name in asked]
@@ -131,15 +114,17 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for (kind, why), count in tally.failures.most_common()
         ],
-        **({"preferences": summarise_run_pairs(frame, summary.pairs)} if summary.pairs.asked else {}),
+        **({"preferences": summarise_run_pairs(frame, pairs)} if pairs.games or pairs.undecided else {}),
         "flags": [
             {**dict(zip(GUARD_FLAG, flag, strict=True)), "variant": name, "count": count}
             | {"first": ids.get(tally.first[flag], "")}
             for name, tally in tallies.items()
             for flag, count in tally.flags.most_common()
         ],
-        "statements": _summarise_run_statements(summary, ids, masks="personal" in frame.guards),
-        "safety_gate": _summarise_run_safety_gate(summary, ids),
+        "statements": _summarise_run_statements(summary, ids, masks="personal" in frame.guards)
+        if any(tally.statements for tally in tallies.values())
+        else [],
+        "safety_gate": {"failed_models": list(dict.fromkeys(one["variant"] for one in unsafe)), "findings": unsafe},
         "cost": summarise_run_cost(summary),
     }
 
@@ -166,10 +151,38 @@ def summarise_run_cost(summary: RunSummary) -> Json:
     }
 
 
-def list_summarised_layers(summary: RunSummary) -> list[str]:
-    """The layers that some output has a score of, as they stand in the composite."""
+def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted: AdjustedScores | None) -> Json:
+    """Which layers the composite was computed from, and how, as data and in one sentence."""
     tallies = summary.tallies.values()
-    return [name for name in LAYERS if any(name in one.layers and one.layers[name].n for one in tallies)]
+    layers = [name for name in LAYERS if any(name in one.layers and one.layers[name].n for one in tallies)]
+    settings, weights = frame.composite, frame.find_layer_weights()
+    why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
+    shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
+    listed = ", ".join(f"{name} × {float(share):g}" for name, share in shares.items()) or ", ".join(layers)
+    what = "weighted mean" if shares else "mean"
+    parts = [f"{what} of {listed}" if len(layers) > 1 else f"{listed} alone" if layers else "no layer was scored"]
+    parts += [f"weighted so because: {why}"] if shares and why else []
+    if not weights and any(one.get("layer_weights") for one in frame.rubrics):
+        parts.append("weighted as the rubric of each sample says")
+    notes, length = (adjusted.notes, adjusted.length) if adjusted else ((), None)
+    if settings.debias == "instruct":
+        parts.append("judges were told not to reward length")
+    if length is not None:
+        slope = f"{format_signed(length.per_doubling)} per doubling, 95% interval {format_signed(length.low)} to"
+        parts.append(f"the effect of length on judge scores was removed ({slope} {format_signed(length.high)})")
+    if settings.standardise != "off":
+        parts.append(f"layers standardised ({settings.standardise}) over all outputs of the run")
+    return {
+        "layers": layers,
+        "weights": {name: float(share) for name, share in shares.items()} or None,
+        "why": why if shares else "",
+        "standardise": settings.standardise,
+        "debias": settings.debias,
+        "multivariate": settings.multivariate,
+        "length": None if length is None else asdict(length),
+        "notes": list(notes),
+        "says": "; ".join([*parts, *notes]),
+    }
 
 
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
@@ -316,29 +329,10 @@ def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, ma
             "why": shorten_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
         }
         for name, tally in summary.tallies.items()
-        for (kind, id), one in sorted(tally.statements.items(), key=_order_tallied_statements)
+        for (kind, id), one in sorted(
+            tally.statements.items(), key=lambda item: (item[0][0] == "bonus", -item[1].outputs)
+        )
     ]
-
-
-def _order_tallied_statements(item: tuple[tuple[str, str], StatementTally]) -> tuple[bool, int]:
-    (kind, _), tally = item
-    return kind == "bonus", -tally.outputs
-
-
-def _summarise_run_safety_gate(summary: RunSummary, ids: Mapping[int, str]) -> Json:
-    """Whose outputs the safety gate capped, by pattern, each with the first sample and its passage."""
-    findings = [
-        {
-            "variant": name,
-            "pattern": what[1],
-            "count": count,
-            "first": ids.get(tally.first[what], ""),
-            "passage": tally.unsafe_passages.get(what, ""),
-        }
-        for name, tally in summary.tallies.items()
-        for what, count in tally.unsafe.most_common()
-    ]
-    return {"failed_models": list(dict.fromkeys(one["variant"] for one in findings)), "findings": findings}
 
 
 def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]:
@@ -356,15 +350,19 @@ def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]
         shown = zip(lengths[kept], scores[kept], strict=True)
         points = [[int(length), round(float(score), 3)] for length, score in shown]
         one: Json = {"variant": name, "n": len(lengths), "points": points}
+        found.append(one)
+        unmeasured = dict.fromkeys(("line", "slope", "low", "high", "level", "correlation"))
+        if len(clusters) and (clusters == clusters[0]).all():
+            one |= {**unmeasured, "why_not": f"1 independent sample is too few (it takes {LEAST_LENGTH_UNITS})"}
+            continue
         try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
             bias = length_bias(scores, lengths, clusters=clusters.tolist())
         except InputError as error:
-            one |= {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": str(error)}
+            one |= {**unmeasured, "why_not": str(error)}
         else:
             middle, across = float(scores.mean()), float(lengths.mean())
             ends = (float(lengths[0]), float(lengths[-1]))
             one["line"] = [[int(end), round(middle + bias.slope * (end - across) / 100, 4)] for end in ends]
             one |= {figure: float(f"{getattr(bias, figure):.4g}") for figure in ("slope", "low", "high")}
             one |= {"level": bias.level, "correlation": round(bias.correlation, 4), "why_not": ""}
-        found.append(one)
     return found

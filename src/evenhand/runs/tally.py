@@ -149,7 +149,8 @@ class VariantTally:
             self.grades[card["grade"]] += 1
         self.red_flags.append(len(card.get("flags") or ()))
         self.bonuses.append(len(card.get("bonuses") or ()))
-        self._add_statements(row["position"], card.get("statements", ()))
+        if card.get("statements"):
+            self._add_statements(row["position"], card["statements"])
         verdict = card["verdict"]
         if verdict is not None:
             self.verdicts[verdict] += 1
@@ -225,6 +226,37 @@ class VariantTally:
             what = (*what[:1], *("other" for _ in what[1:]))
         counter[what] += 1
         self.first.setdefault(what, position)
+
+
+@dataclass(slots=True)
+class JudgeCallTally:
+    """The calls to one judge."""
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    retries: int = 0
+    input: int = 0
+    output: int = 0
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count one call; a kept answer costs nothing, and its time is not ours."""
+        self.calls += 1
+        if row["cached_from"] is not None:
+            self.cached += 1
+            return
+        self.failed += row["failed"] is not None
+        self.retries += row["attempts"] - 1
+        self.input += row["input_tokens"] or 0
+        self.output += row["output_tokens"] or 0
+        self.seconds.append(row["seconds"])
+        if row["cost"] is not None:
+            self.cost += Decimal(row["cost"])
+        else:
+            self.unpriced += row["failed"] is None
 
 
 @lru_cache(4096)  # Most scores of a run are the same few.

@@ -14,8 +14,15 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import NO_CONTESTS
-from evenhand.store.process_locks import hold_stored_row, is_holder_alive, parse_stored_time, release_stored_row
-from evenhand.store.queries import CONTEST_KIND, find_row_by_id, stream_rows
+from evenhand.store.queries import (
+    CONTEST_KIND,
+    find_row_by_id,
+    hold_stored_row,
+    is_holder_alive,
+    parse_stored_time,
+    release_stored_row,
+    stream_rows,
+)
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
 from evenhand.store.tables import CONTESTS, EVENTS
 

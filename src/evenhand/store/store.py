@@ -26,8 +26,16 @@ from evenhand.store.database import (
     prepare_store_tables,
     vacuum_store,
 )
-from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row, run_last_written
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
+from evenhand.store.queries import (
+    RUN_KIND,
+    FinishedRowKeys,
+    ReplyRowLookup,
+    ResultPlace,
+    hold_stored_row,
+    is_run_row_held,
+    release_stored_row,
+    run_last_written,
+)
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -62,6 +70,7 @@ class Store(AbstractContextManager["Store"]):
     """Runs with their samples, results, calls and outputs. Every failure is a StoreError that names the store."""
 
     shown: str  # The store as messages name it: its file, or its address without the password.
+    address: str | Path  # What opens this store again, from any folder; a password in it is not hidden.
     _place: StoreLocation
     _clock: Callable[[], datetime]
     _engine: Engine
@@ -95,13 +104,8 @@ class Store(AbstractContextManager["Store"]):
                 engine.dispose()
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
-        return cls(at.shown, at, clock, engine, writing, ReplyRowLookup(engine))
-
-    @property
-    def address(self) -> str | Path:
-        """What opens this store again, from any folder; a password in it is not hidden."""
-        file = self._place.file
-        return self._place.url.render_as_string(hide_password=False) if file is None else file.absolute()
+        address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
+        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
 
     @property
     def contests(self) -> ContestStore:

@@ -1,17 +1,22 @@
-"""A judge without a model and a server without one: they stand behind the same doors as the real ones."""
+"""Valid objects by default, and a judge and a server without a model that stand behind the doors of the real ones."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from evenhand.errors import Fault, InputError, RefusedError
+from evenhand.files.rubrics import load_rubric
 from evenhand.judging.answer_form import CANNOT_ASSESS
 from evenhand.model.criterion import Criterion
-from evenhand.model.scale import Number, to_exact_fraction
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample, ToolCall, VariantOutput
+from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Number, Scored, to_exact_fraction
+from evenhand.model.scorecard import Answers
 from evenhand.models.requests import Reply, Request, RequestSubject
 from evenhand.wording import format_number_for_json
 
@@ -209,3 +214,53 @@ def _build_chat_completion(number: int, body: FakeServerJson, text: str) -> Fake
 
 def _build_fake_error(message: str) -> FakeServerJson:
     return {"error": {"message": message, "type": "fake", "code": None}}
+
+
+DEFAULT_OUTPUT = "An answer."
+
+
+def rubric(*criteria: str | Mapping[str, object], **more: object) -> Rubric:
+    """A rubric of these criteria, each a mapping as in a file, or an id that is asked about with yes or no.
+
+    A keyword is a field of the rubric file, as in method="judge-skill".
+    """
+    listed = [{"id": one, "asks": f"Is it {one}?"} if isinstance(one, str) else one for one in criteria]
+    return load_rubric({"name": "test", **({"criteria": listed} if listed else {}), **more})
+
+
+def sample(
+    output: str = DEFAULT_OUTPUT,
+    *,
+    input: str = "A question?",
+    reference: str = "",
+    context: str = "",
+    id: str = "sample",
+) -> Sample:
+    """A sample with one output, called "output"."""
+    return Sample(outputs={"output": output}, input=input, reference=reference, context=context, id=id)
+
+
+def made(
+    text: str = DEFAULT_OUTPUT,
+    *,
+    trace: Iterable[str | ToolCall] | None = None,
+    cost: Number | None = None,
+    latency_ms: float | None = None,
+    turns: int | None = None,
+    author: str | None = None,
+) -> VariantOutput:
+    """An output with how it came about; in a trace, a text is a call of the tool of that name."""
+    if isinstance(trace, str):
+        raise InputError(Fault("a trace is a list of calls", f"as in trace=[{trace!r}]"))
+    calls = None if trace is None else tuple(ToolCall(one) if isinstance(one, str) else one for one in trace)
+    price = None if cost is None else Decimal(str(cost))
+    return VariantOutput(text=text, trace=calls, cost=price, latency_ms=latency_ms, turns=turns, author=author)
+
+
+def answers(id: str = "output", /, **scores: Number | bool | None) -> Answers:
+    """What a judge says about one output, criterion by criterion; None is a criterion that it left open."""
+    given: dict[str, CriterionScore] = {
+        criterion: NOT_ANSWERED if value is None else Scored(to_exact_fraction(+value))  # A bool becomes a number.
+        for criterion, value in scores.items()
+    }
+    return Answers(id=id, scores=given)

@@ -43,7 +43,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
 from evenhand.runs.run_record import make_run_id
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (

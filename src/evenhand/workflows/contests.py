@@ -23,7 +23,7 @@ from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.store.database import NO_CONTESTS
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store

@@ -16,6 +16,7 @@ from evenhand.errors import OutputError, RefusedError, StoreError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_sample_output_json
+from evenhand.evals.sample_rubrics import PAIRWISE
 from evenhand.evals.samples import SampleCounts
 from evenhand.evals.variants.makers import Variant, open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -24,17 +25,19 @@ from evenhand.model.sample import Sample
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
-from evenhand.runs.pairs import is_pairwise_run_rubric
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run, list_resumed_runs
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
-from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, load_remaining_run_budget, narrow_run_eval
-from evenhand.workflows.user_eval import (
+from evenhand.workflows.run import (
+    DEFAULT_OPTIONS,
     EvalLike,
+    RunOptions,
     describe_eval_without_normalising,
     list_eval_unanswerable,
+    load_remaining_run_budget,
+    narrow_run_eval,
     resolve_user_eval,
 )
 
@@ -190,7 +193,7 @@ async def _plan_run_questions(
         for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
             if shown:
                 asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-                if is_pairwise_run_rubric(rubric):
+                if rubric.method.dialogue == PAIRWISE:
                     await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
                 else:
                     await ask_judges_for_reviews(rubric, asked, judges, eval.how)

@@ -5,6 +5,7 @@ weights.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -13,16 +14,10 @@ from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
-from evenhand.runs.adjusted_scores import adjust_run_results, summarise_run_composite
-from evenhand.runs.notable import (
-    find_notable_run_samples,
-    index_run_samples_by_tag,
-    name_notable_run_samples,
-    summarise_run_tags,
-    summarise_run_ties,
-)
+from evenhand.runs.adjusted_scores import adjust_run_results
+from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
 from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
-from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
+from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -73,12 +68,15 @@ def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
     return {**head, "decision": decision, "labels": encode_human_label_points(table, labels)}
 
 
-def load_stored_head(store: Store, run: Row) -> Json:
-    """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
+def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:
+    """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way.
+
+    `frame` is the eval that the run keeps, where it need not be read.
+    """
     setup = json.loads(run["setup"])
-    frame = read_run_eval_record(setup["frame"])
-    ended = run["state"] in ("finished", "stopped")
-    adjusted = adjust_run_results(store, run["id"], frame) if ended else None
+    frame = frame or read_run_eval_record(setup["frame"])
+    adjusts = run["state"] in ("finished", "stopped") and frame.composite.needs_all_outputs
+    adjusted = adjust_run_results(store, run["id"], frame) if adjusts else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
@@ -99,17 +97,20 @@ def load_stored_head(store: Store, run: Row) -> Json:
         early = looks.taken[-1] < looks.planned and settled
         taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
         stopping = {"planned": looks.planned, **taken, "settled_early": early}
+    tags = _load_run_report_tags(store, run["id"])
     name_samples = partial(store.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
     head = {
         "run": _stored_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,
-        "composite": summarise_run_composite(frame, list_summarised_layers(summary), adjusted),
+        "composite": summarise_run_composite(frame, summary, adjusted),
         "decision": encode_compare_decision(decision),
         **summarise_run_head(frame, summary, ids),
-        "tags": summarise_run_tags(summary, index_run_samples_by_tag(_load_run_report_tags(store, run["id"]))),
-        "notable": name_notable_run_samples(notable, ids),
-        "ties": summarise_run_ties(frame, summary),
+        "tags": summarise_run_tags(summary, tags) if tags else [],
+        "notable": {
+            kind: [{"sample": ids.get(one["position"], ""), **one} for one in some] for kind, some in notable.items()
+        },
+        "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
     }
     # A part of a run is no evaluation.
     consistency = _stored_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
@@ -147,11 +148,14 @@ def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head:
     ]
 
 
-def _load_run_report_tags(store: Store, run: str) -> Iterator[tuple[int, list[str]]]:
-    """The positions of the samples that have tags, with these."""
+def _load_run_report_tags(store: Store, run: str) -> dict[str, array[int]]:
+    """The positions of samples by tag."""
+    found: dict[str, array[int]] = {}
     for row in store.samples(run):
         if '"tags"' in row["content"]:  # Far quicker than reading all of them.
-            yield row["position"], json.loads(row["content"]).get("tags") or []
+            for tag in json.loads(row["content"]).get("tags") or ():
+                found.setdefault(tag, array("q")).append(row["position"])
+    return found
 
 
 def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:

@@ -16,7 +16,7 @@ from typing import Any
 from evenhand._version import __version__
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report, load_stored_head

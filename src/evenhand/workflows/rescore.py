@@ -33,7 +33,7 @@ from evenhand.runs.stored_judgments import (
 )
 from evenhand.scoring.scores import compute_fingerprint
 from evenhand.scoring.scores_json import scorecard_to_json
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction

@@ -6,12 +6,13 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,21 @@ from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.sample_selection import EvalSampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.judging.unanswerable import describe_unanswerable_criteria
+from evenhand.judging.unanswerable import (
+    UnanswerableCriterion,
+    describe_unanswerable_criteria,
+    list_unanswerable_criteria,
+)
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
+from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run
 from evenhand.runs.reply_cache import ReplyCache
@@ -37,24 +45,21 @@ from evenhand.runs.run_record import RunRecorder, find_resumable_run, list_resum
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
-from evenhand.store.process_locks import process_holder_name
+from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
+from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.shown import WorkflowResult
-from evenhand.workflows.user_eval import (
-    EvalLike,
-    describe_eval_without_normalising,
-    list_eval_unanswerable,
-    resolve_user_eval,
-)
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ReportedResultView
 
 Json = dict[str, Any]
+EvalLike = Eval | str | Path | Mapping[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
@@ -158,6 +163,18 @@ async def run(
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
 
 
+def resolve_user_eval(eval: EvalLike) -> Eval:
+    """The eval, with the settings of the environment where it is read; an EvalError with all that is wrong."""
+    if isinstance(eval, Eval):
+        return eval
+    if isinstance(eval, Mapping):
+        return read_eval_mapping(eval, os.environ)
+    if isinstance(eval, (str, Path)):
+        return load_eval(eval, os.environ)
+    hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
+    raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
+
+
 def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
     """The eval over the selected samples, each asked as often as the options say, and as strict."""
     if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
@@ -171,7 +188,7 @@ async def _execute_stored_run(
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded = planned.eval, json.loads(row["setup"])
-    course = _begin_run_progress(planned, counted, "" if goes_on else _explain_run_not_resumed(store, row))
+    course = _begin_run_progress(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = _load_stored_run_ending(store, row, eval, recorded["until_decided"])
@@ -187,17 +204,17 @@ async def _execute_stored_run(
         course.on_stop = connections.shut
         setup = build_run_setup(eval, connections, counted.questions)
         samples = RecheckedSamples(eval.samples, counted)
-        if not goes_on:
+        if goes_on:
+            store.hold_run(row["id"], process_holder_name())
+        else:  # It is held from its beginning.
             store.begin_run(row)
-        store.hold_run(row["id"], process_holder_name())
         with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
-            tell = ending.note_result if ending else None
-            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell, course)
+            worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
             async with watch(course, lambda: connections.spent):
                 try:
-                    await execute_run(worker, samples, course, ending)
+                    await execute_run(worker, samples, course, ending, goes_on=goes_on)
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
@@ -211,18 +228,24 @@ async def _execute_stored_run(
     elif course.stopping and not course.complete:
         why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
-    head = load_stored_head(store, {**row, "state": state, "ended": ended})
+    frame = None if goes_on else planned.build_eval_record()
+    head = load_stored_head(store, {**row, "state": state, "ended": ended}, frame)
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
     )
 
 
-def _begin_run_progress(planned: RunSetup, counted: SampleCounts, begun_anew: str) -> RunProgress:
+def _begin_run_progress(
+    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
+) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
-    notes = (begun_anew, counted.mixed, unanswerable, describe_eval_without_normalising(eval))
+    notes = [counted.mixed, describe_eval_without_normalising(eval)]
+    if row["taken_from"] is not None and not goes_on:
+        notes.insert(0, _explain_run_not_resumed(store, row))
+    if EMBEDDED in eval.judges:
+        notes.insert(-1, describe_unanswerable_criteria(list_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
         outputs=total * len(eval.variants),
@@ -232,10 +255,30 @@ def _begin_run_progress(planned: RunSetup, counted: SampleCounts, begun_anew: st
     )
 
 
-def _explain_run_not_resumed(store: Store, row: Row) -> str:
-    """Why the run that was to be resumed cannot be: what changed since; empty where none was."""
-    if row["taken_from"] is None:
+def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
+    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
+        return ()
+    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
+    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
+    found = [list_unanswerable_criteria(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
+    return tuple(one for several in found for one in several)
+
+
+def describe_eval_without_normalising(eval: Eval) -> str:
+    """What to say where a rubric normalises reviewers and the eval has too few variants for it; else nothing."""
+    asked = any(rubric.method.panel.normalise == "z" for rubric in eval.all_rubrics.values())
+    if not asked or len(eval.variants) >= LEAST_TO_NORMALISE:
         return ""
+    variants = pluralize_count(len(eval.variants), "variant")
+    return (
+        f"normalise: z does nothing here: it needs {LEAST_TO_NORMALISE} outputs of one sample, and the eval has "
+        f"{variants}; every judge's scores count as they are"
+    )
+
+
+def _explain_run_not_resumed(store: Store, row: Row) -> str:
+    """Why the run that was to be resumed cannot be: what changed since."""
     setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
     parts = list_setup_differences(*setups)
     more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []

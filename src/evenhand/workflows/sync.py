@@ -12,8 +12,7 @@ from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import EMBEDDED
 from evenhand.workflows.judge import DEFAULT_JUDGE_OPTIONS, JudgesLike, RubricLike, SampleLike, judge, prefer
-from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, RunResult, run
-from evenhand.workflows.user_eval import EvalLike
+from evenhand.workflows.run import DEFAULT_OPTIONS, EvalLike, RunOptions, RunResult, run
 
 Waited = TypeVar("Waited")
 

@@ -22,14 +22,17 @@ from evenhand.judging.answer_form import (
 from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
 from evenhand.judging.evidence import EvidencedAnswer, QuotedText, read_form_reply, verify_form_evidence
 from evenhand.judging.prompts import (
+    Dialogue,
+    JudgeQuestion,
     JudgeSetup,
     PromptOutline,
     Prompts,
+    ReplyReading,
+    ask_questions,
     compose_judge_request,
     label_prompt_material,
     neutralize_untrusted_text,
 )
-from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.reading.score_labels import WantedAnswer

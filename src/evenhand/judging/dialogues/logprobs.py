@@ -19,8 +19,14 @@ from evenhand.judging.dialogues.pointwise import (
     build_review_from_judgments,
     vary_repeated_judge_settings,
 )
-from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_prompt_material
-from evenhand.judging.questions import Dialogue, explain_silent_judge
+from evenhand.judging.prompts import (
+    Dialogue,
+    JudgeSetup,
+    PromptOutline,
+    compose_judge_request,
+    explain_silent_judge,
+    label_prompt_material,
+)
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview

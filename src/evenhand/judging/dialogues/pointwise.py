@@ -32,14 +32,22 @@ from evenhand.judging.evidence import (
     read_judge_suggestions,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_prompt_material
-from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
+from evenhand.judging.prompts import (
+    Dialogue,
+    JudgeQuestion,
+    JudgeSetup,
+    Prompts,
+    ReplyReading,
+    ask_questions,
+    compose_judge_request,
+    label_prompt_material,
+)
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import ModelSettings
 
@@ -72,8 +80,8 @@ def build_pointwise_questions(
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
     label = "submission" if name == "individual" else "output"
     pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
-    quoted = QuotedText(sample.outputs[output], find_prompt_trace_text(pieces))
+    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts) if sample.traces else []
+    quoted = QuotedText(sample.outputs[output], find_prompt_trace_text(pieces) if sample.traces else "")
     pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
@@ -110,8 +118,10 @@ def build_output_review(
         {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
         for items in (flags, bonuses)
     )
-    advice, notes = _take_suggestions(rubric, manner.judge, readings)
+    advice, notes = _take_suggestions(manner.judge, readings) if rubric.method.dialogue == "individual" else ((), ())
     data = readings[0].data if len(readings) == 1 else None
+    said = data if isinstance(data, dict) else {}
+    remark, whole = said.get(NOTES_KEY), said.get(WHOLE_KEY)  # About the output as a whole.
     answers = Answers(
         id=output,
         scores={id: item.score for id, item in criteria.items()},
@@ -119,10 +129,10 @@ def build_output_review(
         bonuses=merits,
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
-        claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
+        claims={name: said[name] for name in OVERALL_CLAIMS if name in said},
         notes=notes,
-        remark=_read_remark(data),
-        whole=_read_whole_score(rubric, data),
+        remark=" ".join(remark.split()) if isinstance(remark, str) else "",
+        whole=None if whole is None or rubric.whole_scale is None else _read_whole_score(rubric.whole_scale, whole),
     )
     judgments = tuple(
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
@@ -130,26 +140,17 @@ def build_output_review(
     return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
 
 
-def _read_remark(data: object) -> str:
-    """What the judge wrote about the output as a whole."""
-    notes = data.get(NOTES_KEY) if isinstance(data, dict) else None
-    return " ".join(notes.split()) if isinstance(notes, str) else ""
-
-
-def _read_whole_score(rubric: Rubric, data: object) -> Scored | None:
-    """The score for the whole, where one was asked for and given; what is not on its scale is none."""
-    given = data.get(WHOLE_KEY) if isinstance(data, dict) and rubric.whole_scale is not None else None
+def _read_whole_score(scale: Scale, given: object) -> Scored | None:
+    """The score for the whole; what is not on its scale is none."""
     given = given.get("score") if isinstance(given, dict) else given
-    score = rubric.whole_scale.read(given) if rubric.whole_scale is not None and given is not None else None
+    score = None if given is None else scale.read(given)
     return score if isinstance(score, Scored) else None
 
 
 def _take_suggestions(
-    rubric: Rubric, judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
+    judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
 ) -> tuple[RevisionAdvice, tuple[str, ...]]:
     """The suggestions that were given, and a note where two were to come and did not."""
-    if rubric.method.dialogue != "individual":
-        return (), ()
     keys = (ADVICE_KEY, FEW_SUGGESTIONS)
     given = (reading.items[key] for reading in readings for key in keys if key in reading.items)
     advice = next((one for one in given if isinstance(one, tuple)), ())

@@ -14,14 +14,15 @@ from evenhand.judging.answer_form import CANNOT_ASSESS, list_judged_criteria, li
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.prompts import (
+    Dialogue,
     JudgeSetup,
     MaterialPiece,
     PromptOutline,
     Prompts,
     compose_judge_request,
+    explain_silent_judge,
     label_prompt_material,
 )
-from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.criterion import Anchor, Criterion
