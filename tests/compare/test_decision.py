@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import Badge, VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.decision import Badge, VariantColumn, encode_compare_decision
 from evenhand.errors import InputError
 from tests.compare.columns import column, compared, decided, spread
 

@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from evenhand import RunOptions, RunResult, run
-from evenhand.compare.decision import CompareDecision
-from evenhand.compare.decision_json import encode_compare_decision, read_compare_decision
+from evenhand.compare.decision import CompareDecision, encode_compare_decision, read_compare_decision
 from evenhand.store.store import Store
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from tests.cli.command import evenhand

@@ -11,6 +11,7 @@ from evenhand import EvalError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
+from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import LIBRARY
 
 SAMPLES = "samples: [{id: a, input: Hi, outputs: {old: Hello, new: Hello there}}]\n"
@@ -85,7 +86,7 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
     """Task-specific rubrics: the first tag that has one, else the one for all."""
     found = eval_of(tmp_path, f"{SAMPLES}rubric: {{name: all, criteria: [A]}}\nrubrics: {{coding: code-review}}\n")
 
-    chosen = [found.rubric_for(tags) for tags in ((), ("other",), ("other", "coding"))]
+    chosen = [found.rubric_for_sample(EvalSample(id="s", tags=tags)) for tags in ((), ("other",), ("other", "coding"))]
 
     assert [one.name if one else None for one in chosen] == ["all", "all", "code-review"]
 

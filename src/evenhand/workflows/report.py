@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
+from evenhand.compare.decision import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.runs.adjusted_scores import adjust_run_results, summarise_run_composite
 from evenhand.runs.notable import (
