@@ -171,7 +171,7 @@ def test_a_run_that_cannot_be_decided_is_told_like_any_other(tmp_path: Path) -> 
     decided = kept(tmp_path, CASES["progress"]).head["decision"]
     undecided = kept(tmp_path, CASES["nothing comparable"], OTHER).head["decision"]
 
-    assert undecided["headline"].startswith("Not decided: ")
+    assert undecided["headline"].startswith("Variant ")
     assert undecided["headline"].endswith(".")
     assert (list(undecided), undecided["control"]) == (list(decided), "old")
 

@@ -112,6 +112,11 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
         (f"{LEAST}judges: [[a]]\n", "a judge is a name, got a list"),
         (f"{LEAST}smallest_effect: 0\n", "smallest_effect must be above 0"),
         (f"{LEAST}gates: {{fact: 9}}\n", "the gate on fact must be from 1 to 5"),
+        (f"{LEAST}gates: {{fact: 0.9}}\n", "the gate on fact must be from 1 to 5 (a share of 0.9 is 4.6)"),
+        (
+            f"{SAMPLES}rubric: layered\ngates: {{dimension: 3}}\n",
+            "which nothing measures (known: behavior, composite, fact, judge, pass_rate, score)",
+        ),
         (f"{LEAST}gates: {{judge: 4}}\n", "a gate on 'judge' means nothing here: there is no rubric"),
         (
             f"{LEAST}rubric: summary\nrubrics: {{a: {{criteria: [x]}}}}\ngates: {{score: 3}}\n",

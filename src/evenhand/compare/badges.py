@@ -57,7 +57,7 @@ def _grade_treatment_significance(facts: CompareFacts) -> Badge:
     if facts.composite is None or facts.p is None:
         says = f"{format_plural(facts.pairs, 'pair')}: nothing to test"
         return _build_treatment_badge(name, "grey", None, says, "Score the same samples with both variants.")
-    says = treatment_difference_text(facts.composite) + adjusted_treatments_p_value_text(facts.p, facts.tests)
+    says = treatment_difference_text(facts.composite) + adjusted_treatments_p_value_text(facts)
     colour: BadgeColour = "green" if facts.significant else "red"
     return _build_treatment_badge(name, colour, facts.p, says, "To be significant, p must be below 0.05.")
 

@@ -8,7 +8,7 @@ from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.errors import Fault, InputError
 from evenhand.wording import (
     describe_p_value,
     format_p_value,
@@ -20,7 +20,7 @@ from evenhand.wording import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import ComparedLayersTogether, CompareFacts, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -110,6 +110,7 @@ class Comparison:
     saturation: Saturation | None
     badges: tuple[Badge, ...]
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
+    samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,62 +182,6 @@ class VariantColumn:
         object.__setattr__(self, "criteria", {name: tuple(row) for name, row in self.criteria.items()})
 
 
-def check_columns_to_compare(
-    columns: Mapping[str, VariantColumn],
-    control: str,
-    clusters: Sequence[int],
-    gates: Mapping[str, float],
-    not_worse_by: float | None,
-) -> tuple[str, ...]:
-    """The layers that every composite was computed from, or a refusal that says what differs."""
-    if control not in columns:
-        raise InputError(
-            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_error(control, columns))
-        )
-    for name, column in columns.items():
-        if len(column.composite) != len(clusters):
-            what = f"variant {name!r} has {len(column.composite)} rows for {len(clusters)} clusters"
-            raise InputError(Fault(what, "every variant has one row per sample and repeat, None where it failed"))
-    present = {name: _find_compared_layers(name, column) for name, column in columns.items()}
-    known = {name: layers for name, layers in present.items() if layers is not None}
-    first = control if control in known else next(iter(known), control)
-    for name, layers in known.items():
-        if layers != known[first]:
-            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
-    common = known.get(first, ())
-    for name, least in gates.items():
-        if name not in common:
-            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_error(name, common)))
-        if not isfinite(least):
-            raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
-    if not_worse_by is not None and not (isfinite(not_worse_by) and not_worse_by > 0):
-        raise InputError(Fault(f"not worse by {not_worse_by} points", "a margin above 0, such as 0.2"))
-    return common
-
-
-def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
-    """The layers behind every composite of a variant; None where it has no composite at all."""
-    found: tuple[str, ...] | None = None
-    rows = zip(*column.layers.values(), strict=True) if column.layers else iter(() for _ in column.composite)
-    kinds: dict[tuple[bool, ...], int] = {}
-    for place, (score, row) in enumerate(zip(column.composite, rows, strict=True)):
-        if score is not None:
-            kinds.setdefault(tuple([one is not None for one in row]), place)
-    for kind, place in kinds.items():
-        layers = tuple(sorted(layer for layer, there in zip(column.layers, kind, strict=True) if there))
-        if found is not None and layers != found:
-            first = next(iter(kinds.values()))
-            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
-        found = layers
-    return found
-
-
-def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
-    first, second = (" + ".join(layers) or "no layers" for layers in (ours, theirs))
-    what = f"{one} was scored from {first}, {other} from {second}"
-    return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
-
-
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
     missed = next((state.gate for state in gates if not state.passed), None)
@@ -286,7 +231,7 @@ def treatment_difference_text(found: Difference | None) -> str:
     """An estimate with its interval and p."""
     if found is None:
         return "too few pairs to test"
-    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {format_p_value(found.p)}"
+    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {_difference_p_text(found)}"
 
 
 def treatment_difference_interval_text(found: Difference) -> str:
@@ -309,15 +254,22 @@ def describe_verdict_difference_chance(found: Difference | None, equal: str, als
     interval = treatment_difference_interval_text(found)
     if found.bounded and found.low < found.high:
         interval += " points"
+    p = _difference_p_text(found)
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
-        return f"Allowing for every look at the run, {format_p_value(found.p)}{also}; {interval}."
-    often = f"a difference this large would come up in {describe_p_value(found.p)} ({format_p_value(found.p)}{also})"
-    return f"If {equal}, {often}; {interval}."
+        return f"Allowing for every look at the run, {p}{also}; {interval}."
+    often = describe_p_value(found.p, at_most=found.p_at_most)
+    return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
 
 
-def adjusted_treatments_p_value_text(p: float | None, tests: int) -> str:
-    """What is said behind a p-value where several treatments were tried."""
-    return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"
+def _difference_p_text(found: Difference) -> str:
+    return format_p_value(found.p, at_most=found.p_at_most)
+
+
+def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
+    """What is said behind the p-value of a difference where several treatments were tried."""
+    if facts.composite is None or facts.p is None or facts.tests == 1:
+        return ""
+    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"
 
 
 _UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.

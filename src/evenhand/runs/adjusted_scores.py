@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import InputError
+from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.results import COMPOSITE_JUDGE_LAYER, HIGHEST_LAYER_SCORE, LOWEST_LAYER_SCORE
-from evenhand.runs.run_record import RunEvalRecord
+from evenhand.runs.run_record import RunEvalRecord, describe_composite_layers
 from evenhand.stats.regression import length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_score, format_signed, spell_exact_fraction
+from evenhand.wording import format_score, format_signed, pluralize_count, spell_exact_fraction
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -248,14 +249,22 @@ def _list_run_adjustments(
     return steps
 
 
-def summarise_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjusted: AdjustedScores | None) -> Json:
-    """Which layers the composite was computed from, and how, as data and in one sentence."""
+def summarise_run_composite(
+    frame: RunEvalRecord, samples: Mapping[tuple[str, ...], int], adjusted: AdjustedScores | None
+) -> Json:
+    """Which layers the composite was computed from, and how, as data and in one sentence.
+
+    `samples` has the sets of layers that there are, and how many samples each is of.
+    """
     settings, weights = frame.composite, frame.find_layer_weights()
+    layers = [name for name in LAYERS if any(name in own for own in samples)]
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
     shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
-    listed = ", ".join(f"{name} × {float(share):g}" for name, share in shares.items()) or ", ".join(layers)
-    what = "weighted mean" if shares else "mean"
-    parts = [f"{what} of {listed}" if len(layers) > 1 else f"{listed} alone" if layers else "no layer was scored"]
+    parts = [describe_composite_layers(own, shares) for own in samples or [()]]
+    if len(samples) > 1:
+        counts = (pluralize_count(count, "sample") for count in samples.values())
+        each = ", ".join(f"{part} ({count})" for part, count in zip(parts, counts, strict=True))
+        parts = [f"of different layers, which cannot be compared: {each}"]
     parts += [f"weighted so because: {why}"] if shares and why else []
     if not weights and any(one.get("layer_weights") for one in frame.rubrics):
         parts.append("weighted as the rubric of each sample says")
@@ -268,7 +277,8 @@ def summarise_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjuste
     if settings.standardise != "off":
         parts.append(f"layers standardised ({settings.standardise}) over all outputs of the run")
     return {
-        "layers": list(layers),
+        "layers": layers,
+        "samples_by_layers": [{"layers": list(own), "samples": count} for own, count in samples.items()],
         "weights": {name: float(share) for name, share in shares.items()} or None,
         "why": why if shares else "",
         "standardise": settings.standardise,

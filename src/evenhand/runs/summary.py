@@ -166,10 +166,13 @@ def summarise_run_cost(summary: RunSummary) -> Json:
     }
 
 
-def list_summarised_layers(summary: RunSummary) -> list[str]:
-    """The layers that some output has a score of, as they stand in the composite."""
-    tallies = summary.tallies.values()
-    return [name for name in LAYERS if any(name in one.layers and one.layers[name].n for one in tallies)]
+def count_samples_by_layers(summary: RunSummary) -> dict[tuple[str, ...], int]:
+    """The sets of layers that composites are of, and how many samples have such a composite."""
+    found: dict[tuple[str, ...], set[int]] = {}
+    for tally in summary.tallies.values():
+        for layers, positions in tally.composites_by_layers.items():
+            found.setdefault(layers, set()).update(positions)
+    return {layers: len(positions) for layers, positions in found.items()}
 
 
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
@@ -189,7 +192,11 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         # The rubrics' own score, where they share a scale.
         "score": _summarise_run_mean(tally.score, tally.clusters, scales.pop()) if len(scales) == 1 else None,
         "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
-        "layers": {layer: _summarise_run_mean(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
+        "layers": {
+            layer: _summarise_run_mean(tally.layers[layer], tally.clusters, (1, 5))
+            for layer in LAYERS
+            if layer in tally.layers
+        },
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
             id: {

@@ -21,7 +21,7 @@ from evenhand.runs.notable import (
     summarise_run_tags,
 )
 from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
-from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
+from evenhand.runs.summary import count_samples_by_layers, summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -103,7 +103,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
     head = {
         "run": _stored_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,
-        "composite": summarise_run_composite(frame, list_summarised_layers(summary), adjusted),
+        "composite": summarise_run_composite(frame, count_samples_by_layers(summary), adjusted),
         "decision": encode_compare_decision(decision),
         **summarise_run_head(frame, summary, ids),
         "tags": summarise_run_tags(summary, index_run_samples_by_tag(_load_run_report_tags(store, run["id"]))),
