@@ -162,8 +162,7 @@ class Scale:
         low, high = self.min, self.max
         # Comparing by hand: Fraction's own comparison takes half the time of reading an answer.
         if above * low.denominator < low.numerator * below or above * high.denominator > high.numerator * below:
-            what = f"{format_fraction(value)} is outside {format_fraction(self.min)}–{format_fraction(self.max)}"
-            return what + (_explain_outside_share(value) if self.is_share else "")
+            return f"{format_fraction(value)} is outside {format_fraction(self.min)}–{format_fraction(self.max)}"
         if self.integers and below != 1:
             return f"{format_fraction(value)} is not a whole number"
         return None
@@ -233,15 +232,6 @@ class Scale:
             limits = f"{format_fraction(band.min)}–{format_fraction(band.max)}"
             return Missing("unreadable", f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
-
-
-def _explain_outside_share(value: Fraction) -> str:
-    """What a number that is no share was probably meant to be."""
-    if 1 < value <= 5:
-        return f", a share is asked for: {format_fraction((value - 1) / 4)} is {format_fraction(value)} on 1–5"
-    if 5 < value <= 100:
-        return f", a share is asked for: {format_fraction(value / 100)} is {format_fraction(value)}%"
-    return ""
 
 
 def _scale_value_of_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
