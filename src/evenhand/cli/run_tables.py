@@ -321,7 +321,7 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     for one in head["agreement"]:
         pair = " and ".join(one["judges"])
         r = one["pearson"]
-        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {r:.2f}"
+        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {format_figure(r)}"
         screen.line(f"{pair}: {agreed}, {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})")
     _print_heuristic_judges(screen, head)
 
