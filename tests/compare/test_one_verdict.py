@@ -67,7 +67,7 @@ CASES = {
     "regress": Case(scores={"old": SOME, "new": LOW}, verdict="REGRESS", exit_code=1),
     "lost outputs": Case(scores={"old": SOME, "new": LOST}, verdict="REGRESS", exit_code=1),
     "cautious by a layer": Case(
-        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(fact=Fraction(9, 2)), says="a layer is below its gate"
+        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(fact=Fraction(9, 2)), says="below its gate"
     ),
     "noise": Case(scores={"old": SOME, "new": SOME}, verdict="NOISE", exit_code=1),
     "underpowered": Case(scores={"old": LOW[:3], "new": SOME[:3]}, verdict="UNDERPOWERED", exit_code=1),

@@ -8,7 +8,7 @@ from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_judges_put_verdict_
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import AGREED, Agreement, band
-from evenhand.wording import format_percent_tenths, format_plural, format_number
+from evenhand.wording import format_number, format_percent_tenths, format_plural
 
 _BADGE_COLOURS: tuple[BadgeColour, ...] = ("green", "amber", "red")
 

@@ -337,7 +337,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_put_verdict_in_doubt(one)]
     if apart:
         reasons = tuple(
-            f"The judges of {name} disagree: mean correlation {format_number(one.value)}, below {LEAST_JUDGE_AGREEMENT}."
+            f"The judges of {name} disagree: mean correlation {format_number(one.value)}, "
+            f"below {LEAST_JUDGE_AGREEMENT}."
             for name, one in apart
             if isinstance(one, Agreement)
         )
