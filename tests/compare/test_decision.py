@@ -128,7 +128,7 @@ def test_the_variant_its_judges_agree_on_least_speaks_for_both() -> None:
         name="judges agree",
         colour="red",
         value=None,
-        says="mean correlation -1.00 of 2 judges on new",
+        says="mean correlation −1.00 of 2 judges on new",
         advice="Sharpen the rubric until the judges reach a mean correlation of 0.4.",
     )
 
