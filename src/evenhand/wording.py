@@ -124,8 +124,10 @@ def join_names(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def format_p_value(p: float) -> str:
-    """A p-value as it is shown."""
+def format_p_value(p: float, *, at_most: bool = False) -> str:
+    """A p-value as it is shown; with `at_most` it is an upper bound, which is rounded up."""
+    if at_most:
+        return f"p ≤ {math.ceil(round(p * 10_000, 6)) / 10_000:.4f}"
     if p < 0.0001:
         return "p < 0.0001"
     # 0.04996 is below 0.05, and is shown so.
@@ -133,8 +135,10 @@ def format_p_value(p: float) -> str:
     return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.{digits}f}" if p < 0.0995 else f"p = {p:.2f}"
 
 
-def describe_p_value(p: float) -> str:
-    """A p-value as a count that people can picture."""
+def describe_p_value(p: float, *, at_most: bool = False) -> str:
+    """A p-value as a count that people can picture; with `at_most` it is an upper bound."""
+    if at_most:
+        return f"at most {describe_p_value(p)}"
     if p < 0.0001:
         return "fewer than 1 of 10,000 comparisons"
     if p < 0.095:

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.cli.run_tables import print_run
 from evenhand.cli.screen import Screen
+from evenhand.report.phrases import format_report_p_value
 from tests.report.example import head, hostile_head
 
 
@@ -55,7 +56,7 @@ def test_in_short_there_is_one_table_and_what_got_worse(shown: Any) -> None:
     assert "lost    4.00 → 3.00     – → 0.50\n" in text
     for only_in_full in ("Audit", "Gates", "criterion", "borderline", "Lowest"):
         assert only_in_full not in text
-    assert "--full also shows criteria, gates, 2 flags, judges and the audit." in text
+    assert "--full also shows criteria, gates, 2 flags, judges, layer tests and the audit." in text
     assert len(text.splitlines()) <= 30
 
 
@@ -234,11 +235,34 @@ def test_the_p_of_several_treatments_is_the_adjusted_one(shown: Any) -> None:
     (one,) = whole["decision"]["comparisons"]
     whole["decision"]["comparisons"] = [one, {**one, "treatment": "newer", "p": 0.0312}]
 
-    several, single = (re.split(r" {2,}", _row(shown(one, 160), "comparison")) for one in (whole, head()))
+    several, single = shown(whole, 160), shown(head(), 160)
 
-    assert "p, adjusted for 2" in several
-    assert "p" in single
-    assert "0.031" in _row(shown(whole, 160), "newer − old").split()
+    assert "p of the composite is adjusted for 2 treatments" in several
+    assert "adjusted" not in single
+    assert "0.031" in _row(several, "newer − old").split()
+
+
+def test_the_full_view_has_the_test_of_each_layer(shown: Any) -> None:
+    """Difference, p and verdict, as `compare` shows them."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    name, found = next((name, found) for name, found in one["layers"].items() if found)
+    one["layer_verdicts"] = {name: {"verdict": "CAUTIOUS", "rule": "", "reasons": [], "next_step": ""}}
+
+    (told,) = re.findall(rf"^new − old +{name} +(.*)$", shown(whole, 160), re.MULTILINE)
+
+    assert re.split(r" {2,}", told.strip())[1:] == [format_report_p_value(found), "CAUTIOUS"]
+
+
+def test_means_beside_differences_over_fewer_samples_are_explained(shown: Any) -> None:
+    """Where a judge failed, means and differences are over different samples, and do not subtract."""
+    whole = head()
+    whole["decision"]["comparisons"][0] |= {"pairs": 22, "samples": 24}
+
+    for full in (True, False):
+        text = " ".join(shown(whole, full=full).split())
+        assert "differences over the 22 of 24 samples scored with both variants" in text
+    assert "differences over" not in shown(head())
 
 
 def _row(text: str, start: str) -> str:

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import Badge, VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.decision import Badge, VariantColumn, encode_compare_decision
 from evenhand.errors import InputError
 from tests.compare.columns import column, compared, decided, spread
 
@@ -141,7 +140,7 @@ def test_the_variant_its_judges_agree_on_least_speaks_for_both() -> None:
         name="judges agree",
         colour="red",
         value=None,
-        says="mean correlation -1.00 of 2 judges on new",
+        says="mean correlation −1.00 of 2 judges on new",
         advice="Sharpen the rubric until the judges reach a mean correlation of 0.4.",
     )
 
@@ -186,7 +185,7 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
     assert list(found["comparisons"][0]) == [
         "treatment", "control", "verdict", "headline", "sure", "rule", "reasons", "next_step", "composite", "p",
         "layers", "layer_verdicts", "criteria", "distribution", "not_worse", "pairs", "lost_by_treatment",
-        "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges", "together",
+        "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges", "together", "samples",
     ]  # fmt: skip
     assert found["gates"]["old"] == [{"gate": "judge", "min": 3.5, "mean": 4.0, "passed": True}]
     assert found["comparisons"][0]["composite"]["p"] == 0.03125
@@ -272,3 +271,22 @@ def _of(rows: list[tuple[int | None, int | None, int]], names: tuple[str, str] =
     return encode_compare_decision(
         decide_comparison(columns, control=names[0], clusters=[row[2] for row in rows], seed=3)
     )
+
+
+def test_a_p_that_is_only_a_bound_is_told_as_one() -> None:
+    """Random flips never came near: the p-value is at most their least, and a few lost samples are told too."""
+    control = [3 + place / 50 for place in range(24)]
+    treatment: list[float | None] = [one + 1 + place / 70 for place, one in enumerate(control)]
+    treatment[0] = treatment[1] = None
+    control_scores: list[float | None] = [None, None, *control[2:]]
+    columns = {"old": column(control_scores), "new": column(treatment)}
+
+    (one,) = decide_comparison(columns, control="old", clusters=range(24), seed=1).comparisons
+
+    assert "at most 1 of 5,000 comparisons (p ≤ 0.0002)" in one.sure
+    assert one.reasons[0].startswith("22 of 24 samples scored with both: new higher in 22")
+    assert one.reasons[1].endswith("p ≤ 0.0002.")
+    assert "p ≤ 0.0002" in next(badge.says for badge in one.badges if badge.name == "difference significant")
+    assert encode_compare_decision(decide_comparison(columns, control="old", clusters=range(24), seed=1))[
+        "comparisons"
+    ][0]["p"] == pytest.approx(0.0002)

@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from evenhand.compare.decision import GateSamples, GateState, describe_missed_gates
-from evenhand.compare.decision_json import encode_decision_value, read_compare_decision, variant_gate_state_from_json
+from evenhand.compare.decision import (
+    GateSamples,
+    GateState,
+    describe_missed_gates,
+    encode_decision_value,
+    read_compare_decision,
+    variant_gate_state_from_json,
+)
 from evenhand.store.store import Store
 from evenhand.workflows.compare import compare_runs
 from tests.runs.stored import Row, keep_run, result

@@ -3,8 +3,7 @@
 import numpy as np
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision, read_compare_decision
+from evenhand.compare.decision import CompareDecision, VariantColumn, encode_compare_decision, read_compare_decision
 
 N = 60
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evenhand.compare.decision import VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.decision import VariantColumn, encode_compare_decision
 from evenhand.errors import InputError
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement

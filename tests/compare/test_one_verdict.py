@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from evenhand import RunOptions, RunResult, run
-from evenhand.compare.decision import CompareDecision
-from evenhand.compare.decision_json import encode_compare_decision, read_compare_decision
+from evenhand.compare.decision import CompareDecision, encode_compare_decision, read_compare_decision
 from evenhand.store.store import Store
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from tests.cli.command import evenhand
@@ -68,7 +67,7 @@ CASES = {
     "regress": Case(scores={"old": SOME, "new": LOW}, verdict="REGRESS", exit_code=1),
     "lost outputs": Case(scores={"old": SOME, "new": LOST}, verdict="REGRESS", exit_code=1),
     "cautious by a layer": Case(
-        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(fact=Fraction(9, 2)), says="a layer is low"
+        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(fact=Fraction(9, 2)), says="below its gate"
     ),
     "noise": Case(scores={"old": SOME, "new": SOME}, verdict="NOISE", exit_code=1),
     "underpowered": Case(scores={"old": LOW[:3], "new": SOME[:3]}, verdict="UNDERPOWERED", exit_code=1),
@@ -172,7 +171,7 @@ def test_a_run_that_cannot_be_decided_is_told_like_any_other(tmp_path: Path) -> 
     decided = kept(tmp_path, CASES["progress"]).head["decision"]
     undecided = kept(tmp_path, CASES["nothing comparable"], OTHER).head["decision"]
 
-    assert undecided["headline"].startswith("Not decided: ")
+    assert undecided["headline"].startswith("Variant ")
     assert undecided["headline"].endswith(".")
     assert (list(undecided), undecided["control"]) == (list(decided), "old")
 

@@ -11,6 +11,7 @@ from evenhand import EvalError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
+from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import LIBRARY
 
 SAMPLES = "samples: [{id: a, input: Hi, outputs: {old: Hello, new: Hello there}}]\n"
@@ -85,7 +86,7 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
     """Task-specific rubrics: the first tag that has one, else the one for all."""
     found = eval_of(tmp_path, f"{SAMPLES}rubric: {{name: all, criteria: [A]}}\nrubrics: {{coding: code-review}}\n")
 
-    chosen = [found.rubric_for(tags) for tags in ((), ("other",), ("other", "coding"))]
+    chosen = [found.rubric_for_sample(EvalSample(id="s", tags=tags)) for tags in ((), ("other",), ("other", "coding"))]
 
     assert [one.name if one else None for one in chosen] == ["all", "all", "code-review"]
 
@@ -111,6 +112,11 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
         (f"{LEAST}judges: [[a]]\n", "a judge is a name, got a list"),
         (f"{LEAST}smallest_effect: 0\n", "smallest_effect must be above 0"),
         (f"{LEAST}gates: {{fact: 9}}\n", "the gate on fact must be from 1 to 5"),
+        (f"{LEAST}gates: {{fact: 0.9}}\n", "the gate on fact must be from 1 to 5 (a share of 0.9 is 4.6)"),
+        (
+            f"{SAMPLES}rubric: layered\ngates: {{dimension: 3}}\n",
+            "which nothing measures (known: behavior, composite, fact, judge, pass_rate, score)",
+        ),
         (f"{LEAST}gates: {{judge: 4}}\n", "a gate on 'judge' means nothing here: there is no rubric"),
         (
             f"{LEAST}rubric: summary\nrubrics: {{a: {{criteria: [x]}}}}\ngates: {{score: 3}}\n",

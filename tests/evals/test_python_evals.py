@@ -109,14 +109,14 @@ def test_a_rubric_is_a_name_a_value_or_a_mapping(given: Any) -> None:
     """As everywhere else; a path is one too."""
     eval = Eval(samples=["a"], variants=answer, rubric=given)
 
-    assert eval.rubric_for(()) == (given if not isinstance(given, (str, dict)) else load_rubric(given))
+    assert eval.rubrics[""] == (given if not isinstance(given, (str, dict)) else load_rubric(given))
 
 
 def test_a_list_of_rubrics_is_one_rubric() -> None:
     """As some write a checklist."""
     eval = Eval(samples=["a"], variants=answer, rubrics=["Is kind", {"id": "short", "asks": "Is short"}])
 
-    assert list((eval.rubric_for(()) or load_rubric("council")).leaves) == ["rubric-1", "short"]
+    assert list(eval.rubrics[""].leaves) == ["rubric-1", "short"]
 
 
 def test_judges_are_names_functions_and_objects() -> None:

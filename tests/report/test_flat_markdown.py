@@ -57,7 +57,8 @@ def test_a_run_without_a_comparison_shows_its_lowest_scores() -> None:
     text = page({**whole, "decision": decision, "variants": whole["variants"][:1]}, samples())
 
     assert text.startswith("### ❌ SOLO")
-    assert "Lowest scores" in text
+    assert "Lowest composites" in text
+    assert "| sample | variant | composite | failed checks |" in text
     assert "Largest drops" not in text
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from evenhand.compare.decision import GateState
 from evenhand.compare.run_decision import check_run_gates, decide_between_run_variants
+from evenhand.runs.adjusted_scores import summarise_run_composite
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_head
+from evenhand.runs.summary import RunSummary, count_samples_by_layers, summarise_results, summarise_run_head
 
 
 def row(position: int, variant: str, composite: str | None, **content: Any) -> dict[str, Any]:
@@ -308,6 +309,27 @@ def test_different_sets_of_layers_are_not_compared() -> None:
 
     assert decision.verdict == "UNDECIDED"
     assert decision.exit_code == 1
+
+
+def test_a_run_of_mixed_samples_says_which_have_which_layers() -> None:
+    """The composite names no recipe that part of the samples does not follow, and samples are named, not rows."""
+    layers = [{"judge": "3"}, {"judge": "3", "behavior": "4", "fact": "2"}]
+    rows = [row(at, name, "3", layers=layers[at % 2]) for at in range(5) for name in ("old", "new")]
+    summary = summarise_results(["old", "new"], rows, [])
+
+    decision = decide_between_run_variants(frame(), summary, name_samples=lambda at: {one: f"s{one}" for one in at})
+    composite = summarise_run_composite(frame(), count_samples_by_layers(summary), None)
+
+    assert decision.headline == (
+        "Samples were scored from different layers, which cannot be compared: judge (3 samples, first s0); "
+        "fact, behavior and judge (2 samples, first s1)."
+    )
+    assert composite["says"] == (
+        "of different layers, which cannot be compared: judge alone (3 samples), "
+        "mean of fact, behavior, judge (2 samples)"
+    )
+    assert composite["samples_by_layers"][1] == {"layers": ["fact", "behavior", "judge"], "samples": 2}
+    assert list(summarise_run_head(frame(), summary, {})["variants"][0]["layers"]) == ["fact", "behavior", "judge"]
 
 
 def test_an_empty_run_has_a_head() -> None:

@@ -55,6 +55,29 @@ def test_different_layers_are_not_ranked() -> None:
     assert scores.notes == ("not ranked: computed from different layers (fact + judge; judge)",)
 
 
+def test_an_output_without_a_composite_does_not_stop_the_others_from_being_ranked() -> None:
+    """Nothing was computed for it, so it differs from nobody in its layers."""
+    scores = outputs(
+        "layered", a={"scores": {}}, b={"scores": {"fact": 1, "judge": 4}}, c={"scores": {"fact": 1, "judge": 5}}
+    )
+
+    assert scores.notes == ()
+    assert [(one.id, one.rank) for one in scores.ranking or ()] == [("c", 1), ("b", 2), ("a", None)]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (4.5, ("fact is a share from 0 to 1: 0.875 for 4.5 on 1–5",)),
+        (80, ("fact is a share from 0 to 1: 0.8 for 80%",)),
+        (-1, ()),
+    ],
+)
+def test_a_number_that_is_no_share_says_what_it_would_be_as_one(given: float, says: tuple[str, ...]) -> None:
+    """Layers are shown on 1–5 and given as shares."""
+    assert card("layered", {"fact": given, "judge": 4}).notes == says
+
+
 def test_the_set_of_layers_enters_the_fingerprint() -> None:
     """Scores over different sets must not look comparable."""
     two = outputs("layered", a={"scores": {"fact": 1, "judge": 4}})

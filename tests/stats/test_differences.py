@@ -273,3 +273,15 @@ def test_a_hundred_thousand_pairs_are_worked_on_as_counts(distinct: int) -> None
 
     assert found.method == ("sign flips, 9,999 drawn, and t" if distinct == 9 else "paired t")
     assert found.high - found.low == pytest.approx(2 * 1.96 * found.sd / math.sqrt(100_000), rel=0.05)
+
+
+def test_the_least_p_that_drawn_flips_can_give_is_an_upper_bound() -> None:
+    """2 of 10,000 where no drawn flip comes near; the true one is 2 of 2⁴⁰. What was counted or met is no bound."""
+    all_higher = [1 + place / 100 for place in range(40)]
+
+    bound = difference_of(all_higher, rng=np.random.default_rng(1))
+    met = difference_of([*all_higher[:20], *(-one for one in all_higher[:14])], rng=np.random.default_rng(1))
+    counted = difference_of(all_higher[:12], rng=np.random.default_rng(1))
+
+    assert (bound.p, bound.p_at_most) == (2 / 10_000, True)
+    assert (met.p_at_most, counted.p_at_most, counted.p) == (False, False, 2 / 2**12)

@@ -73,8 +73,24 @@ def test_lists_and_histories_are_sorted_on_request(tmp_path: Path) -> None:
     for text in (listed, history):
         assert text.index(FIRST) < text.index(SECOND)
         assert "4.00" in text
-        assert f"composite of {SECOND}: the mean of fact + judge" in " ".join(text.split())
-        assert "composites of different layers cannot be compared" in text
+    assert f"composite of {SECOND}: mean of fact, judge" in " ".join(history.split())
+    assert "composites that were computed differently cannot be compared" in history
+    assert listed.index("desk · fingerprint f · composite: mean of fact, judge") < listed.index(SECOND)
+    assert "only the composites of one group can be compared" in listed
+
+
+def test_by_composite_runs_that_can_be_compared_stand_together(store: Store) -> None:
+    """Another fingerprint is another way of scoring: its runs are not ranked among the others."""
+    keep_run(store, FIRST, {"new": [4.0] * 6})
+    keep_run(store, SECOND, {"new": [3.5] * 6}, fingerprint="g")
+    keep_run(store, THIRD, {"new": [3.0] * 6})
+
+    listed = list_runs(store, sort="composite")
+    history = load_subject_history(store, "desk", sort="composite")
+
+    assert [one.id for one in listed] == [FIRST, THIRD, SECOND]
+    assert [line.evaluation.run for line in history] == [FIRST, THIRD, SECOND]
+    assert listed[0].computed == history[0].to_json()["computed"] == "fact alone"
 
 
 def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:

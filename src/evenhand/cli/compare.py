@@ -17,7 +17,7 @@ from evenhand.cli.run_tables import (
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_report_p_value, format_reported_estimate
+from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
 from evenhand.wording import pluralize_count
 
 
@@ -84,10 +84,7 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
 
 def _print_differences_table(screen: Screen, one: ComparisonData, scales: ComparisonData, treatments: int) -> None:
     """A row each for the composite, its layers and the criteria; criteria are on their own scales."""
-    layers, criteria = one["layers"], one["criteria"]
-    composite = one["composite"] and {**one["composite"], "p": one["p"]}
-    rows = [("composite", composite, one["verdict"])]
-    rows += [(name, layers[name], one["layer_verdicts"][name]["verdict"]) for name in layers]
+    criteria, rows = one["criteria"], list_reported_differences(one)
     ends = {id: f" ({scale[0]:g}–{scale[1]:g})" for id, scale in scales.items() if scale}
     rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
@@ -100,7 +97,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     counts = f"{pluralize_count(one['pairs'], 'pair')}: better in {one['wins']:,}, equal in {one['ties']:,}, worse in "
     lost = [f"{one[f'lost_by_{who}']:,} lost by the {who}" for who in ("treatment", "control") if one[f"lost_by_{who}"]]
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
-    if treatments > 1 and composite:
+    if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":

@@ -55,7 +55,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
         "asked": [_format_cli_asking_cell(line) for line in lines],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
-    for told in format_cli_layer_lines({line.evaluation.run: line.evaluation.layers for line in lines}):
+    for told in format_cli_composite_lines({line.evaluation.run: line.evaluation.computed for line in lines}):
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (line.evaluation.ended, line.evaluation.run))
     last = newest.evaluation.consistency
@@ -87,20 +87,20 @@ def _format_history_scores(values: Sequence[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
 
 
-MOST_LAYER_RUNS_NAMED = 3
+MOST_COMPOSITE_RUNS_NAMED = 3
 
 
-def format_cli_layer_lines(layers_by_run: Mapping[str, Sequence[str]]) -> list[str]:
-    """What the composites are the mean of; where that differs, for which runs: these cannot be compared."""
-    runs_by_layers: dict[str, list[str]] = {}
-    for run, layers in layers_by_run.items():
-        if layers:
-            runs_by_layers.setdefault(" + ".join(layers), []).append(run)
-    if len(runs_by_layers) < 2:
-        return [f"composite: the mean of {layers}" for layers in runs_by_layers]
+def format_cli_composite_lines(computed_by_run: Mapping[str, str]) -> list[str]:
+    """How the composites were computed; where that differs, for which runs: these cannot be compared."""
+    runs_by_way: dict[str, list[str]] = {}
+    for run, computed in computed_by_run.items():
+        if computed:
+            runs_by_way.setdefault(computed, []).append(run)
+    if len(runs_by_way) < 2:
+        return [f"composite: {computed}" for computed in runs_by_way]
     told = []
-    for layers, runs in runs_by_layers.items():
-        more = len(runs) - MOST_LAYER_RUNS_NAMED
-        named = ", ".join(runs[:MOST_LAYER_RUNS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-        told.append(f"composite of {named}: the mean of {layers}")
-    return [*told, "composites of different layers cannot be compared"]
+    for computed, runs in runs_by_way.items():
+        more = len(runs) - MOST_COMPOSITE_RUNS_NAMED
+        named = ", ".join(runs[:MOST_COMPOSITE_RUNS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        told.append(f"composite of {named}: {computed}")
+    return [*told, "composites that were computed differently cannot be compared"]

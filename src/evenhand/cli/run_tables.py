@@ -26,6 +26,7 @@ from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     build_report_comparison_columns,
     build_report_criterion_columns,
+    build_report_difference_columns,
     build_report_summary_columns,
     build_report_tag_columns,
     build_report_variant_columns,
@@ -34,10 +35,12 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_p_adjustment,
     describe_reported_samples,
     describe_reported_selection,
     describe_safety_gate_finding,
     describe_unfinished_in_report,
+    describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_report_criteria,
     list_safety_gate_findings,
@@ -73,7 +76,11 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
 def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     """One table, what got worse, and what else there is to look at."""
     _print_packed_tables(screen, build_report_summary_columns(head))
-    _print_unusual_composite(screen, head)
+    made = head.get("composite") or {}
+    settings = (made.get(name) for name in ("weights", "standardise", "debias", "notes"))
+    mixed = len(made.get("samples_by_layers") or ()) > 1
+    unusual = mixed or any(one not in (None, "off", False, []) for one in settings)  # A plain mean needs no words.
+    _print_run_notes(screen, describe_reported_composite(head) if unusual else "", describe_unpaired_in_report(head))
     for table in build_report_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
     print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
@@ -98,11 +105,10 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     screen.line(f"--full also shows {join_names(_list_unprinted_run_parts(head))}.", dim=True)
 
 
-def _print_unusual_composite(screen: Screen, head: RunHeadData) -> None:
-    """How the composite was computed, where it is not the plain mean of its layers."""
-    made = head.get("composite") or {}
-    if any(made.get(name) not in (None, "off", False, []) for name in ("weights", "standardise", "debias", "notes")):
-        screen.line(describe_reported_composite(head), dim=True)
+def _print_run_notes(screen: Screen, *notes: str) -> None:
+    """What explains the table above, as far as there is something to explain."""
+    for note in filter(None, notes):
+        screen.line(note, dim=True)
 
 
 def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
@@ -115,6 +121,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
         pluralize_count(len(head["flags"]), "flag"): head["flags"],
         "history": format_report_history_lines(head),
         "judges": head["judges"],
+        "layer tests": any(one["layers"] for one in decision["comparisons"]),
         "the audit": decision["comparisons"],
     }
     return [name for name, there in parts.items() if there] or ["counts"]
@@ -123,8 +130,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
 def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     decision = head["decision"]
     _print_packed_tables(screen, build_report_variant_columns(head))
-    if describe_reported_composite(head):
-        screen.line(describe_reported_composite(head), dim=True)
+    _print_run_notes(screen, describe_reported_composite(head), describe_unpaired_in_report(head))
     _print_packed_tables(screen, [[column] for column in build_report_criterion_columns(head)])
     _print_packed_tables(screen, [[column] for column in build_report_tag_columns(head)])
     for table in build_report_preference_tables(head):
@@ -151,7 +157,9 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     if decision["comparisons"]:
-        _print_packed_tables(screen, build_report_comparison_columns(head))
+        _print_packed_tables(screen, [[column] for column in build_report_difference_columns(head)])
+        _print_packed_tables(screen, [[column] for column in build_report_comparison_columns(head)])
+        _print_run_notes(screen, describe_reported_p_adjustment(decision["comparisons"]))
         print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
         print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
 
@@ -272,7 +280,7 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
             tables[-1].append(column)
     for table in tables:
         screen.line()
-        numbers = [name for name, _ in table if name != "verdict"]
+        numbers = [name for name, _ in table if name not in ("of", "verdict")]
         screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
 
 
@@ -324,7 +332,7 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     for one in head["agreement"]:
         pair = " and ".join(one["judges"])
         r = one["pearson"]
-        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {r:.2f}"
+        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {format_figure(r)}"
         screen.line(f"{pair}: {agreed}, {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})")
     _print_heuristic_judges(screen, head)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.history import format_cli_layer_lines
+from evenhand.cli.history import format_cli_composite_lines
 from evenhand.cli.output import escape_terminal_text, open_stdin, print_json, print_message, until_reader_leaves
 from evenhand.errors import Fault, InputError
 from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
+    from evenhand.cli.screen import Screen
     from evenhand.workflows.runs import RunListing, RunOrder
 
 
@@ -29,7 +31,7 @@ def runs_command() -> None:
     "--sort",
     type=click.Choice(["newest", "composite"]),
     default="newest",
-    help="The newest first, or the highest composite.",
+    help="The newest first, or the highest composite, by groups of runs that can be compared.",
 )
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
@@ -38,7 +40,12 @@ def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
 
     runs = list_runs(None, name, sort=sort)
     with until_reader_leaves():
-        print_json([asdict(one) for one in runs]) if as_data else _print_run_list(runs, name)
+        if as_data:
+            print_json([asdict(one) for one in runs])
+        elif sort == "composite" and len({one.comparable_group for one in runs}) > 1:
+            _print_run_groups(runs)
+        else:
+            _print_run_list(runs, name)
 
 
 @runs_command.command("show")
@@ -132,10 +139,34 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
     if not runs:
         screen.line(f"no run of {name!r} is here" if name else "no runs yet: evenhand run eval.yaml starts one")
         return
+    _print_run_table(screen, runs)
+    ways: dict[str, set[str]] = {}
+    for one in runs:
+        ways.setdefault(one.name, set()).update([one.computed] if one.computed else [])
+    # An eval whose runs were all computed in one way stands for them.
+    computed = {one.id if len(ways[one.name]) > 1 else one.name: one.computed for one in runs if one.computed}
+    for line in format_cli_composite_lines(computed):
+        screen.line(line, dim=True)
+
+
+def _print_run_groups(runs: Sequence[RunListing]) -> None:
+    """Runs that can be compared, each group below what its runs have in common."""
+    from evenhand.cli.screen import Screen
+
+    screen = Screen()
+    for number, (_, own) in enumerate(groupby(runs, key=lambda one: one.comparable_group)):
+        group = list(own)
+        composite = f"composite: {group[0].computed or 'none'}"
+        screen.line(f"{group[0].name} · fingerprint {group[0].fingerprint[:8]} · {composite}", dim=True, gap=number > 0)
+        _print_run_table(screen, group, named=False)
+    screen.line("only the composites of one group can be compared", dim=True, gap=True)
+
+
+def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool = True) -> None:
     states = [one.state for one in runs]
     columns = {
         "run": [one.id for one in runs],
-        "eval": [one.name for one in runs],
+        "eval": [one.name for one in runs] if named else [],
         "state": [] if set(states) == {"finished"} else states,
         "samples": [_format_listed_samples(one) for one in runs],
         "composite": [
@@ -144,13 +175,6 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         "verdict": [one.verdict or "" for one in runs],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
-    layer_sets: dict[str, set[tuple[str, ...]]] = {}
-    for one in runs:
-        layer_sets.setdefault(one.name, set()).update([one.layers] if one.layers else [])
-    # An eval whose runs are all of the same layers stands for them.
-    layers = {one.id if len(layer_sets[one.name]) > 1 else one.name: one.layers for one in runs if one.layers}
-    for line in format_cli_layer_lines(layers):
-        screen.line(line, dim=True)
 
 
 def _format_listed_samples(one: RunListing) -> str:

@@ -8,7 +8,7 @@ from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_judges_put_verdict_
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import AGREED, Agreement, band
-from evenhand.wording import format_percent_tenths, format_plural, format_score
+from evenhand.wording import format_number, format_percent_tenths, format_plural
 
 _BADGE_COLOURS: tuple[BadgeColour, ...] = ("green", "amber", "red")
 
@@ -38,9 +38,9 @@ def _grade_treatment_agreement(facts: CompareFacts) -> Badge:
         seen, key=lambda one: (_BADGE_COLOURS.index(_grade_compared_variant_judges(seen[one][1])), -seen[one][0])
     )
     correlation, agreed = seen[name]
-    says = f"mean correlation {format_score(correlation)} of {agreed.judges} judges on {name}"
+    says = f"mean correlation {format_number(correlation)} of {agreed.judges} judges on {name}"
     if isinstance(agreed.alpha, Agreement):
-        says += f", Krippendorff's α {format_score(agreed.alpha.value)}"
+        says += f", Krippendorff's α {format_number(agreed.alpha.value)}"
     asked = f"a mean correlation of {LEAST_JUDGE_AGREEMENT}" + (f" and an α of {AGREED}" if agreed.alpha else "")
     advice = f"Sharpen the rubric until the judges reach {asked}."
     return _build_treatment_badge("judges agree", _grade_compared_variant_judges(agreed), correlation, says, advice)
@@ -57,7 +57,7 @@ def _grade_treatment_significance(facts: CompareFacts) -> Badge:
     if facts.composite is None or facts.p is None:
         says = f"{format_plural(facts.pairs, 'pair')}: nothing to test"
         return _build_treatment_badge(name, "grey", None, says, "Score the same samples with both variants.")
-    says = treatment_difference_text(facts.composite) + adjusted_treatments_p_value_text(facts.p, facts.tests)
+    says = treatment_difference_text(facts.composite) + adjusted_treatments_p_value_text(facts)
     colour: BadgeColour = "green" if facts.significant else "red"
     return _build_treatment_badge(name, colour, facts.p, says, "To be significant, p must be below 0.05.")
 
@@ -85,7 +85,7 @@ def human_aligned_treatment_badge(found: Agreement | Undefined | None) -> Badge:
     if isinstance(found, Undefined):
         return _build_treatment_badge(name, "grey", None, found.why, "Have people score more of the outputs.")
     outputs = format_plural(found.n, "output")
-    says = f"Krippendorff's α {format_score(found.value)} between panel and people, on {outputs}"
+    says = f"Krippendorff's α {format_number(found.value)} between panel and people, on {outputs}"
     advice = f"Sharpen the rubric, or choose judges by evenhand calibrate, until α reaches {AGREED}."
     return _build_treatment_badge(name, band(found.value), found.value, says, advice)
 

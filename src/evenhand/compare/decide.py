@@ -6,6 +6,7 @@ The worst verdict is the headline, the best PROGRESS is named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 
 from evenhand.compare.badges import list_treatment_badges
 from evenhand.compare.decision import (
@@ -19,7 +20,6 @@ from evenhand.compare.decision import (
     RowScores,
     VariantColumn,
     adjusted_treatments_p_value_text,
-    check_columns_to_compare,
     describe_missed_gates,
     describe_verdict_difference_chance,
     object_to_missed_gate,
@@ -35,6 +35,7 @@ from evenhand.compare.measure import (
     measure_treatments,
 )
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
@@ -269,6 +270,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         spread=facts.spread,
         not_worse=facts.not_worse if found.verdict in UNCLEAR_VERDICTS else None,
         pairs=facts.pairs,
+        samples=facts.samples,
         lost_by_treatment=facts.lost.lost_by_treatment,
         lost_by_control=facts.lost.lost_by_control,
         wins=facts.wins,
@@ -282,13 +284,14 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
 
 
 def _verdict_chance_reason(facts: CompareFacts, found: VerdictRuling) -> str:
-    adjusted = adjusted_treatments_p_value_text(facts.p, facts.tests)
+    adjusted = adjusted_treatments_p_value_text(facts)
     return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
 
 
 def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
+    some = f"{facts.pairs:,} of " if facts.pairs < facts.samples else ""
     counts = (
-        f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
+        f"{some}{format_plural(facts.samples, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
     return (counts, *_treatment_difference_reason(facts), *compared_layers_reason(facts.together), *found.why)
@@ -298,5 +301,61 @@ def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
     if facts.composite is None:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
-    adjusted = adjusted_treatments_p_value_text(facts.p, facts.tests)
+    adjusted = adjusted_treatments_p_value_text(facts)
     return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.",)
+
+
+def check_columns_to_compare(
+    columns: Mapping[str, VariantColumn],
+    control: str,
+    clusters: Sequence[int],
+    gates: Mapping[str, float],
+    not_worse_by: float | None,
+) -> tuple[str, ...]:
+    """The layers that every composite was computed from, or a refusal that says what differs."""
+    if control not in columns:
+        raise InputError(
+            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_error(control, columns))
+        )
+    for name, column in columns.items():
+        if len(column.composite) != len(clusters):
+            what = f"variant {name!r} has {len(column.composite)} rows for {len(clusters)} clusters"
+            raise InputError(Fault(what, "every variant has one row per sample and repeat, None where it failed"))
+    present = {name: _find_compared_layers(name, column) for name, column in columns.items()}
+    known = {name: layers for name, layers in present.items() if layers is not None}
+    first = control if control in known else next(iter(known), control)
+    for name, layers in known.items():
+        if set(layers) != set(known[first]):
+            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
+    common = known.get(first, ())
+    for name, least in gates.items():
+        if name not in common:
+            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_error(name, common)))
+        if not isfinite(least):
+            raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
+    if not_worse_by is not None and not (isfinite(not_worse_by) and not_worse_by > 0):
+        raise InputError(Fault(f"not worse by {not_worse_by} points", "a margin above 0, such as 0.2"))
+    return common
+
+
+def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
+    """The layers behind every composite of a variant; None where it has no composite at all."""
+    found: tuple[str, ...] | None = None
+    rows = zip(*column.layers.values(), strict=True) if column.layers else iter(() for _ in column.composite)
+    kinds: dict[tuple[bool, ...], int] = {}
+    for place, (score, row) in enumerate(zip(column.composite, rows, strict=True)):
+        if score is not None:
+            kinds.setdefault(tuple([one is not None for one in row]), place)
+    for kind, place in kinds.items():
+        layers = tuple(layer for layer, there in zip(column.layers, kind, strict=True) if there)
+        if found is not None and layers != found:
+            first = next(iter(kinds.values()))
+            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
+        found = layers
+    return found
+
+
+def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
+    first, second = (" + ".join(sorted(layers)) or "no layers" for layers in (ours, theirs))
+    what = f"{one} was scored from {first}, {other} from {second}"
+    return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")

@@ -1,13 +1,14 @@
-"""What a comparison came to, the columns it is made from, and differences in words; no NumPy."""
+"""What a comparison came to, the columns it is made from, differences in words, and all of it as JSON; no NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isfinite
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from math import inf, isfinite
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.errors import Fault, InputError
 from evenhand.wording import (
     describe_p_value,
     format_p_value,
@@ -16,10 +17,11 @@ from evenhand.wording import (
     format_signed,
     format_signed_beside,
     join_names,
+    round_for_json,
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import ComparedLayersTogether, CompareFacts, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -109,6 +111,7 @@ class Comparison:
     saturation: Saturation | None
     badges: tuple[Badge, ...]
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
+    samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,62 +183,6 @@ class VariantColumn:
         object.__setattr__(self, "criteria", {name: tuple(row) for name, row in self.criteria.items()})
 
 
-def check_columns_to_compare(
-    columns: Mapping[str, VariantColumn],
-    control: str,
-    clusters: Sequence[int],
-    gates: Mapping[str, float],
-    not_worse_by: float | None,
-) -> tuple[str, ...]:
-    """The layers that every composite was computed from, or a refusal that says what differs."""
-    if control not in columns:
-        raise InputError(
-            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_error(control, columns))
-        )
-    for name, column in columns.items():
-        if len(column.composite) != len(clusters):
-            what = f"variant {name!r} has {len(column.composite)} rows for {len(clusters)} clusters"
-            raise InputError(Fault(what, "every variant has one row per sample and repeat, None where it failed"))
-    present = {name: _find_compared_layers(name, column) for name, column in columns.items()}
-    known = {name: layers for name, layers in present.items() if layers is not None}
-    first = control if control in known else next(iter(known), control)
-    for name, layers in known.items():
-        if layers != known[first]:
-            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
-    common = known.get(first, ())
-    for name, least in gates.items():
-        if name not in common:
-            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_error(name, common)))
-        if not isfinite(least):
-            raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
-    if not_worse_by is not None and not (isfinite(not_worse_by) and not_worse_by > 0):
-        raise InputError(Fault(f"not worse by {not_worse_by} points", "a margin above 0, such as 0.2"))
-    return common
-
-
-def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
-    """The layers behind every composite of a variant; None where it has no composite at all."""
-    found: tuple[str, ...] | None = None
-    rows = zip(*column.layers.values(), strict=True) if column.layers else iter(() for _ in column.composite)
-    kinds: dict[tuple[bool, ...], int] = {}
-    for place, (score, row) in enumerate(zip(column.composite, rows, strict=True)):
-        if score is not None:
-            kinds.setdefault(tuple([one is not None for one in row]), place)
-    for kind, place in kinds.items():
-        layers = tuple(sorted(layer for layer, there in zip(column.layers, kind, strict=True) if there))
-        if found is not None and layers != found:
-            first = next(iter(kinds.values()))
-            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
-        found = layers
-    return found
-
-
-def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
-    first, second = (" + ".join(layers) or "no layers" for layers in (ours, theirs))
-    what = f"{one} was scored from {first}, {other} from {second}"
-    return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
-
-
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
     missed = next((state.gate for state in gates if not state.passed), None)
@@ -285,7 +232,7 @@ def treatment_difference_text(found: Difference | None) -> str:
     """An estimate with its interval and p."""
     if found is None:
         return "too few pairs to test"
-    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {format_p_value(found.p)}"
+    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {_difference_p_text(found)}"
 
 
 def treatment_difference_interval_text(found: Difference) -> str:
@@ -308,12 +255,98 @@ def describe_verdict_difference_chance(found: Difference | None, equal: str, als
     interval = treatment_difference_interval_text(found)
     if found.bounded and found.low < found.high:
         interval += " points"
+    p = _difference_p_text(found)
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
-        return f"Allowing for every look at the run, {format_p_value(found.p)}{also}; {interval}."
-    often = f"a difference this large would come up in {describe_p_value(found.p)} ({format_p_value(found.p)}{also})"
-    return f"If {equal}, {often}; {interval}."
+        return f"Allowing for every look at the run, {p}{also}; {interval}."
+    often = describe_p_value(found.p, at_most=found.p_at_most)
+    return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
 
 
-def adjusted_treatments_p_value_text(p: float | None, tests: int) -> str:
-    """What is said behind a p-value where several treatments were tried."""
-    return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"
+def _difference_p_text(found: Difference) -> str:
+    return format_p_value(found.p, at_most=found.p_at_most)
+
+
+def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
+    """What is said behind the p-value of a difference where several treatments were tried."""
+    if facts.composite is None or facts.p is None or facts.tests == 1:
+        return ""
+    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"
+
+
+_UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.
+_SIGNIFICANT_FIELDS = ("p", "value")  # A small p-value must not be rounded away.
+_UNBOUNDED = {"low": -inf, "high": inf, "half_width": inf}  # What null means for an end of an interval.
+
+
+def encode_compare_decision(decision: CompareDecision) -> dict[str, Any]:
+    """Plain data for files and programs; null is an end without a bound, or a number that there is not."""
+    told: dict[str, Any] = encode_decision_value(decision)
+    return told
+
+
+def encode_decision_value(value: Any, name: str = "") -> Any:
+    """A value by its fields. `json` in the metadata of a field is its name in JSON, None where it is not told."""
+    if isinstance(value, float):
+        if name in _SIGNIFICANT_FIELDS:
+            return float(f"{value:.4g}") if isfinite(value) else None
+        return value if name in _UNROUNDED_FIELDS else round_for_json(value)
+    if isinstance(value, Mapping):
+        return {key: encode_decision_value(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [encode_decision_value(one) for one in value]
+    if isinstance(value, GateState):
+        told = {
+            name: one for name, one in asdict(value).items() if name != "short"
+        }  # Its numbers are as they are told.
+        return told if value.short is None else {**told, "short": encode_decision_value(value.short)}
+    if is_dataclass(value):
+        return {
+            one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
+            for one in fields(value)
+            if one.metadata.get("json", one.name) is not None
+        }
+    return value
+
+
+def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
+    """The decision that a run has kept, its numbers rounded as they were kept."""
+    decision: CompareDecision = _compare_decision_value_from_json(CompareDecision, {"control": None, **data})
+    return decision
+
+
+def variant_gate_state_from_json(data: Mapping[str, Any]) -> GateState:
+    """The state of a gate that a run has kept."""
+    state: GateState = _compare_decision_value_from_json(GateState, data)
+    return state
+
+
+def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> Any:
+    if isinstance(kind, UnionType):
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+        return None if data is None else _compare_decision_value_from_json(kind, data, name)
+    if is_dataclass(kind):
+        kinds = get_type_hints(kind, localns=_measured_decision_kinds())
+        values = {
+            one.name: _compare_decision_value_from_json(
+                kinds[one.name], data[one.metadata.get("json", one.name)], one.name
+            )
+            for one in fields(kind)
+            if one.metadata.get("json", one.name) is not None
+            if one.metadata.get("json", one.name) in data or one.default is MISSING  # What is new has a default.
+        }
+        return cast("Callable[..., object]", kind)(**values)
+    if get_origin(kind) is tuple:
+        return tuple(_compare_decision_value_from_json(get_args(kind)[0], one) for one in data)
+    if get_origin(kind) is Mapping:
+        return {key: _compare_decision_value_from_json(get_args(kind)[1], one) for key, one in data.items()}
+    return _UNBOUNDED[name] if data is None else data
+
+
+def _measured_decision_kinds() -> dict[str, Any]:
+    """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
+    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.stats.differences import Difference
+    from evenhand.stats.power import PowerBand, Saturation
+
+    known = (DifferenceHistogram, ComparedLayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
+    return {one.__name__: one for one in known}

@@ -119,6 +119,7 @@ class CompareFacts:
     what: str  # The composite, or the layer that stands alone.
     treatment: str
     control: str
+    samples: int  # All of them, scored or not.
     pairs: int
     lost: Mcnemar
     dropped: int

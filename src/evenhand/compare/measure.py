@@ -130,6 +130,7 @@ def _measure_treatment_facts(
         what="composite",
         treatment=treatment,
         control=setting.control,
+        samples=len(lost),
         pairs=len(differences),
         lost=adjust_lost_outputs_for_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
         dropped=int(only_control.sum()),

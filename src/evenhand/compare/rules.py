@@ -22,6 +22,7 @@ from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.stats.ratings import Agreement
 from evenhand.wording import (
     describe_p_value,
+    format_number,
     format_p_value,
     format_plural,
     format_score,
@@ -325,7 +326,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
             for name, layer in low.items()
         )
         step = f"Bring {join_names(low)} up before shipping."
-        found.append(ShippingObjection(what="a layer is low", reasons=reasons, next_step=step))
+        what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
+        found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
     if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
         found.append(missed)
     if facts.dropped:
@@ -336,7 +338,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_put_verdict_in_doubt(one)]
     if apart:
         reasons = tuple(
-            f"The judges of {name} disagree: mean correlation {format_score(one.value)}, below {LEAST_JUDGE_AGREEMENT}."
+            f"The judges of {name} disagree: mean correlation {format_number(one.value)}, "
+            f"below {LEAST_JUDGE_AGREEMENT}."
             for name, one in apart
             if isinstance(one, Agreement)
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from math import isnan
 from typing import Any
 
@@ -26,11 +27,12 @@ from evenhand.compare.gate_samples import (
     find_short_samples,
     name_gate_samples,
 )
-from evenhand.errors import InputError
+from evenhand.errors import Fault, InputError
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.summary import RunSummary
+from evenhand.runs.summary import RunSummary, count_samples_by_layers
 from evenhand.runs.tally import RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
+from evenhand.wording import format_plural, join_names
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
 
@@ -54,7 +56,7 @@ def decide_between_run_variants(
     `name_samples` gives the ids of samples, so that those that miss a gate are named.
     """
     tallies = summary.tallies
-    layers = _list_compared_layers(tallies.values())
+    layers = {layer for tally in tallies.values() for own in tally.composites_by_layers for layer in own}
     gates = {
         name: name_gate_samples(
             tally, check_run_gates(frame, tally, but=layers), name_samples, count_borderline=frame.count_borderline
@@ -64,6 +66,7 @@ def decide_between_run_variants(
     columns, judges = {}, {}
     rows = _find_rows_in_all_variants(tallies)
     try:
+        _refuse_mixed_run_layers(summary, name_samples)
         for name, tally in tallies.items():
             judges[name] = _select_compared_values(tally.judges, rows[name])
             columns[name] = VariantColumn(
@@ -97,16 +100,17 @@ def decide_between_run_variants(
     return _decide_without_compared_scores(decision, tallies, frame.shippable_variants)
 
 
-def _list_compared_layers(tallies: Iterable[VariantTally]) -> set[str]:
-    """The layers that variants are compared by: some output with a composite has a score of it."""
-    return {
-        layer
-        for tally in tallies
-        for layer, mean in tally.layers.items()
-        if any(
-            not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
-        )
-    }
+def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:
+    """Refuse samples whose composites are of different layers, each set with the first sample that has it."""
+    if all(len(tally.composites_by_layers) < 2 for tally in summary.tallies.values()):
+        return  # Between variants, the comparison says what differs.
+    told = []
+    for layers, count in count_samples_by_layers(summary).items():
+        positions = (tally.composites_by_layers.get(layers, ()) for tally in summary.tallies.values())
+        first = min(chain.from_iterable(positions))
+        named = f", first {name_samples({first})[first]}" if name_samples else ""
+        told.append(f"{join_names(layers)} ({format_plural(count, 'sample')}{named})")
+    raise InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
 
 
 def _decide_without_compared_scores(
@@ -166,7 +170,7 @@ def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVaria
     return CompareDecision(
         verdict="UNDECIDED",
         exit_code=1,
-        headline=f"Not decided: {why.rstrip('.')}.",
+        headline=f"{why[0].upper()}{why[1:].rstrip('.')}.",
         sure="",
         control=frame.control,
         best=None,

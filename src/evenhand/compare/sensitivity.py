@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evenhand.compare.decision_json import encode_decision_value
+from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     Sensitivity,
     WeightRanking,

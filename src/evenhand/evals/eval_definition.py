@@ -133,26 +133,20 @@ class Eval:
     def find_rubric_key(self, sample: EvalSample) -> str | None:
         """By what the rubric of a sample goes: its own, that of its first tag that has one, or the one for all."""
         own = self.own_rubrics.find_rubric_key(sample)
-        return self._find_tag(sample.tags) if own is None else own
+        if own is not None:
+            return own
+        tagged = next((tag for tag in sample.tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
+        return tagged or (DEFAULT_TAG if DEFAULT_TAG in self.rubrics else None)
 
     @property
     def all_rubrics(self) -> dict[str, Rubric]:
         """Those of the eval by tag, then those that samples bring by their keys."""
         return {**self.rubrics, **self.own_rubrics.rubrics}
 
-    def rubric_for(self, tags: tuple[str, ...]) -> Rubric | None:
-        """The rubric of the first tag that has one, else the one for all."""
-        tag = self._find_tag(tags)
-        return None if tag is None else self.rubrics[tag]
-
     def rubric_for_sample(self, sample: EvalSample) -> Rubric | None:
         """The sample's own rubric, else that for its tags."""
         key = self.find_rubric_key(sample)
         return None if key is None else self.rubrics.get(key) or self.own_rubrics.rubrics[key]
-
-    def _find_tag(self, tags: tuple[str, ...]) -> str | None:
-        tagged = next((tag for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
-        return tagged or (DEFAULT_TAG if DEFAULT_TAG in self.rubrics else None)
 
     def assertions_for(self, sample: EvalSample) -> tuple[AnyAssertion, ...]:
         """Those of the eval and those of the sample; an EvalError where the sample was changed after it was checked."""

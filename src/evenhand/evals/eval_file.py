@@ -61,6 +61,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import ModelSettings
+from evenhand.wording import format_fraction
 
 GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), PASS_RATE: (0, 1)}
 PYTHON_FIELDS = ("samples", "variants", "rubric", "rubrics", "judges")  # A program gives them as values of its own.
@@ -302,7 +303,7 @@ class _EvalReader:
 
     def _read_gates(self, rubrics: Mapping[str, Rubric]) -> tuple[dict[str, Fraction], bool]:
         """The gates by name, and whether a borderline output counts for the one on the pass rate."""
-        known = [*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)]
+        known = dict.fromkeys([*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)])
         gates, count_borderline = {}, False
         for name, node, path in self.fields.pairs("gates"):
             least: TreeNode | None = node
@@ -323,7 +324,9 @@ class _EvalReader:
                 self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
-                self.faults.append(Fault(f"the gate on {name} must be from {low} to {high}", "", path))
+                as_layer = f"a share of {format_fraction(value)} is {format_fraction(1 + 4 * value)}"
+                hint = as_layer if 0 < value < low else ""
+                self.faults.append(Fault(f"the gate on {name} must be from {low} to {high}", hint, path))
             else:
                 gates[name] = value
         return gates, count_borderline

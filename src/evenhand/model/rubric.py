@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, FaultPath, RubricError, make_ignored_id_warning, suggest_known_word_in_error
 from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
-from evenhand.model.scale import CriterionScore, Scale
+from evenhand.model.scale import CriterionScore, Missing, Scale, to_exact_fraction
 from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
@@ -61,7 +62,12 @@ class Rubric:
             return scores, [
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
             ]
-        return scores, [make_ignored_id_warning(id, "criterion", self.leaves) for id in unknown]
+        notes = [
+            note
+            for id, one in scores.items()
+            if isinstance(one, Missing) and (note := _note_number_that_is_no_share(self.leaves[id], answers[id]))
+        ]
+        return scores, [*notes, *(make_ignored_id_warning(id, "criterion", self.leaves) for id in unknown)]
 
     @property
     def whole_scale(self) -> Scale | None:
@@ -187,3 +193,13 @@ class IdentityCache(Generic[CachedValue]):
                 self._kept.clear()
             found = self._kept[ids] = (key, make())
         return found[1]
+
+
+def _note_number_that_is_no_share(leaf: Criterion, answer: object) -> str:
+    """What a number that rules would have given as a share was probably meant to be; empty where nobody can tell."""
+    if leaf.judged or not leaf.scale.is_share or not isinstance(answer, (int, float, Decimal)) or not 1 < answer <= 100:
+        return ""
+    value = to_exact_fraction(answer)
+    on_layer = f"{format_fraction((value - 1) / 4)} for {format_fraction(value)} on 1–5"
+    meant = on_layer if value <= 5 else f"{format_fraction(value / 100)} for {format_fraction(value)}%"
+    return f"{leaf.id} is a share from 0 to 1: {meant}"

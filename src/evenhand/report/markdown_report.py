@@ -26,14 +26,17 @@ from evenhand.report.phrases import (
     ReportData,
     build_report_comparison_columns,
     build_report_criterion_columns,
+    build_report_difference_columns,
     build_report_variant_columns,
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_p_adjustment,
     describe_reported_samples,
     describe_reported_selection,
     describe_safety_gate_finding,
     describe_unfinished_in_report,
+    describe_unpaired_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
     is_unscored_in_report,
@@ -55,13 +58,17 @@ VERDICT_MARKS |= dict.fromkeys(("UNDERPOWERED", "UNDECIDED"), "❔")
 def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
     """Write one page of at most 60,000 characters; what does not fit is counted, not cut in the middle."""
     worst = find_notable_report_results(head, samples)
-    compared = chain.from_iterable(build_report_comparison_columns(head))
-    differences = _render_markdown_columns(compared, ["comparison", "verdict"])
+    compared = head["decision"]["comparisons"]
+    tested = "; ".join(filter(None, ["Differences, with intervals", describe_reported_p_adjustment(compared)]))
+    differences = _render_markdown_columns(build_report_difference_columns(head), ["comparison", "of", "verdict"])
+    unpaired = describe_unpaired_in_report(head)
     sections = [
         _render_markdown_verdict(head),
         _render_markdown_columns(chain.from_iterable(build_report_variant_columns(head)), ["variant"]),
         [escape_markdown(composed, LONGEST_SENTENCE)] if (composed := describe_reported_composite(head)) else [],
-        ["Differences, with intervals:", "", *differences] if differences else [],
+        [unpaired] if unpaired else [],
+        [f"{tested}:", "", *differences] if differences else [],
+        _render_markdown_columns(build_report_comparison_columns(head), ["comparison"]),
         _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
         _render_markdown_lines("Grades:", format_grade_lines(head)),
@@ -72,7 +79,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_safety_gate(head),
         _render_markdown_lines("History:", format_report_history_lines(head)),
         _render_adjusted_results(worst),
-        *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
+        *_render_notable_results(worst, head),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
     stream.write(page + _render_markdown_origin(head))
@@ -182,8 +189,9 @@ def _render_adjusted_results(worst: NotableResults) -> list[str]:
     return _render_markdown_details(f"With red flags or bonuses ({total})", columns)
 
 
-def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterator[list[str]]:
-    """The largest drops, or the lowest scores where nothing was compared; then what has no score."""
+def _render_notable_results(worst: NotableResults, head: ReportData) -> Iterator[list[str]]:
+    """The largest drops, or the lowest composites where nothing was compared; then what has no score."""
+    compared = bool(head["decision"]["comparisons"])
     shown = worst.drops if compared else worst.lowest
     values = [format_figure(one.value) for one in shown]
     checks = ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in shown])
@@ -192,8 +200,9 @@ def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterato
         columns = [*_name_notable_results(shown, "sample", "variant"), before, ("variant scored", values), checks]
         yield _render_markdown_details(f"Largest drops ({_render_markdown_count(shown, worst.n_dropped)})", columns)
     else:
-        columns = [*_name_notable_results(shown, "sample"), ("score", values), checks]
-        yield _render_markdown_details("Lowest scores", columns)
+        of = "composite" if any(one["composite"] for one in head["variants"]) else "score"
+        columns = [*_name_notable_results(shown, "sample", "variant"), (of, values), checks]
+        yield _render_markdown_details(f"Lowest {of}s", columns)
     whys = ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored])
     title = f"Without a score ({_render_markdown_count(worst.unscored, worst.n_unscored)})"
     yield _render_markdown_details(title, [*_name_notable_results(worst.unscored, "sample", "variant"), whys])

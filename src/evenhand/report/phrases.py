@@ -137,7 +137,13 @@ def describe_reported_failure_count(failure: ReportData) -> str:
 def describe_reported_composite(head: ReportData) -> str:
     """Which layers the composite was computed from, and how; empty for runs that did not keep it."""
     composed = head.get("composite")
-    return f"composite: {composed['says']}" if composed and composed["layers"] else ""
+    return f"{name_reported_composite(head)}: {composed['says']}" if composed and composed["layers"] else ""
+
+
+def name_reported_composite(head: ReportData) -> str:
+    """The composite over its column, with a star where samples were scored from different layers."""
+    several = len((head.get("composite") or {}).get("samples_by_layers") or ()) > 1
+    return "composite*" if several else "composite"
 
 
 VERDICT_WORDS = ("pass", "borderline", "fail")
@@ -150,11 +156,12 @@ def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     variants, assertions = head["variants"], [one["assertions"] for one in head["variants"]]
     roles = [" (control)" if one["role"] == "control" and len(variants) > 1 else "" for one in variants]
     names = [f"{one['name']}{role}" for one, role in zip(variants, roles, strict=True)]
-    scores = [(name, [format_reported_estimate(one[name]) for one in variants]) for name in ("score", "composite")]
+    columns = {"score": "score", name_reported_composite(head): "composite"}
+    scores = [(name, [format_reported_estimate(one[key]) for one in variants]) for name, key in columns.items()]
     for name in list_report_layers(head):
         means = [one["layers"].get(name) for one in variants]
         scores.append((name, [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means]))
-    decided = any(sum(one["verdicts"].values()) for one in variants)
+    decided = any(one["verdicts"].get(word) for one in variants for word in VERDICT_WORDS)
     passed = [(one["passed"], one["passed"] + one["failed"]) for one in assertions]
     counts = [
         *((word, [f"{one['verdicts'].get(word, 0):,}" for one in variants]) for word in VERDICT_WORDS if decided),
@@ -250,34 +257,58 @@ def build_report_criterion_columns(head: ReportData) -> list[ReportColumn]:
     return columns
 
 
-def build_report_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
-    """A row for each comparison: what was decided, the differences, the pairs; empty where nothing was compared."""
+def list_reported_differences(one: ReportData) -> list[tuple[str, ReportData | None, str]]:
+    """The composite and each layer of a comparison, with its difference and its verdict.
+
+    The composite has the p-value that decided: of several treatments it is adjusted for their number.
+    """
+    composite = one["composite"] and {**one["composite"], "p": one["p"]}
+    verdicts = {name: layer["verdict"] for name, layer in (one.get("layer_verdicts") or {}).items()}
+    layers = [(name, found, verdicts.get(name, "")) for name, found in one["layers"].items()]
+    return [("composite", composite, one["verdict"]), *layers]
+
+
+def build_report_difference_columns(head: ReportData) -> list[ReportColumn]:
+    """A row for the composite and each layer of every comparison; empty where nothing was compared."""
     compared = head["decision"]["comparisons"]
-    if not compared:
-        return []
-    layers = dict.fromkeys(name for one in compared for name in one["layers"])
-    # The p-values that decided: of several treatments they are adjusted for their number.
-    p = "p", [format_report_p_value(compared[0]["composite"])]
-    if len(compared) > 1:
-        cells = [MISSING_DASH if one["p"] is None else format_report_p_value(one) for one in compared]
-        p = f"p, adjusted for {len(compared)}", cells
+    rows = [(one, *row) for one in compared for row in list_reported_differences(one)]
+    columns = [
+        ("comparison", [f"{one['treatment']} − {one['control']}" for one, *_ in rows]),
+        ("of", [name for _, name, _, _ in rows]),
+        ("difference", [format_reported_estimate(found) for _, _, found, _ in rows]),
+        ("p", [format_report_p_value(found) for _, _, found, _ in rows]),
+        ("verdict", [verdict for _, _, _, verdict in rows]),
+    ]
+    return columns if rows else []
+
+
+def describe_reported_p_adjustment(comparisons: Sequence[ReportData]) -> str:
+    """For what p-values in a table of differences are adjusted; empty where they are not."""
+    tested = sum(one["p"] is not None for one in comparisons)
+    return f"p of the composite is adjusted for {tested} treatments" if tested > 1 else ""
+
+
+def describe_unpaired_in_report(head: ReportData) -> str:
+    """Why means do not subtract to the differences: some samples have no score of both; empty where all have."""
+    compared = head["decision"]["comparisons"]
+    pairs = {(one["pairs"], one.get("samples", 0)) for one in compared if one["pairs"] < one.get("samples", 0)}
+    if not pairs:
+        return ""
+    counts = join_names(f"{few:,} of {pluralize_count(total, 'sample')}" for few, total in sorted(pairs))
+    return f"means are over all outputs with that score, differences over the {counts} scored with both variants"
+
+
+def build_report_comparison_columns(head: ReportData) -> list[ReportColumn]:
+    """A row for each comparison: its pairs, and which way they went; empty where nothing was compared."""
+    compared = head["decision"]["comparisons"]
     pairs = {"pairs": "pairs", "better": "wins", "equal": "ties", "worse": "losses"}
-    return _drop_unmeasured_columns(
-        [
-            [("comparison", [f"{one['treatment']} − {one['control']}" for one in compared])],
-            [
-                ("verdict", [one["verdict"] for one in compared]),
-                ("composite", [format_reported_estimate(one["composite"]) for one in compared]),
-                p,
-            ],
-            [(name, [format_reported_estimate(one["layers"].get(name)) for one in compared]) for name in layers],
-            [
-                *((name, [f"{one[key]:,}" for one in compared]) for name, key in pairs.items()),
-                ("lost by treatment", _format_report_counts([one["lost_by_treatment"] for one in compared])),
-                ("lost by control", _format_report_counts([one["lost_by_control"] for one in compared])),
-            ],
-        ]
-    )
+    columns = [
+        ("comparison", [f"{one['treatment']} − {one['control']}" for one in compared]),
+        *((name, [f"{one[key]:,}" for one in compared]) for name, key in pairs.items()),
+        ("lost by treatment", _format_report_counts([one["lost_by_treatment"] for one in compared])),
+        ("lost by control", _format_report_counts([one["lost_by_control"] for one in compared])),
+    ]
+    return _drop_unmeasured_columns([columns])[0] if compared else []
 
 
 def _format_report_counts(counts: Sequence[int]) -> list[str]:
@@ -290,6 +321,8 @@ def list_report_layers(head: ReportData) -> list[str]:
 
 
 def list_report_criteria(head: ReportData) -> list[str]:
-    """The criteria of any rubric and any variant, in order."""
+    """The criteria of any rubric and any variant, in order; not the layers of a rubric that assertions fill."""
     asked = [criterion["id"] for rubric in head["eval"]["rubrics"] for criterion in rubric["criteria"]]
-    return list(dict.fromkeys([*asked, *(id for variant in head["variants"] for id in variant["criteria"])]))
+    measured = dict.fromkeys(id for variant in head["variants"] for id in variant["criteria"])
+    layers = set(list_report_layers(head)) - set(measured)
+    return [id for id in dict.fromkeys([*asked, *measured]) if id not in layers]

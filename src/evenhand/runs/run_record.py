@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
 from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
+from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
@@ -138,6 +139,25 @@ def find_run_rubric_key(snapshot: Mapping[str, Any]) -> str:
     return str(snapshot.get("key") or next(iter(snapshot["tags"]), ""))
 
 
+def describe_composite_layers(layers: Sequence[str], shares: Mapping[str, Fraction] | None = None) -> str:
+    """What a composite is of: a mean of layers, as they weigh, or one layer alone."""
+    if len(layers) < 2:
+        return f"{layers[0]} alone" if layers else "no layer was scored"
+    if not shares:
+        return f"mean of {', '.join(layers)}"
+    return f"weighted mean of {', '.join(f'{name} × {float(shares[name]):g}' for name in layers)}"
+
+
+def find_kept_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str]:
+    """The layers that the composites of a run are of, and how they were computed; earlier versions kept no words."""
+    variants = summary["variants"] if summary else ()
+    layers = tuple(name for name in LAYERS if any((one.get("layers") or {}).get(name) for one in variants))
+    composed = (summary or {}).get("composite")
+    if composed:
+        return tuple(composed["layers"]), composed["says"] if composed["layers"] else ""
+    return layers, describe_composite_layers(layers) if layers else ""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRecorder:
     """The store as one run writes to it; `now` tells the time of day so that it sorts."""
@@ -200,7 +220,8 @@ class PastEvaluation:
     composite: float | None
     score: float | None
     criteria: Mapping[str, Fraction]
-    layers: tuple[str, ...]  # Those that the composite is the mean of.
+    layers: tuple[str, ...]  # Those that the composite is of.
+    computed: str  # How the composite was computed from them.
     asked: int  # Calls that were made for it.
     same_as: str | None  # The earlier run with the very same outputs and replies: both are one evaluation.
     consistency: Consistency
@@ -218,6 +239,7 @@ def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> l
         own = next((one for one in summary["variants"] if one["name"] == variant), None)
         if own is None:
             continue
+        composed = find_kept_composite(summary)
         layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
         criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
         # A run of some samples is held against runs of the same selection.
@@ -236,7 +258,8 @@ def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> l
             composite=own["composite"]["mean"] if own["composite"] else None,
             score=own["score"]["mean"] if own["score"] else None,
             criteria=scores.scores,
-            layers=tuple(layers),
+            layers=composed[0],
+            computed=composed[1],
             asked=asked,
             same_as=None if same_as == row["id"] else same_as,
             consistency=check_score_consistency(scores.fingerprint, scores.scores, others),

@@ -22,13 +22,13 @@ from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
-from evenhand.runs.run_record import RunEvalRecord
+from evenhand.runs.run_record import RunEvalRecord, describe_composite_layers
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
 from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
-from evenhand.wording import format_fraction, format_signed, shorten_to_line
+from evenhand.wording import format_fraction, format_signed, pluralize_count, shorten_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
@@ -153,14 +153,16 @@ def summarise_run_cost(summary: RunSummary) -> Json:
 
 def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted: AdjustedScores | None) -> Json:
     """Which layers the composite was computed from, and how, as data and in one sentence."""
-    tallies = summary.tallies.values()
-    layers = [name for name in LAYERS if any(name in one.layers and one.layers[name].n for one in tallies)]
+    samples = _count_samples_by_layers(summary)
+    layers = [name for name in LAYERS if any(name in own for own in samples)]
     settings, weights = frame.composite, frame.find_layer_weights()
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
     shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
-    listed = ", ".join(f"{name} × {float(share):g}" for name, share in shares.items()) or ", ".join(layers)
-    what = "weighted mean" if shares else "mean"
-    parts = [f"{what} of {listed}" if len(layers) > 1 else f"{listed} alone" if layers else "no layer was scored"]
+    parts = [describe_composite_layers(own, shares) for own in samples or [()]]
+    if len(samples) > 1:
+        counts = (pluralize_count(count, "sample") for count in samples.values())
+        each = ", ".join(f"{part} ({count})" for part, count in zip(parts, counts, strict=True))
+        parts = [f"of different layers, which cannot be compared: {each}"]
     parts += [f"weighted so because: {why}"] if shares and why else []
     if not weights and any(one.get("layer_weights") for one in frame.rubrics):
         parts.append("weighted as the rubric of each sample says")
@@ -174,6 +176,7 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
         parts.append(f"layers standardised ({settings.standardise}) over all outputs of the run")
     return {
         "layers": layers,
+        "samples_by_layers": [{"layers": list(own), "samples": count} for own, count in samples.items()],
         "weights": {name: float(share) for name, share in shares.items()} or None,
         "why": why if shares else "",
         "standardise": settings.standardise,
@@ -183,6 +186,15 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
         "notes": list(notes),
         "says": "; ".join([*parts, *notes]),
     }
+
+
+def _count_samples_by_layers(summary: RunSummary) -> dict[tuple[str, ...], int]:
+    """The sets of layers that composites are of, and how many samples have such a composite."""
+    found: dict[tuple[str, ...], set[int]] = {}
+    for tally in summary.tallies.values():
+        for layers, positions in tally.composites_by_layers.items():
+            found.setdefault(layers, set()).update(positions)
+    return {layers: len(positions) for layers, positions in found.items()}
 
 
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
@@ -202,7 +214,11 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         # The rubrics' own score, where they share a scale.
         "score": _summarise_run_mean(tally.score, tally.clusters, scales.pop()) if len(scales) == 1 else None,
         "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
-        "layers": {layer: _summarise_run_mean(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
+        "layers": {
+            layer: _summarise_run_mean(tally.layers[layer], tally.clusters, (1, 5))
+            for layer in LAYERS
+            if layer in tally.layers
+        },
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
             id: {

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
@@ -99,6 +100,8 @@ class VariantTally:
     score: RunTallyMean = field(default_factory=RunTallyMean)
     composite: RunTallyMean = field(default_factory=RunTallyMean)
     layers: dict[str, RunTallyMean] = field(default_factory=dict)
+    # Positions of the results with a composite, by the layers that it is of.
+    composites_by_layers: dict[tuple[str, ...], array[int]] = field(default_factory=dict)
     criteria: dict[str, RunTallyMean] = field(default_factory=dict)
     judges: dict[str, RunTallyMean] = field(default_factory=dict)
     assertion_rate: RunTallyMean = field(default_factory=RunTallyMean)
@@ -143,6 +146,9 @@ class VariantTally:
         card = content["scorecard"] or {"reviews": None, "verdict": None}
         reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
         self._add_to_means(self.layers, content["layers"])
+        if row["composite"] is not None:
+            own = tuple([name for name in LAYERS if content["layers"].get(name) is not None])
+            self.composites_by_layers.setdefault(own, array("q")).append(row["position"])
         self._add_to_means(self.judges, {name: None if one is None else str(one) for name, one in reviews.items()})
         self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
         if card.get("grade") is not None:

@@ -46,7 +46,8 @@ def compute_scorecards_and_ranks(
     layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
-    if len(cards) > 1 and len(sets) > 1:
+    scored = {find_scored_layers(rubric, card.criteria) for card in cards if card.exact is not None} if layered else ()
+    if len(cards) > 1 and len(scored) > 1:
         notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
     elif len(cards) > 1:
         ranking = rank_scorecards(rubric, cards)

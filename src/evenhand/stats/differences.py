@@ -54,6 +54,8 @@ class Difference:
     n: int
     # At how many looks it may have been stopped, where p and interval allow for that; not part of its JSON.
     looks: int = field(default=0, metadata={"json": None})
+    # Whether p is the least that so many drawn flips can give, and the true one may be smaller; its method tells.
+    p_at_most: bool = field(default=False, metadata={"json": None})
 
     def __post_init__(self) -> None:
         if not (self.low <= self.estimate <= self.high and 0 <= self.p <= 1 and self.sd >= 0 and self.n >= 2):
@@ -112,7 +114,17 @@ def difference_of(differences: Numbers, *, rng: np.random.Generator, level: floa
     low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
-    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=pairs.n)
+    return Difference(
+        estimate=estimate,
+        low=low,
+        high=high,
+        level=level,
+        p=p,
+        sd=sd,
+        method=method,
+        n=pairs.n,
+        p_at_most="drawn" in method and p <= 2 / (_DRAWN_FLIPS + 1),
+    )
 
 
 def not_worse(differences: Numbers, *, by: float, rng: np.random.Generator, level: float = 0.90) -> MarginTest:

@@ -16,8 +16,9 @@ from evenhand.compare.decision import (
     GateSamples,
     GateState,
     VariantColumn,
+    encode_compare_decision,
+    variant_gate_state_from_json,
 )
-from evenhand.compare.decision_json import encode_compare_decision, variant_gate_state_from_json
 from evenhand.compare.run_decision import list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import JoinedRunRows, SharedSamples, find_shared_run_samples, join_run_rows

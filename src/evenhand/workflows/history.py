@@ -28,6 +28,12 @@ class HistoryEntry:
     changed: bool
     trend: float | None = None
 
+    @property
+    def comparable_group(self) -> tuple[object, ...]:
+        """Equal for runs whose composites can be ranked."""
+        one = self.evaluation
+        return one.fingerprint, one.layers, json.dumps(one.selection, sort_keys=True)
+
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         one = self.evaluation
@@ -41,6 +47,7 @@ class HistoryEntry:
             "score": one.score,
             "composite": one.composite,
             "layers": list(one.layers),
+            "computed": one.computed,
             "trend": self.trend,
             "criteria": {id: float(value) for id, value in one.criteria.items()},
             "asked": one.asked,
@@ -69,9 +76,11 @@ def load_subject_history(store: Store, subject: str, *, sort: HistoryOrder = "ol
         names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
         hint = suggest_close_word_in_error(subject, names) or f"known: {', '.join(names[:10])}"
         raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
-    if sort == "composite":  # Variants stay together, in their order.
-        order = list(dict.fromkeys(line.variant for line in found))
-        found.sort(key=lambda line: (order.index(line.variant), -_history_composite_rank(line.evaluation.composite)))
+    if sort == "composite":  # Variants stay together, in their order, and in each the runs that can be compared.
+        groups: dict[str, dict[tuple[object, ...], list[HistoryEntry]]] = {line.variant: {} for line in found}
+        for line in sorted(found, key=lambda line: -_history_composite_rank(line.evaluation.composite)):
+            groups[line.variant].setdefault(line.comparable_group, []).append(line)
+        found = [line for own in groups.values() for several in own.values() for line in several]
     return found
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
+from evenhand.compare.decision import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.runs.adjusted_scores import adjust_run_results
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
-from evenhand.compare.decision import CompareDecision
-from evenhand.compare.decision_json import read_compare_decision
+from evenhand.compare.decision import CompareDecision, read_compare_decision
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, build_unwritable_input_error
+from evenhand.runs.run_record import find_kept_composite
 from evenhand.store.rows import Row
 from evenhand.store.store import CollectedRuns, Store
 from evenhand.workflows.report import load_run_report
@@ -33,10 +34,16 @@ class RunListing:
     samples: int | None
     variants: tuple[str, ...]
     composites: Mapping[str, float | None]  # By variant.
-    layers: tuple[str, ...]  # Those that the composites are the mean of.
+    layers: tuple[str, ...]  # Those that the composites are of.
+    computed: str  # How the composites were computed from them.
     verdict: str | None
     fingerprint: str
     selection: Json | None = None  # Which samples it was told to take; None for all.
+
+    @property
+    def comparable_group(self) -> tuple[object, ...]:
+        """Equal for runs whose composites can be ranked: of one eval, scored in one way, over the same selection."""
+        return self.name, self.fingerprint, self.layers, json.dumps(self.selection, sort_keys=True)
 
     @property
     def best_composite(self) -> float:
@@ -46,9 +53,17 @@ class RunListing:
 
 @with_opened_user_store
 def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest") -> list[RunListing]:
-    """All runs, or those of one eval: the newest first, or those whose best variant has the highest composite."""
+    """All runs, or those of one eval: the newest first, or those whose best variant has the highest composite.
+
+    By composite, runs that can be compared stand together, and those with the highest one come first.
+    """
     found = [_load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
-    return sorted(found, key=lambda one: -one.best_composite) if sort == "composite" else found
+    if sort == "newest":
+        return found
+    groups: dict[tuple[object, ...], list[RunListing]] = {}
+    for one in sorted(found, key=lambda one: -one.best_composite):
+        groups.setdefault(one.comparable_group, []).append(one)
+    return [one for several in groups.values() for one in several]
 
 
 def _load_run_listing(row: Row, *, held: bool) -> RunListing:
@@ -56,6 +71,7 @@ def _load_run_listing(row: Row, *, held: bool) -> RunListing:
     summary = json.loads(row["summary"]) if row["summary"] else None
     variants = summary["variants"] if summary else ()
     state = row["state"] if row["state"] != "running" or held else "killed"
+    layers, computed = find_kept_composite(summary)
     return RunListing(
         id=row["id"],
         name=row["name"],
@@ -64,9 +80,8 @@ def _load_run_listing(row: Row, *, held: bool) -> RunListing:
         samples=summary["run"]["samples"] if summary else None,
         variants=tuple(one["name"] for one in variants),
         composites={one["name"]: one["composite"]["mean"] if one.get("composite") else None for one in variants},
-        layers=tuple(
-            dict.fromkeys(name for one in variants for name, mean in (one.get("layers") or {}).items() if mean)
-        ),
+        layers=layers,
+        computed=computed,
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
         fingerprint=row["fingerprint"],
         selection=json.loads(row["setup"]).get("selection"),

@@ -53,6 +53,7 @@ from evenhand.report.phrases import (
     describe_reported_samples,
     describe_reported_selection,
     describe_unfinished_in_report,
+    describe_unpaired_in_report,
     describe_unpriced_calls,
     does_reported_verdict_stand,
     list_safety_gate_findings,
@@ -104,7 +105,8 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
             for one in decision["comparisons"]
         ],
         "score_rows": build_score_rows(head),
-        "composed": describe_reported_composite(head).removeprefix("composite: "),
+        "unpaired": describe_unpaired_in_report(head),
+        "composed": describe_reported_composite(head).partition(": ")[2],
         "gate_rows": build_gate_rows(head),
         "judge_columns": build_page_judge_columns(head["judges"]),
         "judge_calls": describe_judge_calls(head["judges"]),
