@@ -6,9 +6,8 @@ from typing import Any
 
 from evenhand.compare.decision import GateState
 from evenhand.compare.run_decision import check_run_gates, decide_between_run_variants
-from evenhand.runs.adjusted_scores import summarise_run_composite
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.summary import RunSummary, count_samples_by_layers, summarise_results, summarise_run_head
+from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 
 
 def row(position: int, variant: str, composite: str | None, **content: Any) -> dict[str, Any]:
@@ -318,7 +317,7 @@ def test_a_run_of_mixed_samples_says_which_have_which_layers() -> None:
     summary = summarise_results(["old", "new"], rows, [])
 
     decision = decide_between_run_variants(frame(), summary, name_samples=lambda at: {one: f"s{one}" for one in at})
-    composite = summarise_run_composite(frame(), count_samples_by_layers(summary), None)
+    composite = summarise_run_composite(frame(), summary, None)
 
     assert decision.headline == (
         "Samples were scored from different layers, which cannot be compared: judge (3 samples, first s0); "

@@ -153,7 +153,7 @@ def summarise_run_cost(summary: RunSummary) -> Json:
 
 def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted: AdjustedScores | None) -> Json:
     """Which layers the composite was computed from, and how, as data and in one sentence."""
-    samples = _count_samples_by_layers(summary)
+    samples = count_samples_by_layers(summary)
     layers = [name for name in LAYERS if any(name in own for own in samples)]
     settings, weights = frame.composite, frame.find_layer_weights()
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
@@ -188,7 +188,7 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
     }
 
 
-def _count_samples_by_layers(summary: RunSummary) -> dict[tuple[str, ...], int]:
+def count_samples_by_layers(summary: RunSummary) -> dict[tuple[str, ...], int]:
     """The sets of layers that composites are of, and how many samples have such a composite."""
     found: dict[tuple[str, ...], set[int]] = {}
     for tally in summary.tallies.values():
