@@ -133,7 +133,8 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_fi
     cluster = None if get("cluster") is None else _read_sample_text(get("cluster"), "cluster", faults, LONGEST_NAME)
     if metadata is not None and not isinstance(metadata, dict):
         faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
-    _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
+    if "rubric" in entry or "rubrics" in entry:
+        _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
     if len(faults) > before:
         return None
     return EvalSample(

@@ -14,8 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
-from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
-from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
+from evenhand.evals.eval_rubrics import (
+    SAMPLE_RUBRIC_PREFIX,
+    EvalCompositeSettings,
+    name_sample_rubric_column,
+    read_eval_layer_weights,
+)
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row, StoreWriter

@@ -1,4 +1,4 @@
-"""Rubrics that samples bring themselves: each read once, named, and found again by what the sample says."""
+"""By what samples are scored: rubrics that they bring themselves, and how layers become a composite."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from evenhand.errors import EvalError, Fault, RubricError
+from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in_error
+from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric, read_rubric
 from evenhand.files.tree import MappingNode, build_tree
+from evenhand.model.method import LayerMean
 from evenhand.model.rubric import Rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
+from evenhand.wording import format_fraction
 
 PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
 SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
 MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
+WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
 _NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
 
 
@@ -30,23 +35,13 @@ class SampleRubrics:
     folder: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
     pairwise: bool = False  # Whether the eval says so for all of its rubrics.
+    shared: Mapping[str, Rubric] = field(default_factory=dict)  # Those of the eval by tag.
     rubrics: dict[str, Rubric] = field(default_factory=dict)
     _keys: dict[str, str | None] = field(default_factory=dict)  # By what a sample says; None where it is wrong.
     _equal: dict[str, str] = field(default_factory=dict)  # By content.
 
-    @classmethod
-    def start_beside(
-        cls, shared: Mapping[str, Rubric], folder: Path, environ: Mapping[str, str], *, pairwise: bool = False
-    ) -> SampleRubrics:
-        """No rubric of a sample yet, beside those that the eval has by tag."""
-        return cls(
-            folder, environ, pairwise, _equal={_digest_sample_rubric_content(one): tag for tag, one in shared.items()}
-        )
-
     def add_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> bool:
-        """Take the rubric of a sample, if it has one; False where it is wrong. Each fault is told once."""
-        if sample.rubric is None and sample.rubrics is None:
-            return True
+        """Take the rubric that a sample has; False where it is wrong. Each fault is told once."""
         said = _digest_sample_rubric(sample)
         if said not in self._keys:
             rubric = self._read_sample_rubric(sample, faults)
@@ -83,6 +78,8 @@ class SampleRubrics:
 
     def _name_sample_rubric(self, rubric: Rubric) -> str:
         """The key of a rubric, new or known: its name, or that of the first sample that has it."""
+        if not self._equal:
+            self._equal = {_digest_sample_rubric_content(one): tag for tag, one in self.shared.items()}
         content = _digest_sample_rubric_content(rubric)
         if content not in self._equal:
             name, number = rubric.name, 1
@@ -123,3 +120,63 @@ def _digest_sample_rubric_content(rubric: Rubric) -> str:
     """Equal for rubrics that differ in nothing but what they are called."""
     content = to_scoring_fingerprint_data(replace(rubric, name="", about="", tags=()))
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCompositeSettings:
+    """What differs from the plain mean of the layers. All of it is asked for, and enters the fingerprint.
+
+    `weights` go by layer, 1 where none is given, and `why` is the reason for them. `standardise` puts layers on a
+    common scale over all outputs of the run; `debias` tells judges not to reward length, or removes what length does
+    to their scores; with `multivariate`, all layers together are tested beside the composite.
+    """
+
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    why: str = ""
+    standardise: Literal["off", "z", "rank"] = "off"
+    debias: Literal["off", "instruct", "regress"] = "off"
+    multivariate: bool = False
+
+    def __post_init__(self) -> None:
+        faults = [
+            Fault(f"there is no layer {name!r}", suggest_known_word_in_error(name, LAYERS), ("weights", name))
+            for name in self.weights
+            if name not in LAYERS
+        ]
+        faults += [
+            Fault(f"the weight of {name} must be above 0, got {format_fraction(weight)}", path=("weights", name))
+            for name, weight in self.weights.items()
+            if not weight > 0
+        ]
+        if self.weights and not self.why.strip():
+            faults.append(Fault("weights of layers need a reason", WEIGHTS_HINT, ("weights",)))
+        faults += [
+            Fault(f"{name} {word!r} is not known", suggest_known_word_in_error(word, known), (name,))
+            for name, known in COMPOSITE_FIELDS.items()
+            if (word := getattr(self, name)) not in known
+        ]
+        if faults:
+            raise EvalError(*faults)
+
+    @property
+    def needs_all_outputs(self) -> bool:
+        """Whether composites can only be computed once all outputs have a score."""
+        return self.standardise != "off" or self.debias == "regress"
+
+    def list_changes(self) -> dict[str, str]:
+        """What differs from the plain mean, for the fingerprint and for those who compare; the reason is no part."""
+        weights = ", ".join(f"{name} {format_fraction(self.weights[name])}" for name in LAYERS if name in self.weights)
+        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias}
+        changes = {name: text for name, text in found.items() if text not in ("", "off")}
+        return changes | ({"multivariate": "yes"} if self.multivariate else {})
+
+
+PLAIN_COMPOSITE = EvalCompositeSettings()
+
+
+def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
+    """The weights that a rubric over layers gives them; empty where they weigh alike, or it has no layers."""
+    if rubric is None or not isinstance(rubric.method.steps[0], LayerMean):
+        return {}
+    weights = {one.id: one.weight for one in rubric.criteria if one.id in LAYERS}
+    return weights if len(set(weights.values())) > 1 else {}
