@@ -15,14 +15,14 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, SharedSampleFaults
-from evenhand.evals.eval_rubrics import (
+from evenhand.evals.eval_schema import KeepReplies
+from evenhand.evals.eval_scoring import (
     PAIRWISE,
     PLAIN_COMPOSITE,
     EvalCompositeSettings,
     SampleRubrics,
     read_eval_layer_weights,
 )
-from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.python_eval import (
     GivenAssertions,
     GivenJudges,
@@ -35,13 +35,7 @@ from evenhand.evals.python_eval import (
 )
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
-from evenhand.evals.samples import (
-    InlineSamples,
-    SampleSource,
-    iter_numbered_samples,
-    locate_sample,
-    sample_fault_line,
-)
+from evenhand.evals.samples import InlineSamples, SampleSource, iter_numbered_samples, locate_sample, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name
 from evenhand.guards.output_guards import GUARDS
@@ -96,14 +90,13 @@ class Eval:
         faults: list[Fault] = []
         if rubric is not None or not self._is_read():
             self._read_given(rubric)
-        elif not self.control:
-            object.__setattr__(self, "control", next(iter(self.variants), ""))
+        object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
         if not self.variants:
             hint = "as in variants: {new: {outputs: new.jsonl}}"
             faults.append(Fault("an eval needs a variant", hint, ("variants",)))
         elif self.control not in self.variants:
-            known = ", ".join(self.variants)
-            faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
+            hint = f"known: {', '.join(self.variants)}"
+            faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         for tag, own in self.rubrics.items():
@@ -129,7 +122,7 @@ class Eval:
             and all(isinstance(one, kind) for given, kind in lists for one in given)
             and self.judges != ()
             and all(name in GUARDS for name in self.guards)
-            and not any(map(explain_unusable_variant_name, self.variants))
+            and not any(not isinstance(name, str) or explain_unusable_variant_name(name) for name in self.variants)
             and isinstance(self.budget, (Budget, type(None)))
             and isinstance(self.smallest_effect, Fraction)
             and self.smallest_effect > 0
@@ -144,7 +137,6 @@ class Eval:
         read: dict[str, object] = {
             "samples": samples,
             "variants": variants,
-            "control": self.control or next(iter(variants), ""),
             "rubrics": reader.read_rubrics(self.rubrics or {}, rubric),
             "assertions": reader.read_assertions(self.assertions or ()),
             "judges": judges,

@@ -21,12 +21,6 @@ from evenhand.errors import (
     suggest_known_word_in_error,
 )
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
-from evenhand.evals.eval_rubrics import (
-    PLAIN_COMPOSITE,
-    WEIGHTS_HINT,
-    EvalCompositeSettings,
-    set_pairwise_eval_rubric,
-)
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
     COMPOSITE_FIELDS,
@@ -40,7 +34,13 @@ from evenhand.evals.eval_schema import (
     PASS_RATE,
     PASS_RATE_FIELDS,
 )
-from evenhand.evals.judge_list import JUDGE_FILE_ENDINGS, read_eval_judges
+from evenhand.evals.eval_scoring import (
+    JUDGE_FILE_ENDINGS,
+    PLAIN_COMPOSITE,
+    read_eval_composite,
+    read_eval_judges,
+    set_pairwise_eval_rubric,
+)
 from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
@@ -96,7 +96,9 @@ def load_eval(path: str | Path, environ: Mapping[str, str] | None = None) -> Eva
 def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:
     """The eval that a mapping with the fields of an eval file describes; functions and objects stand for themselves."""
     parts: dict[str, Any] = {name: value for name, value in given.items() if name in PYTHON_FIELDS}
-    if _is_plain_judges(parts.get("judges")):
+    judges = parts.get("judges")
+    several = isinstance(judges, (list, tuple)) and all(isinstance(one, str) for one in judges)
+    if several or isinstance(judges, (str, Mapping)):  # As in a file: a name, names, or names with weights.
         del parts["judges"]
     faults: list[Fault] = []
     tree = build_tree({name: value for name, value in given.items() if name not in parts})
@@ -115,13 +117,6 @@ def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> E
     if faults:
         raise EvalError(*faults)
     return replace(eval, **{name: value for name, value in settings.items() if name not in parts})
-
-
-def _is_plain_judges(given: object) -> bool:
-    """Whether judges are written as in a file: a name, names, or names with weights."""
-    return isinstance(given, (str, Mapping)) or (
-        isinstance(given, (list, tuple)) and all(isinstance(one, str) for one in given)
-    )
 
 
 @dataclass(slots=True)
@@ -192,7 +187,8 @@ class _EvalReader:
                     self.faults.append(Fault(what, hint, path))
                     continue
                 rubric = replace(rubric, holistic=True) if self.fields.boolean("holistic") else rubric
-                rubrics[tag] = override_rubric_file_fields(rubric, self.environ)
+                listens = rubric.method.environment  # Variables that change its rubrics.
+                rubrics[tag] = override_rubric_file_fields(rubric, self.environ) if listens else rubric
             except RubricError as error:
                 self.faults += error.within(*path).faults
         return rubrics
@@ -269,7 +265,7 @@ class _EvalReader:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
         budget = self._read_budget() if "budget" in fields else None
         differs = any(name in fields for name in ("weights", "multivariate", *COMPOSITE_FIELDS))
-        composite = self._read_composite() if differs else PLAIN_COMPOSITE
+        composite = read_eval_composite(fields) if differs else PLAIN_COMPOSITE
         prices = fields.text("prices")
         if prices is not None and not (self.folder / prices).is_file():
             fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
@@ -285,28 +281,6 @@ class _EvalReader:
             "prices": None if prices is None else self.folder / prices,
             "keep": fields.choice("keep", KEEP_CHOICES) or "raw",
         }
-
-    def _read_composite(self) -> EvalCompositeSettings:
-        """How layers become a composite, where the eval says anything about it."""
-        fields, weights, why = self.fields, {}, ""
-        for name, node, path in fields.pairs("weights"):
-            if name == "why":
-                why = node.text if isinstance(node, ScalarNode) else ""
-                continue
-            weight = read_node_number(node)
-            if isinstance(weight, str):
-                self.faults.append(Fault(f"the weight of {name} {weight}", WEIGHTS_HINT, path))
-            else:
-                weights[name] = weight
-        if isinstance(fields.node("weights"), MappingNode) and not weights:
-            fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
-        given: dict[str, Any] = {name: fields.choice(name, words) or "off" for name, words in COMPOSITE_FIELDS.items()}
-        given["multivariate"] = fields.boolean("multivariate") or False
-        try:
-            return EvalCompositeSettings(weights=weights, why=why, **given)
-        except EvalError as error:
-            self.faults += error.faults
-            return PLAIN_COMPOSITE
 
     def _read_guards(self) -> tuple[tuple[str, ...], bool]:
         """The guards that look, and whether an injected output is kept from the judges."""

@@ -61,7 +61,7 @@ class EvalSample:
 
     def to_json(self) -> dict[str, object]:
         """The sample as plain data in the form of a sample file; what is empty is left out."""
-        content = _SAMPLE_JSON.to_json(self)
+        content = _write_sample_json(self)
         return {name: value for name, value in content.items() if name in ("id", "input") or value not in _EMPTY_FIELDS}
 
     def digest(self) -> str:
@@ -101,7 +101,7 @@ def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
     return {name: value for name, value in write_output_json(made).items() if value is not None}
 
 
-_SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(sample_file_output_json)})
+_write_sample_json = Codec(scalars={VariantOutput: written_as(sample_file_output_json)}).writer(EvalSample)
 
 
 def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_file: bool = False) -> EvalSample | None:

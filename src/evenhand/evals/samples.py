@@ -82,9 +82,8 @@ class NumberedSamples(SampleSource, Protocol):
 
 def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
     """Samples from a list, a file, or {file, format, fields}; a file is opened at the first iteration."""
-    nothing = InlineSamples((), format_error_path(path))
     if isinstance(node, SequenceNode):
-        return replace(nothing, samples=read_inline_samples(node, faults, path))
+        return InlineSamples(read_inline_samples(node, faults, path), format_error_path(path))
     fields: dict[str, str] = {}
     if isinstance(node, ScalarNode) and node.text.strip() and not is_null_node(node):
         file, format = folder / node.text, None
@@ -94,13 +93,13 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
         if name is None:
             if "file" not in given:
                 given.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
-            return nothing
+            return InlineSamples((), format_error_path(path))
         file, format = folder / name, given.choice("format", SAMPLE_FORMATS)
         fields, path = _read_sample_field_names(given), (*path, "file")
     else:
         hint = "as in samples: samples.jsonl"
         faults.append(Fault(f"samples are a list or a file, got {describe_node(node)}", hint, path))
-        return nothing
+        return InlineSamples((), format_error_path(path))
     format = format or _FORMAT_ENDINGS.get(file.suffix.lower())
     why = explain_unreadable_eval_data(file)
     if why is None and format is None:
@@ -206,10 +205,6 @@ class EvalSampleSelection:
     only: tuple[str, ...] = ()  # Ids.
     tags: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 1:
-            raise EvalError(Fault(f"a limit must be 1 or more, got {self.limit}", "leave it out to run all samples"))
-
     def includes_sample(self, sample: EvalSample) -> bool:
         """Whether its id and tags are among those that were asked for."""
         tagged = not self.tags or any(tag in self.tags for tag in sample.tags)
@@ -252,6 +247,8 @@ def select_samples(source: SampleSource, selection: EvalSampleSelection) -> Samp
     """The selected samples of a source; an EvalError names an id or a tag that none of them has."""
     if selection.to_json() is None:
         return source
+    if selection.limit is not None and selection.limit < 1:
+        raise EvalError(Fault(f"a limit must be 1 or more, got {selection.limit}", "leave it out to run all samples"))
     if selection.only or selection.tags:
         ids: dict[str, None] = {}
         tags: dict[str, None] = {}

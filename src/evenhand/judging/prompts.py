@@ -14,7 +14,7 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
-from evenhand.model.criterion import Criterion
+from evenhand.model.scale import Criterion
 from evenhand.models.requests import Message, ModelSettings, Request, RequestSubject
 
 NAMES = (

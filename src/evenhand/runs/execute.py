@@ -17,7 +17,7 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
 from evenhand.evals.eval_definition import RecheckedSamples
-from evenhand.evals.eval_rubrics import PAIRWISE
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
-from evenhand.evals.eval_rubrics import name_sample_rubric_column, read_eval_layer_weights
+from evenhand.evals.eval_scoring import name_sample_rubric_column, read_eval_layer_weights
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField

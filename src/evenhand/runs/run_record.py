@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
-from evenhand.evals.eval_rubrics import (
+from evenhand.evals.eval_scoring import (
     SAMPLE_RUBRIC_PREFIX,
     EvalCompositeSettings,
     name_sample_rubric_column,
@@ -84,7 +84,8 @@ class RunEvalRecord:
 
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
-read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
+read_run_eval_record = SNAPSHOT_JSON.reader(RunEvalRecord)  # Of the "frame" that a run has kept.
+write_run_eval_record = SNAPSHOT_JSON.writer(RunEvalRecord)
 read_composite_record = partial(SNAPSHOT_JSON.from_json, EvalCompositeSettings)  # Of its "composite".
 
 
@@ -106,7 +107,7 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
         "judge_gate": spell_exact_fraction(find_least_judge_layer(rubric)),
         "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},
         "why": rubric.why,
-        "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
+        "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates)),
         "criteria": [
             {
                 "id": name_sample_rubric_column(key, leaf.id),

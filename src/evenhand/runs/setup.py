@@ -24,7 +24,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, is_pairwise_run_rubric, refuse_unpaired_run
 from evenhand.runs.results import build_result_composite_rubric
-from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json, write_run_eval_record
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
 
 Json = dict[str, object]
@@ -97,7 +97,7 @@ class RunSetup:
             composite=eval.composite,
         )
         return {
-            "frame": SNAPSHOT_JSON.to_json(frame),
+            "frame": write_run_eval_record(frame),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],

@@ -25,8 +25,8 @@ from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, RunTallyMea
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
-from evenhand.stats.regression import length_bias
-from evenhand.wording import format_fraction, shorten_to_line
+from evenhand.stats.regression import LEAST_REGRESSION_UNITS, length_bias
+from evenhand.wording import format_few_independent, format_fraction, shorten_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
@@ -356,11 +356,16 @@ def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]
         shown = zip(lengths[kept], scores[kept], strict=True)
         points = [[int(length), round(float(score), 3)] for length, score in shown]
         one: Json = {"variant": name, "n": len(lengths), "points": points}
-        try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
-            bias = length_bias(scores, lengths, clusters=clusters.tolist())
-        except InputError as error:
-            one |= {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": str(error)}
-        else:
+        independent = len(set(clusters.tolist()))
+        why_not = f"{format_few_independent(independent)} (it takes {LEAST_REGRESSION_UNITS})"
+        if independent >= LEAST_REGRESSION_UNITS:
+            try:
+                bias, why_not = length_bias(scores, lengths, clusters=clusters.tolist()), ""
+            except InputError as error:
+                why_not = str(error)
+        if why_not:
+            one |= {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": why_not}
+        else:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
             middle, across = float(scores.mean()), float(lengths.mean())
             ends = (float(lengths[0]), float(lengths[-1]))
             one["line"] = [[int(end), round(middle + bias.slope * (end - across) / 100, 4)] for end in ends]

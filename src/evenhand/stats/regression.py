@@ -27,8 +27,9 @@ from evenhand.stats.arrays import (
 )
 from evenhand.stats.correlation import standardize_for_correlation
 from evenhand.stats.distributions import student_quantile
+from evenhand.wording import format_few_independent
 
-_LEAST_UNITS = 10
+LEAST_REGRESSION_UNITS = 10
 _CONSTANT = 1e-9  # Spread below this share of the largest value is rounding, not spread.
 _SINGULAR = 1e-10
 _SMALLEST_COLUMN = 1e-150  # Something divided by it is still a number.
@@ -296,10 +297,9 @@ def _build_length_regression_design(
     used = int(kept.sum())
     units = number_clusters(_find_independent_clusters(sample, cluster, used), used, "units")
     n = int(units.max()) + 1 if len(units) else 0
-    if n < _LEAST_UNITS:
+    if n < LEAST_REGRESSION_UNITS:
         which = "" if sample is None else " with two outputs or more"
-        few, verb = ("sample", "is") if n == 1 else ("samples", "are")
-        raise InputError(Fault(f"{n} independent {few}{which} {verb} too few", f"it takes {_LEAST_UNITS}"))
+        raise InputError(Fault(format_few_independent(n, which), f"it takes {LEAST_REGRESSION_UNITS}"))
     sample = None if sample is None else number_clusters(sample, len(sample), "groups")
     return _LengthRegressionDesign(kept=kept, groups=sample, units=units)
 

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from evenhand.errors import Fault, InputError, RefusedError
 from evenhand.judging.answer_form import CANNOT_ASSESS
-from evenhand.model.criterion import Criterion
-from evenhand.model.scale import Number, to_exact_fraction
+from evenhand.model.scale import Criterion, Number, to_exact_fraction
 from evenhand.models.requests import Reply, Request, RequestSubject
 from evenhand.wording import format_number_for_json
 
