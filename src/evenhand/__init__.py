@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from evenhand.files.rubrics import load_rubric
     from evenhand.judging.results import JudgedSample, Preferences
     from evenhand.judging.single_judge import JudgeOptions
-    from evenhand.model.criterion import Criterion
     from evenhand.model.method import Method
     from evenhand.model.rubric import Rubric
     from evenhand.model.sample import Sample
-    from evenhand.model.scale import Missing, Scale, Scored
+    from evenhand.model.scale import Criterion, Missing, Scale, Scored
     from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
     from evenhand.models.budget import Budget
     from evenhand.models.connections import Connections
@@ -52,10 +51,7 @@ if TYPE_CHECKING:
     from evenhand.workflows.sync import judge_sync, prefer_sync, run_sync
 
 _HOMES = {
-    "contest.task": (
-        "Submission",
-        "Task",
-    ),
+    "contest.task": ("Submission", "Task"),
     "errors": (
         "AnswersError",
         "BudgetError",
@@ -74,56 +70,23 @@ _HOMES = {
     "evals.eval_definition": ("Eval",),
     "evals.eval_file": ("load_eval",),
     "files.rubrics": ("load_rubric",),
-    "judging.results": (
-        "JudgedSample",
-        "Preferences",
-    ),
+    "judging.results": ("JudgedSample", "Preferences"),
     "judging.single_judge": ("JudgeOptions",),
-    "model.criterion": ("Criterion",),
     "model.method": ("Method",),
     "model.rubric": ("Rubric",),
     "model.sample": ("Sample",),
-    "model.scale": (
-        "Scale",
-        "Scored",
-        "Missing",
-    ),
-    "model.scorecard": (
-        "Answers",
-        "Review",
-        "Scorecard",
-        "Scores",
-    ),
+    "model.scale": ("Criterion", "Missing", "Scale", "Scored"),
+    "model.scorecard": ("Answers", "Review", "Scorecard", "Scores"),
     "models.budget": ("Budget",),
     "models.connections": ("Connections",),
     "models.limits": ("Limits",),
     "models.requests": ("ModelSettings",),
-    "workflows.compare": (
-        "CompareResult",
-        "CompareTerms",
-        "compare",
-        "compare_runs",
-    ),
-    "workflows.contest": (
-        "Contest",
-        "ContestResult",
-        "run_contest",
-    ),
-    "workflows.judge": (
-        "judge",
-        "prefer",
-    ),
-    "workflows.run": (
-        "RunOptions",
-        "RunResult",
-        "run",
-    ),
+    "workflows.compare": ("CompareResult", "CompareTerms", "compare", "compare_runs"),
+    "workflows.contest": ("Contest", "ContestResult", "run_contest"),
+    "workflows.judge": ("judge", "prefer"),
+    "workflows.run": ("RunOptions", "RunResult", "run"),
     "workflows.score": ("score",),
-    "workflows.sync": (
-        "judge_sync",
-        "prefer_sync",
-        "run_sync",
-    ),
+    "workflows.sync": ("judge_sync", "prefer_sync", "run_sync"),
 }
 
 __all__ = [

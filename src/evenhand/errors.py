@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Self
@@ -36,6 +37,7 @@ class EvenhandError(Exception):
 
 
 MOST_FAULTS_SHOWN = 50
+FEW_FAULTS = 3  # Faults of one kind that are each told with their place.
 
 
 class InputError(EvenhandError):
@@ -139,3 +141,42 @@ def make_ignored_id_warning(id: str, what: str, known: Iterable[str]) -> str:
     """A note on an id that the rubric does not have."""
     hint = suggest_close_word_in_error(id, known)
     return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")
+
+
+@dataclass(slots=True)
+class SharedSampleFaults:
+    """Faults of which all samples, or many, have the same: kept once, where they were met first, and counted."""
+
+    _faults: list[Fault]
+    _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def locate_since(self, told: int, locate: Callable[[Fault], Fault]) -> None:
+        """Give the faults from a place of the list on their location; of one kind only a few are kept."""
+        new = self._faults[told:]
+        del self._faults[told:]
+        for fault in new:
+            self._counts[fault.what, fault.hint] += 1
+            if self._counts[fault.what, fault.hint] <= FEW_FAULTS:
+                self._faults.append(locate(fault))
+
+    def join_repeats(self, samples: int) -> None:
+        """Tell those once that are many, or that each of so many samples has."""
+        self._faults[:] = list(join_shared_sample_faults(self._faults, self._counts, samples))
+        self._counts = Counter()
+
+
+def join_shared_sample_faults(
+    faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int
+) -> Iterator[Fault]:
+    """The faults in their order; of those of one kind, where they are many or each sample has one, only the first."""
+    told = set()
+    for fault in faults:
+        key = (fault.what, fault.hint)
+        count = counts.get(key, 1)
+        if count <= FEW_FAULTS and (count < samples or count == 1):
+            yield fault
+        elif key not in told:
+            told.add(key)
+            every = "in both samples" if count == 2 else f"in all {count:,} samples"
+            often = every if count == samples else f"in {count:,} samples, first here"
+            yield replace(fault, what=f"{fault.what}, {often}")

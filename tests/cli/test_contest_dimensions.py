@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from evenhand.contest.event_log import contest_task_json
 from evenhand.contest.read_task import load_task
 from evenhand.files.methods import load_method
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.workflows.contest_files import dimensions_to_user_yaml, save_dimensions_to_user_file
 
 TASK = """# A task with a comment.

@@ -29,9 +29,8 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck, Suggestion
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Criterion, Missing, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
 START = datetime(2026, 11, 1, tzinfo=UTC)

@@ -19,7 +19,7 @@ from evenhand.contest.state import (
 )
 from evenhand.contest.task import Task
 from evenhand.errors import ContestError
-from evenhand.model.criterion import Anchor
+from evenhand.model.scale import Anchor
 from tests.contest.building import START, Contest, checked, dimensions, hour, judgments, task
 
 FAST = "fastest_first"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault
+from evenhand.evals.eval_definition import count_eval_samples
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import SampleSource, count_eval_samples, open_samples
+from evenhand.evals.samples import SampleSource, open_samples
 from evenhand.files.tree import build_tree
 from evenhand.model.sample import ToolCall, VariantOutput
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault, InputError
+from evenhand.evals.eval_definition import count_eval_samples
 from evenhand.evals.sample import EvalSample, read_sample_entry
-from evenhand.evals.samples import count_eval_samples, open_samples
+from evenhand.evals.samples import open_samples
 from evenhand.files.parsing import parse_yaml_tree
 from evenhand.files.tree import find_node_line
 from evenhand.model.sample import ToolCall, VariantOutput

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault
 from evenhand.evals import json_lines as _samples_lines
+from evenhand.evals.eval_definition import count_eval_samples
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import count_eval_samples
 from tests.evals.samples import DATA, said, source, unopened
 
 

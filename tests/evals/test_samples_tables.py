@@ -9,8 +9,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
+from evenhand.evals.eval_definition import count_eval_samples
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import count_eval_samples
 from evenhand.model.sample import ToolCall, VariantOutput
 from tests.evals.samples import FULL, SAMPLE, said, source, unopened
 

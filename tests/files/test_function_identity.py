@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.files.function_identity import hash_function, hash_python_source_file, name_function
+from evenhand.files.python_functions import hash_function, hash_python_source_file, name_function
 
 PROMPT = "Answer briefly."
 
@@ -91,7 +91,7 @@ def test_a_stated_version_counts_alone() -> None:
 def test_the_version_does_not_depend_on_the_process() -> None:
     """Sets and hashes of texts have another order in each."""
     code = (
-        "from evenhand.files.function_identity import hash_function\n"
+        "from evenhand.files.python_functions import hash_function\n"
         "WORDS = {'a', 'b', 'c', 'd'}\n"
         "def f(text): return text in WORDS or text in {'x', 'y', 'z'}\n"
         "print(hash_function(f))"

@@ -39,7 +39,7 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.errors import ContestError, InputError, JudgeError, StoreError
-from evenhand.evals.composite_settings import EvalCompositeSettings
+from evenhand.evals.eval_scoring import EvalCompositeSettings
 from evenhand.evals.sample import OUTPUT_JSON
 from evenhand.files.codec import Codec
 from evenhand.judging.results import (

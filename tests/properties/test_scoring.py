@@ -57,12 +57,12 @@ def test_ceilings_and_caps_never_raise_and_bonuses_never_lower(data: st.DataObje
     """Each step moves the number in its own direction only."""
     rubric = data.draw(rubrics)
     card = card_of(rubric, data.draw(scored(rubric)))
-    down = {step.kind() for step in (Ceiling, Cap, Shortfall, Deduct)}
+    down = {step.word for step in (Ceiling, Cap, Shortfall, Deduct)}
 
     for moved in card.steps[1:]:
         assert moved.before is not None
         assert moved.step not in down or moved.after < moved.before
-        assert moved.step != Add.kind() or moved.after > moved.before
+        assert moved.step != Add.word or moved.after > moved.before
 
 
 @given(st.data())
@@ -70,7 +70,7 @@ def test_deductions_take_no_more_than_their_limit_and_stop_at_the_floor(data: st
     """2.0 in all for judge-skill, and never below 1."""
     rubric = data.draw(rubrics)
     card = card_of(rubric, data.draw(scored(rubric)))
-    limits = {step.kind(): step.most for step in rubric.method.steps if isinstance(step, (Deduct, Add))}
+    limits = {step.word: step.most for step in rubric.method.steps if isinstance(step, (Deduct, Add))}
 
     for moved in card.steps:
         if moved.step in limits:

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from evenhand.errors import EvalError, InputError
-from evenhand.evals.composite_settings import EvalCompositeSettings
 from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_scoring import EvalCompositeSettings
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.prompts import load_prompts
 from evenhand.model.scale import Scored

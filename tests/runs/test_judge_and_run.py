@@ -11,8 +11,8 @@ from evenhand.compare.run_decision import decide_between_run_variants
 from evenhand.evals.eval_file import load_eval
 from evenhand.files.methods import list_method_yaml_names, load_method_file
 from evenhand.files.rubrics import load_rubric
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.model.scorecard import Scores
 from evenhand.runs.results import compose_result_score
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json

@@ -13,8 +13,9 @@ import pytest
 
 from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
+from evenhand.evals.eval_definition import RecheckedSamples, SampleCounts, count_eval_samples
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_eval_samples
+from evenhand.evals.samples import InlineSamples
 from evenhand.runs.early_stop import read_samples_in_run_order, shuffle_run_order
 from evenhand.runs.execute import RunProgress
 from tests.runs.chaos.evals import Kept, write_eval, write_samples

@@ -13,9 +13,8 @@ from scipy import stats as scipy_stats
 from evenhand.errors import InputError
 from evenhand.stats.agreement import Metric, cohen_kappa, fleiss_kappa, krippendorff
 from evenhand.stats.arrays import Floats, Undefined
-from evenhand.stats.bootstrap import Resampling, bootstrap_interval
 from evenhand.stats.correlation import mean_pairwise
-from evenhand.stats.ratings import Agreement
+from evenhand.stats.ratings import Agreement, Resampling, bootstrap_interval
 from tests.soak import often
 
 pytestmark = pytest.mark.long

@@ -17,7 +17,7 @@ from evenhand.assertions.assertion import (
 )
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts
-from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
+from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.files.tree import (
     FieldReader,
@@ -122,10 +122,31 @@ class _AssertionParser:
         inner = None
         if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
             inner = FieldReader(argument, {main, *options, *SHARED_FIELDS}, self.faults, (*path, word))
-        arguments, places = self._parse_assertion_arguments(kind, word, outer, inner)
+        arguments: dict[str, Any] = {}  # What is said to it, as yet unchecked,
+        places: dict[str, FaultPath] = {}  # and where each was said.
+        place: FaultPath
+        good = True
+        for parameter in kind.parameters:
+            name = parameter.name
+            key = word if inner is None and name == main else name
+            holds, place = outer, (key,)
+            if inner is not None and key in inner:
+                if key in outer:
+                    outer.fault(f"{name} is given twice", f"keep it beside {word} or in it", name)
+                holds, place = inner, (word, key)
+            said = holds.node(key)
+            if said is None:
+                continue
+            places[name] = place
+            try:
+                arguments[name] = parameter.sort.read(said, self.folder)
+            except InputError as error:
+                good = False
+                here = (*path, *place)
+                self.faults.extend(Fault(f"{name} {one.what}", one.hint, here) for one in error.faults)
         shared = any(name in fields for name in SHARED_FIELDS for fields in (outer, inner) if fields is not None)
         counts = self._parse_shared_assertion_fields(outer, inner) if shared else _SharedFields()
-        if arguments is None or counts is None:
+        if not good or counts is None:
             return None
         try:
             return Assertion(kind=kind.name, arguments=tuple(arguments.items()), **counts)
@@ -133,34 +154,6 @@ class _AssertionParser:
             paths = [places.get(str(fault.path[0]) if fault.path else "", (word,)) for fault in error.faults]
             moved = (replace(fault, path=path) for fault, path in zip(error.faults, paths, strict=True))
             raise InputError(*moved) from None
-
-    def _parse_assertion_arguments(
-        self, kind: AssertionKind, word: str, outer: FieldReader, inner: FieldReader | None
-    ) -> tuple[dict[str, Any] | None, dict[str, FaultPath]]:
-        """What is said to an assertion, as yet unchecked, and where each was said."""
-        arguments: dict[str, Any] = {}
-        places: dict[str, FaultPath] = {}
-        place: FaultPath
-        good = True
-        for parameter in kind.parameters:
-            name = parameter.name
-            key = word if inner is None and parameter is kind.parameters[0] else name
-            holds, place = outer, (key,)
-            if inner is not None and key in inner:
-                if key in outer:
-                    outer.fault(f"{name} is given twice", f"keep it beside {word} or in it", name)
-                holds, place = inner, (word, key)
-            node = holds.node(key)
-            if node is None:
-                continue
-            places[name] = place
-            try:
-                arguments[name] = parameter.sort.read(node, self.folder)
-            except InputError as error:
-                good = False
-                place = (*outer.path, *place)
-                self.faults.extend(Fault(f"{name} {one.what}", one.hint, place) for one in error.faults)
-        return arguments if good else None, places
 
     def _parse_assertion_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
         outer = FieldReader(node, {SET_KIND, *SHARED_FIELDS}, self.faults, path)

@@ -19,7 +19,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import UnknownDialect, lookup_recursive_ref, specification_with
 
-from evenhand.assertions.json_values import (
+from evenhand.assertions.output_rules import (
     build_asserted_json_identity,
     is_asserted_json_integer,
     is_json_multiple,

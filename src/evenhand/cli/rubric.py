@@ -11,10 +11,9 @@ import click
 from evenhand.cli.output import escape_cli_line, escape_terminal_text, print_error, print_message
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
-from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scale
+from evenhand.model.scale import Anchor, Criterion, Scale
 from evenhand.scoring.scores import list_scorecard_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (
@@ -126,7 +125,7 @@ def print_rubric(rubric: Rubric) -> None:
             amount = f" ({format_fraction(statement.amount)})" if statement.amount is not None else ""
             asks = "" if statement.id == statement.asks else f"{amount}: {statement.asks}"
             screen.line(f"{statement.id}{asks}", 2)
-    gates = rubric.all_gates()
+    gates = rubric.all_gates
     if gates:
         screen.line("Gates", gap=True, bold=True, underline=True)
     for gate in gates:
@@ -166,7 +165,7 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
                 shown = format_fraction(value) if isinstance(value, Fraction) else str(value)
                 given.append(f"{field.name.rstrip('_')} {shown.lower() if isinstance(value, bool) else shown}")
         parameters = f" ({', '.join(given)})" if given else ""
-        screen.line(f"{number}. {step.kind()}{parameters}: {about}", 2)
+        screen.line(f"{number}. {step.word}{parameters}: {about}", 2)
     if method.grades:
         grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
         screen.line(f"Grades: {', '.join(grades)}", 2)

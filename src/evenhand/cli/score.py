@@ -74,7 +74,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         lines += [f"{review.judge}: {moved.why}" for review in card.reviews or () for moved in review.steps]
         lines += [moved.why for moved in card.steps]
         lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
-        for gate in rubric.all_gates():
+        for gate in rubric.all_gates:
             if gate.criterion in card.gates_failed:
                 gated = rubric.criterion(gate.criterion)
                 yes_no = gated is not None and gated.scale.yes_no

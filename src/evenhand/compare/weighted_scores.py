@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.evals.sample_rubrics import name_sample_rubric_column
+from evenhand.evals.eval_scoring import name_sample_rubric_column
 from evenhand.runs.columns import RunTable
 
 RubricData = Mapping[str, Any]

@@ -29,9 +29,8 @@ from evenhand.files.json_shape import (
 )
 from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Missing, Scored
+from evenhand.model.scale import Criterion, CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Judgment
 
 Json = dict[str, Any]

@@ -34,8 +34,8 @@ from evenhand.files.tree import (
     is_null_node,
     read_node_weight,
 )
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.wording import format_fraction
 
 T = TypeVar("T")
@@ -256,7 +256,7 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
     if not _is_task_judge_named(fields, "judges"):
         return (), {}
-    from evenhand.evals.judge_list import read_eval_judges  # slow to load, and few tasks name judges.
+    from evenhand.evals.eval_scoring import read_eval_judges  # slow to load, and few tasks name judges.
 
     found = read_eval_judges(fields, tree, path)
     for name, weight in found.weights.items():

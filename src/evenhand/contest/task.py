@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from evenhand.errors import ContestError, Fault
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.wording import format_fraction
 
 ContestMode = Literal["fastest_first", "quality_first"]

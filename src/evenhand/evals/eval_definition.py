@@ -1,22 +1,28 @@
-"""An eval as a value: samples, variants, rubrics and gates; and the check of all samples before anything is paid
-for.
-"""
+"""An eval as a value: samples, variants, rubrics and gates; all samples are checked before anything is paid for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
-from evenhand.errors import EvalError, Fault
-from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
+from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, SharedSampleFaults
 from evenhand.evals.eval_schema import KeepReplies
+from evenhand.evals.eval_scoring import (
+    PAIRWISE,
+    PLAIN_COMPOSITE,
+    EvalCompositeSettings,
+    SampleRubrics,
+    read_eval_layer_weights,
+)
 from evenhand.evals.python_eval import (
     GivenAssertions,
     GivenJudges,
@@ -29,9 +35,9 @@ from evenhand.evals.python_eval import (
 )
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
-from evenhand.evals.sample_rubrics import PAIRWISE, SampleRubrics
-from evenhand.evals.samples import SampleCounts, SampleSource, count_eval_samples
+from evenhand.evals.samples import InlineSamples, SampleSource, iter_numbered_samples, locate_sample, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
+from evenhand.evals.variants.variant_file import explain_unusable_variant_name
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -71,7 +77,7 @@ class Eval:
     repeats: int = 1
     gates: ReadFrom[Mapping[str, GivenNumber], Mapping[str, Fraction]] = NOT_GIVEN
     count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
-    composite: EvalCompositeSettings = field(default_factory=EvalCompositeSettings)
+    composite: EvalCompositeSettings = PLAIN_COMPOSITE
     smallest_effect: ReadFrom[GivenNumber, Fraction] = HALF_A_POINT
     budget: ReadFrom[Budget | GivenNumber | None, Budget | None] = NOT_GIVEN
     limits: Limits = field(default_factory=Limits)
@@ -82,13 +88,55 @@ class Eval:
 
     def __post_init__(self, rubric: GivenRubric | None) -> None:
         faults: list[Fault] = []
+        if rubric is not None or not self._is_read():
+            self._read_given(rubric)
+        object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
+        if not self.variants:
+            hint = "as in variants: {new: {outputs: new.jsonl}}"
+            faults.append(Fault("an eval needs a variant", hint, ("variants",)))
+        elif self.control not in self.variants:
+            hint = f"known: {', '.join(self.variants)}"
+            faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
+        if self.repeats < 1:
+            faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        for tag, own in self.rubrics.items():
+            if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
+                what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
+                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
+                faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
+        if faults:
+            raise EvalError(*faults)
+
+    def _is_read(self) -> bool:
+        """Whether every field holds what a run takes, as after an eval file: nothing is left to read or to refuse."""
+        kinds = {"name": str, "repeats": int, "how": JudgeOptions, "limits": Limits, "folder": Path}
+        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction)
+        lists = (self.judges, str), (self.guards, str), (self.assertions, AnyAssertion)
+        return (
+            all(isinstance(getattr(self, name), kind) for name, kind in kinds.items())
+            and not isinstance(self.repeats, bool)
+            and hasattr(self.samples, "where")
+            and all(isinstance(given, dict) for given, _ in values)
+            and all(isinstance(one, kind) for given, kind in values for one in given.values())
+            and all(isinstance(given, tuple) for given, _ in lists)
+            and all(isinstance(one, kind) for given, kind in lists for one in given)
+            and self.judges != ()
+            and all(name in GUARDS for name in self.guards)
+            and not any(not isinstance(name, str) or explain_unusable_variant_name(name) for name in self.variants)
+            and isinstance(self.budget, (Budget, type(None)))
+            and isinstance(self.smallest_effect, Fraction)
+            and self.smallest_effect > 0
+        )
+
+    def _read_given(self, rubric: GivenRubric | None) -> None:
+        """Read what a program gave into what a run takes; an EvalError names all that is wrong."""
+        faults: list[Fault] = []
         reader = PythonEvalReader(Path(self.folder), faults)
         variants, samples = reader.read_variants(self.variants, reader.read_samples(self.samples))
         judges, objects = reader.read_judges(self.judges)
         read: dict[str, object] = {
             "samples": samples,
             "variants": variants,
-            "control": self.control or next(iter(variants), ""),
             "rubrics": reader.read_rubrics(self.rubrics or {}, rubric),
             "assertions": reader.read_assertions(self.assertions or ()),
             "judges": judges,
@@ -105,21 +153,6 @@ class Eval:
             reader.require_type(name, getattr(self, name), kind)
         if not faults and self.smallest_effect <= 0:
             faults.append(Fault("smallest_effect must be above 0", "points on the 1 to 5 scale", ("smallest_effect",)))
-        if faults:
-            raise EvalError(*faults)
-        if not self.variants:
-            hint = "as in variants: {new: {outputs: new.jsonl}}"
-            faults.append(Fault("an eval needs a variant", hint, ("variants",)))
-        elif self.control not in self.variants:
-            known = ", ".join(self.variants)
-            faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
-        if self.repeats < 1:
-            faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
-        for tag, own in self.rubrics.items():
-            if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
-                what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
-                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
-                faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
         if faults:
             raise EvalError(*faults)
 
@@ -159,6 +192,19 @@ class Eval:
         return (*self.assertions, *own)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts:
+    """What a pass over all samples found: how many, how many have each tag and each output, and a name for them all."""
+
+    samples: int
+    tags: Mapping[str, int]
+    variants: Mapping[str, int]
+    digest: str
+    questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
+    mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
+    rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # That samples bring themselves.
+
+
 def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> SampleCounts:
     """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all.
 
@@ -168,9 +214,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
-    own_rubrics = SampleRubrics.start_beside(
-        eval.rubrics, eval.folder, environ or {}, pairwise=eval.dialogue is not None
-    )
+    own_rubrics = SampleRubrics(eval.folder, environ or {}, eval.dialogue is not None, eval.rubrics)
     eval = replace(eval, own_rubrics=own_rubrics)
     seen = _SampleFindings()
     counted = count_eval_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
@@ -205,7 +249,8 @@ class _SampleFindings:
 def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], seen: _SampleFindings) -> None:
     """Look for faults in all that a sample is scored by."""
     own: tuple[AnyAssertion, ...] = ()
-    has_rubric = eval.own_rubrics.add_sample_rubric(sample, faults)
+    brings_rubric = sample.rubric is not None or sample.rubrics is not None
+    has_rubric = not brings_rubric or eval.own_rubrics.add_sample_rubric(sample, faults)
     if sample.assertions is not None:
         told = len(faults)
         own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
@@ -216,20 +261,16 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
             return
     if not has_rubric:
         return
-    layers = {one.layer for one in (*eval.assertions, *own)} | (
-        {"judge"} if eval.find_rubric_key(sample) is not None else set()
-    )
-    if not layers:
-        what, hint, place = (
-            "nothing to score this sample by",
-            "give it assertions or a rubric, or the eval a rubric",
-            "assertions",
-        )
-        if eval.rubrics:
-            tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
-            hint = f"give it one of the tags {tags}, or the eval a rubric for all"
-            what, place = "no rubric fits this sample", "tags"
-        faults.append(Fault(what, hint, (place,)))
+    layers: set[str] = {one.layer for one in (*eval.assertions, *own)}
+    if eval.find_rubric_key(sample) is not None:
+        layers.add("judge")
+    if not layers and eval.rubrics:
+        tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
+        hint = f"give it one of the tags {tags}, or the eval a rubric for all"
+        faults.append(Fault("no rubric fits this sample", hint, ("tags",)))
+    elif not layers:
+        hint = "give it assertions or a rubric, or the eval a rubric"
+        faults.append(Fault("nothing to score this sample by", hint, ("assertions",)))
     seen.layers.setdefault(frozenset(layers), sample.id)
 
 
@@ -239,3 +280,80 @@ def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> lis
 
 
 _explain_unknown_eval_check = cache(explain_unrunnable_custom)  # One check may stand in every sample.
+
+
+def count_eval_samples(
+    source: SampleSource, also: Callable[[EvalSample, list[Fault]], None] | None = None
+) -> SampleCounts:
+    """One pass over all samples: an InputError with every fault, or what there is. `also` looks for further faults."""
+    faults: list[Fault] = []
+    tags: Counter[str] = Counter()
+    variants: Counter[str] = Counter()
+    count, digest = 0, hashlib.sha256()
+    seen: set[int] = set()
+    twice: set[int] = set()
+    shared = SharedSampleFaults(faults)
+    for number, sample in iter_numbered_samples(source, faults):
+        mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
+        (twice if mark in seen else seen).add(mark)
+        count += 1
+        digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
+        for tag in sample.tags:
+            tags[tag] += 1
+        for variant in sample.outputs:
+            variants[variant] += 1
+        if also is not None:
+            told = len(faults)
+            also(sample, faults)
+            if len(faults) > told:
+                shared.locate_since(told, partial(_locate_sample_fault, source, number))
+            if len(faults) >= MOST_FAULTS_SHOWN:
+                break
+    if faults:
+        shared.join_repeats(count)
+    if twice and len(faults) < MOST_FAULTS_SHOWN:
+        faults += _find_duplicate_sample_ids(source, twice)
+    if not count and not faults:
+        faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
+    if faults:
+        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
+    return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
+
+
+def _locate_sample_fault(source: SampleSource, number: int, fault: Fault) -> Fault:
+    """A fault of a sample with its line; one in a file that the sample names has its place already."""
+    if fault.where:
+        return fault
+    if isinstance(source, InlineSamples) and source.locate is not None:
+        return replace(fault, where=source.locate((number, *fault.path)))
+    return replace(fault, where=locate_sample(source, number))
+
+
+def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
+    """A second pass over a file in which ids seem to come twice, to name both places."""
+    first: dict[str, int] = {}
+    for number, sample in iter_numbered_samples(source, []):
+        if hash(sample.id) in marks and first.setdefault(sample.id, number) != number:
+            what = f"the id {sample.id[:60]!r} is used twice, first in {locate_sample(source, first[sample.id])}"
+            yield Fault(what, "each id is unique", where=locate_sample(source, number))
+
+
+@dataclass
+class RecheckedSamples:
+    """Samples that were counted before; `changed` says at the end that they are not what they were."""
+
+    source: SampleSource
+    counted: SampleCounts
+    changed: bool = False
+
+    def __iter__(self) -> Iterator[EvalSample]:
+        digest = hashlib.sha256()
+        try:
+            for number, sample in enumerate(self.source):
+                digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
+                if number == self.counted.samples:
+                    break
+                yield sample
+        except InputError:  # They were right, and are not any more.
+            self.changed = True
+        self.changed = self.changed or digest.hexdigest() != self.counted.digest

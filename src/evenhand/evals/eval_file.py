@@ -20,10 +20,10 @@ from evenhand.errors import (
     suggest_close_word_in_error,
     suggest_known_word_in_error,
 )
-from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_composite_settings
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
+    COMPOSITE_FIELDS,
     EVAL_DIALOGUES,
     EVAL_FIELDS,
     GATE_NAMES,
@@ -34,9 +34,14 @@ from evenhand.evals.eval_schema import (
     PASS_RATE,
     PASS_RATE_FIELDS,
 )
-from evenhand.evals.judge_list import JUDGE_FILE_ENDINGS, read_eval_judges
+from evenhand.evals.eval_scoring import (
+    JUDGE_FILE_ENDINGS,
+    PLAIN_COMPOSITE,
+    read_eval_composite,
+    read_eval_judges,
+    set_pairwise_eval_rubric,
+)
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.sample_rubrics import set_pairwise_eval_rubric
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
@@ -92,7 +97,9 @@ def load_eval(path: str | Path, environ: Mapping[str, str] | None = None) -> Eva
 def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:
     """The eval that a mapping with the fields of an eval file describes; functions and objects stand for themselves."""
     parts: dict[str, Any] = {name: value for name, value in given.items() if name in PYTHON_FIELDS}
-    if _is_plain_judges(parts.get("judges")):
+    judges = parts.get("judges")
+    several = isinstance(judges, (list, tuple)) and all(isinstance(one, str) for one in judges)
+    if several or isinstance(judges, (str, Mapping)):  # As in a file: a name, names, or names with weights.
         del parts["judges"]
     faults: list[Fault] = []
     tree = build_tree({name: value for name, value in given.items() if name not in parts})
@@ -103,17 +110,14 @@ def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> E
         raise EvalError(*faults, *error.faults) from None
     checks = reader.fields.node("assertions")
     assertions = () if checks is None else read_assertions(checks, Path(), faults, ("assertions",))
-    settings = reader.read_settings(eval.variants, eval.rubrics) | {"assertions": assertions}
+    settings = (
+        reader.read_judge_settings()
+        | reader.read_run_settings(eval.variants, eval.rubrics)
+        | {"assertions": assertions}
+    )
     if faults:
         raise EvalError(*faults)
     return replace(eval, **{name: value for name, value in settings.items() if name not in parts})
-
-
-def _is_plain_judges(given: object) -> bool:
-    """Whether judges are written as in a file: a name, names, or names with weights."""
-    return isinstance(given, (str, Mapping)) or (
-        isinstance(given, (list, tuple)) and all(isinstance(one, str) for one in given)
-    )
 
 
 @dataclass(slots=True)
@@ -143,15 +147,11 @@ class _EvalReader:
         if dialogue is not None:
             rubrics = {tag: set_pairwise_eval_rubric(rubric) for tag, rubric in rubrics.items()}
         assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
-        settings = self.read_settings(variants, rubrics)
+        settings = self.read_judge_settings() | self.read_run_settings(variants, rubrics)
         if self.faults or samples is None:
             raise EvalError(*self.faults)
         settings |= {"dialogue": dialogue, "folder": folder}
         return Eval(samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, **settings)
-
-    def read_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
-        """All but what is evaluated and by what, by the fields of an Eval."""
-        return self._read_judge_settings() | self._read_run_settings(variants, rubrics)
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""
@@ -188,7 +188,8 @@ class _EvalReader:
                     self.faults.append(Fault(what, hint, path))
                     continue
                 rubric = replace(rubric, holistic=True) if self.fields.boolean("holistic") else rubric
-                rubrics[tag] = override_rubric_file_fields(rubric, self.environ)
+                listens = rubric.method.environment  # Variables that change its rubrics.
+                rubrics[tag] = override_rubric_file_fields(rubric, self.environ) if listens else rubric
             except RubricError as error:
                 self.faults += error.within(*path).faults
         return rubrics
@@ -211,7 +212,7 @@ class _EvalReader:
             )
             raise RubricError(Fault(f"no rubric {name!r}: there is no such file", hint)) from None
 
-    def _read_judge_settings(self) -> dict[str, Any]:
+    def read_judge_settings(self) -> dict[str, Any]:
         """Who judges, how they are asked, and within which limits, by the fields of an Eval."""
         given: dict[str, dict[str, Any]] = {"options": {}, "settings": {}, "limits": {}}
         node = self.fields.node("how")
@@ -248,7 +249,7 @@ class _EvalReader:
             self.faults += error.within("concurrency" if "concurrency" in self.fields else "how").faults
         return settings
 
-    def _read_run_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
+    def read_run_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
         """What the eval is called, and what decides how often and how far it is run, by the fields of an Eval."""
         fields = self.fields
         name = fields.text("name") or self.path.stem
@@ -264,7 +265,8 @@ class _EvalReader:
         if effect is not None and effect <= 0:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
         budget = self._read_budget() if "budget" in fields else None
-        composite = read_eval_composite_settings(fields)
+        differs = any(name in fields for name in ("weights", "multivariate", *COMPOSITE_FIELDS))
+        composite = read_eval_composite(fields) if differs else PLAIN_COMPOSITE
         prices = fields.text("prices")
         if prices is not None and not (self.folder / prices).is_file():
             fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
@@ -274,7 +276,7 @@ class _EvalReader:
             "repeats": 1 if repeats is None else repeats,
             "gates": gates,
             "count_borderline": count_borderline,
-            "composite": composite or EvalCompositeSettings(),
+            "composite": composite,
             "smallest_effect": Fraction(1, 2) if effect is None else effect,
             "budget": budget,
             "prices": None if prices is None else self.folder / prices,

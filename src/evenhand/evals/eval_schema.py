@@ -103,11 +103,7 @@ SAMPLE_FIELDS: Json = {
     "rubrics": {**_RUBRIC_LIST, "description": "Its own, as a list of criteria."},
     **OUTPUT_FACTS,
 }
-SAMPLES_FILE_FIELDS: Json = {
-    "file": _TEXT,
-    "format": {"enum": list(SAMPLE_FORMATS)},
-    "fields": _eval_map_schema(_TEXT),
-}
+SAMPLES_FILE_FIELDS: Json = {"file": _TEXT, "format": {"enum": list(SAMPLE_FORMATS)}, "fields": _eval_map_schema(_TEXT)}
 
 MESSAGE_FIELDS: Json = {"role": {"enum": list(MESSAGE_ROLES)}, "text": _TEXT, "content": _TEXT}
 _MESSAGES: Json = {"type": "array", "items": _eval_object_schema(MESSAGE_FIELDS, "role"), "minItems": 1}
@@ -119,10 +115,7 @@ HTTP_FIELDS: Json = {
     "field": _TEXT,
 }
 VARIANT_FIELDS: Json = {
-    "outputs": {
-        **_TEXT,
-        "description": "A JSONL file of recorded outputs; without it they come with the samples.",
-    },
+    "outputs": {**_TEXT, "description": "A JSONL file of recorded outputs; without it they come with the samples."},
     "command": {"anyOf": [_TEXT, {"type": "array", "items": _NAME, "minItems": 1}]},
     "http": {"anyOf": [_TEXT, _eval_object_schema(HTTP_FIELDS, "url")]},
     "python": {**_TEXT, "description": "MODULE:FUNCTION"},

@@ -19,7 +19,7 @@ from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import FunctionVariant, VariantFunction
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name, read_variants
-from evenhand.files.function_identity import hash_function, name_function
+from evenhand.files.python_functions import hash_function, name_function
 from evenhand.files.rubrics import load_rubric
 from evenhand.files.tree import build_tree, read_node_number
 from evenhand.guards.output_guards import GUARDS
@@ -121,7 +121,8 @@ class PythonEvalReader:
             first = next(iter(samples), None) if isinstance(samples, InlineSamples) or not self.faults else None
             return {name: RecordedVariant() for name in (first.outputs if first else ()) or (SINGLE_VARIANT,)}, samples
         if callable(given):
-            given = {_name_variant(given): given}
+            name = str(getattr(given, "__name__", None) or type(given).__name__)
+            given = {"lambda" if name == "<lambda>" else name: given}
         if not isinstance(given, Mapping):
             what = f"variants map names to what makes the outputs, got {_describe_python_eval_value(given)}"
             self.faults.append(Fault(what, 'as in variants={"old": old_function, "new": new_function}', ("variants",)))
@@ -185,14 +186,11 @@ class PythonEvalReader:
         rubrics = {}
         for tag, (place, one) in named.items():
             try:
-                rubrics[tag] = one if isinstance(one, Rubric) else self._load_rubric(one)
+                beside = self.folder / one if isinstance(one, (str, Path)) else Path()
+                rubrics[tag] = one if isinstance(one, Rubric) else load_rubric(beside if beside.is_file() else one)
             except RubricError as error:
                 self.faults += error.within(*place).faults
         return rubrics
-
-    def _load_rubric(self, given: str | Path | Mapping[str, Any]) -> Rubric:
-        beside = self.folder / given if isinstance(given, (str, Path)) else None
-        return load_rubric(beside if beside is not None and beside.is_file() else given)
 
     def read_judges(self, given: GivenJudges) -> tuple[tuple[str, ...], dict[str, object]]:
         """The names of the judges, and those that are objects or functions by name."""
@@ -265,11 +263,6 @@ class PythonEvalReader:
         except InputError as error:
             self.faults += error.within("budget").faults
             return None
-
-
-def _name_variant(call: object) -> str:
-    name = getattr(call, "__name__", None) or type(call).__name__
-    return "lambda" if name == "<lambda>" else str(name)
 
 
 def _describe_python_eval_value(value: object) -> str:

@@ -61,7 +61,7 @@ class EvalSample:
 
     def to_json(self) -> dict[str, object]:
         """The sample as plain data in the form of a sample file; what is empty is left out."""
-        content = _SAMPLE_JSON.to_json(self)
+        content = _write_sample_json(self)
         return {name: value for name, value in content.items() if name in ("id", "input") or value not in _EMPTY_FIELDS}
 
     def digest(self) -> str:
@@ -101,7 +101,7 @@ def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
     return {name: value for name, value in write_output_json(made).items() if value is not None}
 
 
-_SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(sample_file_output_json)})
+_write_sample_json = Codec(scalars={VariantOutput: written_as(sample_file_output_json)}).writer(EvalSample)
 
 
 def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_file: bool = False) -> EvalSample | None:
@@ -133,7 +133,8 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_fi
     cluster = None if get("cluster") is None else _read_sample_text(get("cluster"), "cluster", faults, LONGEST_NAME)
     if metadata is not None and not isinstance(metadata, dict):
         faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
-    _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
+    if "rubric" in entry or "rubrics" in entry:
+        _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
     if len(faults) > before:
         return None
     return EvalSample(

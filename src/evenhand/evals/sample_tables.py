@@ -64,7 +64,9 @@ class EvalSampleCsvRows:
             elif row is None:
                 break
             elif columns is None:
-                columns, width = self._read_csv_header(row), len(row)
+                columns, width = EvalSampleColumns([name.strip() for name in row], self.fields), len(row)
+                if columns.faults:
+                    raise EvalError(*(Fault(one.what, one.hint, where=f"{self.path}:1") for one in columns.faults))
             elif len(row) not in (0, width):
                 hint = "a cell with the separator in it stands in quotation marks"
                 yield begins, Fault(f"{len(row)} cells where the header has {width}", hint)
@@ -75,12 +77,6 @@ class EvalSampleCsvRows:
     def locate(self, number: int) -> str:
         """Where an entry stands."""
         return f"{self.path}:{number}"
-
-    def _read_csv_header(self, header: list[str]) -> EvalSampleColumns:
-        columns = EvalSampleColumns([name.strip() for name in header], self.fields)
-        if columns.faults:
-            raise EvalError(*(Fault(one.what, one.hint, where=f"{self.path}:1") for one in columns.faults))
-        return columns
 
 
 def _decode_sample_csv_lines(path: Path, odd: list[tuple[int, Fault]]) -> Iterator[str]:

@@ -1,13 +1,12 @@
-"""Samples of an eval, wherever they are: read as a stream, over and over, and checked before anything is paid for."""
+"""Samples of an eval, wherever they are: read as a stream, over and over, all of them or those that are selected."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -17,7 +16,10 @@ from evenhand.errors import (
     Fault,
     FaultPath,
     InputError,
+    SharedSampleFaults,
     format_error_path,
+    join_shared_sample_faults,
+    suggest_close_word_in_error,
     suggest_known_word_in_error,
 )
 from evenhand.evals.eval_schema import SAMPLE_FIELDS, SAMPLE_FORMATS, SAMPLES_FILE_FIELDS
@@ -28,7 +30,6 @@ from evenhand.evals.json_lines import (
     explain_unstorable_sample_value,
 )
 from evenhand.evals.sample import EvalSample, read_sample_entry
-from evenhand.evals.sample_rubrics import SampleRubrics
 from evenhand.evals.sample_tables import (
     EvalSampleCsvRows,
     EvalSampleParquetRows,
@@ -36,7 +37,6 @@ from evenhand.evals.sample_tables import (
     require_parquet_for_samples,
     sample_field_path,
 )
-from evenhand.evals.shared_faults import SharedSampleFaults, join_shared_sample_faults
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -54,21 +54,9 @@ _FORMAT_ENDINGS = {
 _WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,18})")
 _DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
 _TEXT_FIELDS = (
-    "id",
-    "input",
-    "output",
-    "reference",
-    "context",
-    "tags",
-    "cluster",
-    "author",
-    "text",
-    "content",
-    "role",
-    "rubric",
-)
-
-SampleCheck = Callable[[EvalSample, list[Fault]], None]
+    "id", "input", "output", "reference", "context", "tags", "cluster", "author", "text", "content", "role", "rubric",
+)  # fmt: skip
+MOST_NAMES_HINTED = 10
 
 
 class SampleSource(Protocol):
@@ -92,24 +80,10 @@ class NumberedSamples(SampleSource, Protocol):
         """Where a sample stands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleCounts:
-    """What a pass over all samples found: how many, how many have each tag and each output, and a name for them all."""
-
-    samples: int
-    tags: Mapping[str, int]
-    variants: Mapping[str, int]
-    digest: str
-    questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
-    mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
-    rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # That samples bring themselves.
-
-
 def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
     """Samples from a list, a file, or {file, format, fields}; a file is opened at the first iteration."""
-    nothing = InlineSamples((), format_error_path(path))
     if isinstance(node, SequenceNode):
-        return replace(nothing, samples=read_inline_samples(node, faults, path))
+        return InlineSamples(read_inline_samples(node, faults, path), format_error_path(path))
     fields: dict[str, str] = {}
     if isinstance(node, ScalarNode) and node.text.strip() and not is_null_node(node):
         file, format = folder / node.text, None
@@ -119,13 +93,13 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
         if name is None:
             if "file" not in given:
                 given.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
-            return nothing
+            return InlineSamples((), format_error_path(path))
         file, format = folder / name, given.choice("format", SAMPLE_FORMATS)
         fields, path = _read_sample_field_names(given), (*path, "file")
     else:
         hint = "as in samples: samples.jsonl"
         faults.append(Fault(f"samples are a list or a file, got {describe_node(node)}", hint, path))
-        return nothing
+        return InlineSamples((), format_error_path(path))
     format = format or _FORMAT_ENDINGS.get(file.suffix.lower())
     why = explain_unreadable_eval_data(file)
     if why is None and format is None:
@@ -143,61 +117,6 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
             str(file), EvalSampleCsvRows(file, fields) if format == "csv" else EvalSampleParquetRows(file, fields)
         )
     return FileSamples(str(file), EvalSampleJsonList(file) if format == "json" else EvalSampleJsonLines(file), fields)
-
-
-def count_eval_samples(source: SampleSource, also: SampleCheck | None = None) -> SampleCounts:
-    """One pass over all samples: an InputError with every fault, or what there is. `also` looks for further faults."""
-    faults: list[Fault] = []
-    tags: Counter[str] = Counter()
-    variants: Counter[str] = Counter()
-    count, digest = 0, hashlib.sha256()
-    seen: set[int] = set()
-    twice: set[int] = set()
-    shared = SharedSampleFaults(faults)
-    for number, sample in iter_numbered_samples(source, faults):
-        mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
-        (twice if mark in seen else seen).add(mark)
-        count += 1
-        digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
-        for tag in sample.tags:
-            tags[tag] += 1
-        for variant in sample.outputs:
-            variants[variant] += 1
-        if also is not None:
-            told = len(faults)
-            also(sample, faults)
-            shared.locate_since(told, partial(_locate_sample_fault, source, number))
-            if len(faults) >= MOST_FAULTS_SHOWN:
-                break
-    shared.join_repeats(count)
-    if twice and len(faults) < MOST_FAULTS_SHOWN:
-        faults += _find_duplicate_sample_ids(source, twice)
-    if not count and not faults:
-        faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
-    if faults:
-        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
-    return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
-
-
-@dataclass
-class RecheckedSamples:
-    """Samples that were counted before; `changed` says at the end that they are not what they were."""
-
-    source: SampleSource
-    counted: SampleCounts
-    changed: bool = False
-
-    def __iter__(self) -> Iterator[EvalSample]:
-        digest = hashlib.sha256()
-        try:
-            for number, sample in enumerate(self.source):
-                digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
-                if number == self.counted.samples:
-                    break
-                yield sample
-        except InputError:  # They were right, and are not any more.
-            self.changed = True
-        self.changed = self.changed or digest.hexdigest() != self.counted.digest
 
 
 class SampleRows(Protocol):
@@ -240,13 +159,16 @@ class FileSamples:
                 elif (sample := read_sample_entry(entry, ordinal, faults, in_file=True)) is not None:
                     yield number, sample
                 if len(faults) > told:
-                    shared.locate_since(told, partial(_locate_sample_row_fault, self.rows.locate(number)))
+                    place = self.rows.locate(number)
+                    faults[told:] = [replace(one, where=one.where or place) for one in faults[told:]]
+                    shared.locate_since(told, lambda fault: fault)
                     if len(faults) >= MOST_FAULTS_SHOWN:
                         return
         except InputError as error:
             faults += error.faults
         finally:
-            shared.join_repeats(ordinal)
+            if faults:
+                shared.join_repeats(ordinal)
 
     def locate(self, number: int) -> str:
         """Where a sample stands."""
@@ -270,31 +192,89 @@ def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator
     return source.iter_numbered(faults) if isinstance(source, NumberedSamples) else enumerate(source)
 
 
-def _locate_sample_row_fault(where: str, fault: Fault) -> Fault:
-    return replace(fault, where=fault.where or where)
-
-
-def _locate_sample_fault(source: SampleSource, number: int, fault: Fault) -> Fault:
-    """A fault of a sample with its line; one in a file that the sample names has its place already."""
-    if fault.where:
-        return fault
-    if isinstance(source, InlineSamples) and source.locate is not None:
-        return replace(fault, where=source.locate((number, *fault.path)))
-    return replace(fault, where=locate_sample(source, number))
-
-
 def locate_sample(source: SampleSource, number: int) -> str:
     """Where a sample of a source stands."""
     return source.locate(number) if isinstance(source, NumberedSamples) else f"{source.where}[{number}]"
 
 
-def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
-    """A second pass over a file in which ids seem to come twice, to name both places."""
-    first: dict[str, int] = {}
-    for number, sample in iter_numbered_samples(source, []):
-        if hash(sample.id) in marks and first.setdefault(sample.id, number) != number:
-            what = f"the id {sample.id[:60]!r} is used twice, first in {locate_sample(source, first[sample.id])}"
-            yield Fault(what, "each id is unique", where=locate_sample(source, number))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalSampleSelection:
+    """Which samples a run is about: those of the ids and with one of the tags, of these the first so many."""
+
+    limit: int | None = None
+    only: tuple[str, ...] = ()  # Ids.
+    tags: tuple[str, ...] = ()
+
+    def includes_sample(self, sample: EvalSample) -> bool:
+        """Whether its id and tags are among those that were asked for."""
+        tagged = not self.tags or any(tag in self.tags for tag in sample.tags)
+        return tagged and (not self.only or sample.id in self.only)
+
+    def to_json(self) -> dict[str, object] | None:
+        """As a run keeps it; None where nothing is left out."""
+        if self.limit is None and not self.only and not self.tags:
+            return None
+        return {**asdict(self), "only": sorted(self.only), "tags": sorted(self.tags)}
+
+
+@dataclass(frozen=True)
+class SelectedSamples:
+    """The samples of a source that are selected, in its order; what stands after the last of them is not read."""
+
+    source: SampleSource
+    selection: EvalSampleSelection
+
+    @property
+    def where(self) -> str:
+        """Where they come from, for messages."""
+        return self.source.where
+
+    def __iter__(self) -> Iterator[EvalSample]:
+        return islice(filter(self.selection.includes_sample, self.source), self.selection.limit)
+
+    def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
+        """Those that are right, each with its number in the source; what is wrong with others before is noted."""
+        numbered = iter_numbered_samples(self.source, faults)
+        chosen = ((number, one) for number, one in numbered if self.selection.includes_sample(one))
+        return islice(chosen, self.selection.limit)
+
+    def locate(self, number: int) -> str:
+        """Where a sample of the source stands."""
+        return locate_sample(self.source, number)
+
+
+def select_samples(source: SampleSource, selection: EvalSampleSelection) -> SampleSource:
+    """The selected samples of a source; an EvalError names an id or a tag that none of them has."""
+    if selection.to_json() is None:
+        return source
+    if selection.limit is not None and selection.limit < 1:
+        raise EvalError(Fault(f"a limit must be 1 or more, got {selection.limit}", "leave it out to run all samples"))
+    if selection.only or selection.tags:
+        ids: dict[str, None] = {}
+        tags: dict[str, None] = {}
+        wrong: list[Fault] = []  # They are told of, with all others, when the samples are counted.
+        both = 0
+        for _, sample in iter_numbered_samples(source, wrong):
+            ids[sample.id] = None
+            tags |= dict.fromkeys(sample.tags)
+            both += selection.includes_sample(sample)
+        faults = [
+            *_find_unknown_names("no sample has the id", selection.only, ids, source.where),
+            *_find_unknown_names("no sample has the tag", selection.tags, tags, source.where),
+        ]
+        if not faults and not both:
+            faults.append(Fault("no sample that --only names has a tag that --tag names", where=source.where))
+        if faults and not wrong:
+            raise EvalError(*faults)
+    return SelectedSamples(source, selection)
+
+
+def _find_unknown_names(what: str, names: Collection[str], known: Collection[str], where: str) -> Iterator[Fault]:
+    for name in names:
+        if name not in known:
+            more = ", …" if len(known) > MOST_NAMES_HINTED else ""
+            some = f"known: {', '.join(islice(known, MOST_NAMES_HINTED))}{more}" if known else "the samples have none"
+            yield Fault(f"{what} {name[:60]!r}", suggest_close_word_in_error(name, known) or some, where=where)
 
 
 def sample_fault_line(fault: Fault) -> int:

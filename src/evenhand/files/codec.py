@@ -22,8 +22,8 @@ from evenhand.files.json_shape import (
     SplitField,
     StandIn,
     describe_json_value,
-    json_choice_reader,
     list_shape_fields,
+    read_json_choice,
     read_json_entry,
     read_json_string,
     unexpected_json,
@@ -53,10 +53,8 @@ class Codec:
         scalars: Mapping[Any, JsonScalar] | None = None,
         shapes: Mapping[Any, JsonShape | StandIn] | None = None,
     ) -> None:
-        self._error = error
-        self._hint = hint
-        self._lenient = lenient
-        self._tag = tag
+        self._error, self._hint = error, hint
+        self._lenient, self._tag = lenient, tag
         self._scalars = {**JSON_SCALARS, **(scalars or {})}
         self._shapes = shapes or {}
         self._writers: dict[type, Callable[[Any], Any]] = {}
@@ -78,10 +76,19 @@ class Codec:
 
     def from_json(self, cls: type[T], data: object, **given: object) -> T:
         """The value that was written; `given` are fields that the data does not have."""
-        try:
-            return self._find_reader(cls)(data, **given)  # type: ignore[no-any-return]
-        except InputError as error:
-            raise self._finish_error(error) from None
+        return self.reader(cls)(data, **given)
+
+    def reader(self, cls: type[T]) -> Callable[..., T]:
+        """The function that reads the values of one class, compiled at once."""
+        read = self._find_reader(cls)
+
+        def read_value(data: object, **given: object) -> T:
+            try:
+                return read(data, **given)  # type: ignore[no-any-return]
+            except InputError as error:
+                raise self._finish_error(error) from None
+
+        return read_value
 
     def from_tagged_json(self, classes: Sequence[type[T]], data: object) -> T:
         """The value of one of several classes, which its tag names."""
@@ -176,7 +183,7 @@ class Codec:
         if is_dataclass(type_) and isinstance(type_, type):
             return partial(self._read_object, self._plan_object(type_))
         if origin is Literal:
-            return json_choice_reader(parts)
+            return partial(read_json_choice, parts)
         if origin in (Union, UnionType) and NoneType in parts:
             read = self._find_reader(_without_none(type_))
             return lambda value: None if value is None else read(value)

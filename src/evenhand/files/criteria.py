@@ -22,8 +22,7 @@ from evenhand.files.tree import (
     is_null_node,
     read_node_number,
 )
-from evenhand.model.criterion import Anchor, Criterion, Gate, Statement
-from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand
+from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Anchor, Criterion, Gate, Scale, ScaleBand, Statement
 
 QUESTION_FIELDS = ("asks", "expected_outcome", "description")
 PLAIN_CRITERION_FIELDS = ("required", "weight", "points", "required_min_score", "fixed", "judged")
@@ -71,7 +70,8 @@ def read_rubric_criterion_node(
     if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
         fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
     scale = _choose_scale_from_rubric_fields(fields, defaults, own, children)
-    anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
+    read = read_anchors(fields, scale) if "anchors" in fields else ()
+    anchors = ranges or read or (own.anchors if own and own.scale == scale else ())
     parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
     parts |= {"required": defaults.required}
     parts |= {name: getattr(own, name) for name in ("weight", "fixed", "judged") if own and name not in fields}
@@ -103,11 +103,9 @@ def read_typed_fields(fields: FieldReader, cls: type, names: Iterable[str] = ())
     """The fields of a class that are given, each read as its type asks; what is wrong is a fault and left out."""
     read: dict[str, Any] = {}
     known = list_file_fields(cls)
-    for name in names or known:
+    for name in [name for name in names or known if name in fields]:
         type_ = known[name].type
         options = [option for option in get_args(type_) if option is not NoneType] or [type_]
-        if name not in fields:
-            continue
         if get_origin(type_) is Literal:
             value: object = fields.choice(name, options)
         elif Scale in options:

@@ -190,15 +190,11 @@ def _is_whole_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def json_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
-    """A function that reads one of a few words."""
-
-    def read(value: object) -> str:
-        if isinstance(value, str) and value in allowed:
-            return value
-        raise unexpected_json(f"one of {', '.join(allowed)}" if isinstance(value, str) else "text", value)
-
-    return read
+def read_json_choice(allowed: tuple[str, ...], value: object) -> str:
+    """One of a few words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise unexpected_json(f"one of {', '.join(allowed)}" if isinstance(value, str) else "text", value)
 
 
 def whole_number_between(least: int, most: int) -> JsonScalar:
@@ -249,8 +245,7 @@ def write_json_fraction(value: Fraction) -> int | str:
 _read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
 _read_whole_number = _make_checked_reader("a whole number", _is_whole_number)
 _read_number = _make_checked_reader(
-    "a number",
-    lambda value: isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max),
+    "a number", lambda value: isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max)
 )
 
 

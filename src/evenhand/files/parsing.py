@@ -116,17 +116,14 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "cannot be read"
-        if mark is not None and _is_indented_with_tab(text, mark.line):
+        line_text = "" if mark is None else next(iter(text.split("\n")[mark.line : mark.line + 1]), "")
+        if mark is not None and "\t" in line_text[: len(line_text) - len(line_text.lstrip())]:
             hint = "YAML is indented with spaces: replace the tab by spaces"
             raise make_line_error(mark.line + 1, "not valid YAML: the line begins with a tab", hint) from None
         raise make_line_error(mark.line + 1 if mark else 1, f"not valid YAML: {problem}") from None
     except yaml.YAMLError as error:
         raise make_line_error(1, f"not valid YAML: {str(error).splitlines()[0]}") from None
     return builder.root
-
-
-def _is_indented_with_tab(text: str, number: int) -> bool:
-    return any("\t" in line[: len(line) - len(line.lstrip())] for line in text.split("\n")[number : number + 1])
 
 
 _JSON_TOKEN = re.compile(

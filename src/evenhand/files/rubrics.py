@@ -80,9 +80,8 @@ def is_method_file(path: Path) -> bool:
 
 
 def _is_method_tree(tree: TreeNode) -> bool:
-    if not isinstance(tree, MappingNode) or tree.get("steps") is None:
-        return False
-    return any(key.text in {*METHOD_FIELDS} - {*RUBRIC_FIELDS} | {"dialogue"} for key, _ in tree.items)
+    given = {key.text for key, _ in tree.items} if isinstance(tree, MappingNode) else set()
+    return "steps" in given and not given.isdisjoint({*METHOD_FIELDS} - {*RUBRIC_FIELDS} | {"dialogue"})
 
 
 def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
@@ -175,7 +174,7 @@ def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> 
         node = fields.node("scale")
         if isinstance(node, MappingNode):
             node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
-        scale = read_scale(node, faults, ("scale",)) or method.criterion_scale
+        scale = (read_scale(node, faults, ("scale",)) if node else None) or method.criterion_scale
         own = {criterion.id: criterion for criterion in method.criteria}
         criteria = read_rubric_criteria_nodes(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
     elif "scale" in fields and method.criteria:
@@ -225,12 +224,13 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
 
 def _infer_method_name(tree: MappingNode) -> str:
     """Without a method the kind of criteria decides."""
-    entries = tree.get("criteria") or tree.get("rubrics")
+    given = {key.text: value for key, value in tree.items}
+    entries = given.get("criteria") or given.get("rubrics")
     nodes = [node for node in getattr(entries, "items", []) if isinstance(node, MappingNode)]
     said = {key.text for node in nodes for key, _ in node.items}
     if "children" in said:
         return "tree"
     if "points" in said:
         return "points"
-    scaled = said & {"score_ranges", "scale", "required_min_score"} or tree.get("scale")
+    scaled = said & {"score_ranges", "scale", "required_min_score"} or given.get("scale")
     return "score-ranges" if scaled else "checklist"

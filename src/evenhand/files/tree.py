@@ -51,10 +51,7 @@ class MappingNode:
 
 TreeNode = ScalarNode | SequenceNode | MappingNode
 
-FIELD_ALIASES = {
-    "criteria": ("rubrics",),
-    "asks": ("expected_outcome", "description"),
-}
+FIELD_ALIASES = {"criteria": ("rubrics",), "asks": ("expected_outcome", "description")}
 
 
 def find_node_line(tree: TreeNode, path: FaultPath) -> int:

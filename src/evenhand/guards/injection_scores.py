@@ -66,14 +66,11 @@ class InjectionSentenceScores:
     def _score(self, number: int, paired: bool) -> float:
         if (number, paired) not in self._scores:
             sentence = _join_short_injection_sentences(self.sentences, number) if paired else self.sentences[number]
-            self._scores[number, paired] = score_injection_sentence(sentence) if sentence else -inf
+            weights = load_injection_weights()
+            features = list_injection_features(sentence) if sentence else ()
+            score = weights["always"] + sum([weights.get(feature, 0.0) for feature in features])
+            self._scores[number, paired] = score if sentence else -inf
         return self._scores[number, paired]
-
-
-def score_injection_sentence(sentence: InjectionSentence) -> float:
-    """The sum of the weights of what the sentence has."""
-    weights = load_injection_weights()
-    return weights["always"] + sum([weights.get(feature, 0.0) for feature in list_injection_features(sentence)])
 
 
 def list_injection_sentences(view: TextView) -> Iterator[InjectionSentence]:

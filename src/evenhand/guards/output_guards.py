@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from evenhand.guards.injection import INJECTION_RULES, find_injections
-from evenhand.guards.personal_data import PERSONAL_DATA_RULES, find_personal_data
-from evenhand.guards.safety import SAFETY_RULES, find_unsafe_passages
+from evenhand.guards.injection import find_injections
+from evenhand.guards.personal_data import find_personal_data
+from evenhand.guards.safety import find_unsafe_passages
 from evenhand.model.sample import GuardFinding, Sample
 
 GUARDS: Mapping[str, Callable[[str], tuple[GuardFinding, ...]]] = {
     "injection": find_injections,
     "safety": find_unsafe_passages,
     "personal": find_personal_data,
-}
-GUARD_RULES: Mapping[str, Mapping[str, str]] = {
-    "injection": INJECTION_RULES,
-    "safety": SAFETY_RULES,
-    "personal": PERSONAL_DATA_RULES,
 }
 # What is done with a finding where nothing else is asked for: the output is judged all the same, inside the fence.
 GUARD_ACTIONS: Mapping[str, str] = {"injection": "flag", "safety": "flag", "personal": "mask"}

@@ -60,19 +60,13 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
         for rule, place in _match_unsafe_sentence(text[start:end], folded[start:end], present, patterns):
             if (rule, start + place) not in found:
                 found[rule, start + place] = _cut_unsafe_passage(rule, text, (start, end), start + place)
-    for finding in _find_exposed_numbers(text, patterns):
-        found.setdefault((finding.rule, finding.start), finding)
-    return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
-
-
-def _find_exposed_numbers(text: str, patterns: SafetyPatterns) -> Iterator[GuardFinding]:
-    """Numbers that tell one person's identity or money, unless the words around say that they are made up."""
-    if text.isascii() and not _LONG_NUMBER.search(text):
-        return
-    for number in find_personal_data(text):
+    # Numbers that tell one person's identity or money, unless the words around say that they are made up.
+    for number in find_personal_data(text) if not text.isascii() or _LONG_NUMBER.search(text) else ():
         around = text[max(0, number.start - _AROUND_NUMBER) : number.end + _AROUND_NUMBER].lower()
         if number.rule in _PERSONAL_NUMBERS and not patterns.context["made_up"].search(around):
-            yield replace(number, guard="safety", rule="pii_exposure")
+            finding = replace(number, guard="safety", rule="pii_exposure")
+            found.setdefault((finding.rule, finding.start), finding)
+    return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
 
 
 def _split_guarded_sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -12,9 +12,8 @@ from typing import Any
 
 from evenhand.judging.prompts import PromptOutline, Prompts
 from evenhand.judging.reading.score_labels import WantedAnswer
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import IdentityCache, Rubric
-from evenhand.model.scale import YES_NO, Scale
+from evenhand.model.scale import YES_NO, Criterion, Scale
 from evenhand.wording import format_fraction
 
 AnswerSchema = dict[str, Any]

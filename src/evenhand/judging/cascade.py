@@ -118,7 +118,7 @@ def _needs_next_judge(rubric: Rubric, card: Scorecard, rule: Cascade) -> bool:
     limits += [rule.least] if rule.least is not None else []
     if any(abs(card.exact - limit) <= rule.near * span for limit in limits):
         return True
-    for gate in rubric.all_gates():
+    for gate in rubric.all_gates:
         criterion, score = rubric.criterion(gate.criterion), card.criteria.get(gate.criterion)
         if criterion is None or not isinstance(score, Scored) or criterion.scale.yes_no:
             continue  # A yes/no gate is never near: it is met or not.

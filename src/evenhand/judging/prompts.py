@@ -16,8 +16,7 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
 from evenhand.judging.reading.reply_text import cut_quoted_material_from_reply, find_judge_refusal
-from evenhand.model.criterion import Criterion
-from evenhand.model.scale import Missing
+from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
 NAMES = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import YES_NO
+from evenhand.model.scale import YES_NO, Criterion
 from evenhand.models.requests import EMBEDDED
 from evenhand.wording import join_names
 

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from evenhand.errors import Fault, RubricError, suggest_known_word_in_error
-from evenhand.model.criterion import Criterion
-from evenhand.model.scale import YES_NO, Scale
+from evenhand.model.scale import YES_NO, Criterion, Scale
 from evenhand.wording import format_fraction
 
 StatementKind = Literal["red_flags", "bonuses"]
@@ -21,11 +20,10 @@ class Step:
     """One operation of a method. A step that combines makes the first number out of criterion scores."""
 
     combines: ClassVar[bool] = False
+    word: ClassVar[str]  # For this step in a method file.
 
-    @classmethod
-    def kind(cls) -> str:
-        """The word for this step in a method file."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+    def __init_subclass__(cls) -> None:
+        cls.word = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +152,9 @@ class Panel(Step):
             raise RubricError(Fault(what, "0.5 asks for more than half of the reviewers", ("quorum",)))
 
 
+PLAIN_PANEL = Panel()
+
+
 def _require_positive_method_values(**amounts: Fraction) -> None:
     wrong = {name: format_fraction(amount) for name, amount in amounts.items() if not amount > 0}
     if wrong:
@@ -161,7 +162,7 @@ def _require_positive_method_values(**amounts: Fraction) -> None:
 
 
 STEPS: dict[str, type[Step]] = {
-    step.kind(): step
+    step.word: step
     for step in (
         WeightedSum, WeightedMean, LayerMean, PointsShare, Ceiling, Shortfall,
         Deduct, Add, Cap, Clamp, Round, Panel,
@@ -252,11 +253,22 @@ class Method:
     after_panel: tuple[Step, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        faults = list(self._faults())
-        if faults:
+        if faults := list(self._faults()):
             raise RubricError(*faults)
-        steps = _complete_rubric_method_steps(self.steps, self.scale)
+        steps, scale = self.steps, self.scale
+        if not any(isinstance(step, Panel) for step in steps):
+            # Reviewers are joined at the end, but before rounding, which happens once.
+            end = len(steps) - isinstance(steps[-1], Round)
+            steps = (*steps[:end], PLAIN_PANEL, *steps[end:])
         at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
+        kept = False  # Whether what follows the panel keeps the score on the scale.
+        for step in steps[at + 1 :]:
+            if isinstance(step, Clamp):
+                kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
+            kept = kept and not isinstance(step, (Deduct, Add))
+        if not kept:
+            end = len(steps) - isinstance(steps[-1], Round)
+            steps = (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
         parts = {"steps": steps, "panel": steps[at], "before_panel": steps[:at], "after_panel": steps[at + 1 :]}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
@@ -270,15 +282,15 @@ class Method:
             yield Fault("a method needs at least one step", path=("steps",))
         elif not self.steps[0].combines:
             hint = "the first step makes a number: weighted_sum, weighted_mean, layer_mean or points_share"
-            yield Fault(f"{self.steps[0].kind()!r} cannot come first", hint, ("steps", 0))
+            yield Fault(f"{self.steps[0].word!r} cannot come first", hint, ("steps", 0))
         late = [(position, step) for position, step in enumerate(self.steps) if position and step.combines]
-        yield from (Fault(f"{step.kind()!r} can only come first", path=("steps", position)) for position, step in late)
+        yield from (Fault(f"{step.word!r} can only come first", path=("steps", position)) for position, step in late)
         if sum(isinstance(step, Panel) for step in self.steps) > 1:
             yield Fault("a method has one panel step", path=("steps",))
         for position, step in enumerate(self.steps):
             if isinstance(step, (Cap, Ceiling)) and not self.scale.min <= step.at <= self.scale.max:
                 span = f"{format_fraction(self.scale.min)}–{format_fraction(self.scale.max)}"
-                what = f"{step.kind()} at {format_fraction(step.at)} is outside the scale {span}"
+                what = f"{step.word} at {format_fraction(step.at)} is outside the scale {span}"
                 yield Fault(what, path=("steps", position))
         onto = getattr(self.steps[0], "onto", None) if self.steps else None
         if onto is not None and not self.scale.min <= onto.min < onto.max <= self.scale.max:
@@ -296,21 +308,3 @@ class Method:
         for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
             rising = [at for at in range(1, len(entries)) if not entries[at].from_ < entries[at - 1].from_]
             yield from (Fault(f"{name} must fall from the best to the worst", path=(name, at)) for at in rising)
-
-
-def _complete_rubric_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
-    """The steps with a panel, and with a clamp onto the scale where nothing after the panel keeps the score on it."""
-    if not any(isinstance(step, Panel) for step in steps):
-        # Reviewers are joined at the end, but before rounding, which happens once.
-        end = len(steps) - isinstance(steps[-1], Round)
-        steps = (*steps[:end], Panel(), *steps[end:])
-    at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
-    kept = False
-    for step in steps[at + 1 :]:
-        if isinstance(step, Clamp):
-            kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
-        kept = kept and not isinstance(step, (Deduct, Add))
-    if kept:
-        return steps
-    end = len(steps) - isinstance(steps[-1], Round)
-    return (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])

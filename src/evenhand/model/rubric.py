@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, FaultPath, RubricError, make_ignored_id_warning, suggest_known_word_in_error
-from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
-from evenhand.model.scale import CriterionScore, Missing, Scale, to_exact_fraction
+from evenhand.model.scale import Criterion, CriterionScore, Gate, Missing, Scale, Statement, to_exact_fraction
 from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
@@ -35,24 +34,27 @@ class Rubric:
     holistic: bool = False  # Whether judges are asked for a score for the whole too, which decides nothing.
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
-    _gates: tuple[Gate, ...] = field(init=False, repr=False, compare=False)
+    all_gates: tuple[Gate, ...] = field(init=False, repr=False, compare=False)  # Also those of required criteria.
+    whole_scale: Scale | None = field(init=False, repr=False, compare=False)  # Of the score for the whole, if asked.
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
         leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
-        object.__setattr__(self, "leaves", leaves)
-        object.__setattr__(
-            self, "_nodes", {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
-        )
         gates = list(self.gates)
         for leaf in leaves.values():
             if leaf.required_min_score is not None:
                 gates.append(Gate(criterion=leaf.id, min=leaf.required_min_score))
             elif leaf.required and leaf.scale.yes_no:
                 gates.append(Gate(criterion=leaf.id, min=Fraction(1)))
-        object.__setattr__(self, "_gates", tuple(gates))
+        whole = None
+        if self.holistic:
+            whole = self.method.holistic or Scale(min=self.method.scale.min, max=self.method.scale.max)
+        nodes = {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
+        parts = {"leaves": leaves, "_nodes": nodes, "all_gates": tuple(gates), "whole_scale": whole}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
 
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
@@ -69,20 +71,9 @@ class Rubric:
         ]
         return scores, [*notes, *(make_ignored_id_warning(id, "criterion", self.leaves) for id in unknown)]
 
-    @property
-    def whole_scale(self) -> Scale | None:
-        """The scale of the score for the whole, where one is asked for."""
-        if not self.holistic:
-            return None
-        return self.method.holistic or Scale(min=self.method.scale.min, max=self.method.scale.max)
-
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
         return self._nodes.get(id)
-
-    def all_gates(self) -> tuple[Gate, ...]:
-        """Every gate: those listed, required yes/no criteria, and least scores."""
-        return self._gates
 
     def _faults(self) -> Iterator[Fault]:
         method, criteria = self.method, self.criteria

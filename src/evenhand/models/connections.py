@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
-from evenhand.files.function_identity import hash_function, read_stated_version
+from evenhand.files.python_functions import hash_function, read_stated_version
 from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
 from evenhand.models.function_model import (
     FunctionModel,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from evenhand.model.criterion import Criterion
+from evenhand.model.scale import Criterion
 
 EMBEDDED = "embedded"  # The name of the judge that goes by rules.
 Role = Literal["system", "user", "assistant"]

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.samples import RecheckedSamples
 from evenhand.store.rows import Row
 
 # Samples with positions; a stage is done before the next begins.

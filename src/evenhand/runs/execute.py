@@ -16,6 +16,8 @@ from evenhand.assertions.assertion import Assertion, check_assertion, list_outsi
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
+from evenhand.evals.eval_definition import RecheckedSamples
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,
@@ -24,8 +26,6 @@ from evenhand.evals.sample_assertions import (
     measure_eval_sample_similarity,
     measure_judged_eval_question,
 )
-from evenhand.evals.sample_rubrics import PAIRWISE
-from evenhand.evals.samples import RecheckedSamples
 from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues

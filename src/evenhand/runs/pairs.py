@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.errors import Fault, JudgeError
-from evenhand.evals.sample_rubrics import PAIRWISE
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.results import JudgedSample, Preference, Preferences
 from evenhand.judging.single_judge import JudgeOptions

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
-from evenhand.evals.composite_settings import read_eval_layer_weights
+from evenhand.evals.eval_scoring import name_sample_rubric_column, read_eval_layer_weights
 from evenhand.evals.sample import write_output_json
-from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric

@@ -14,9 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
-from evenhand.evals.composite_settings import EvalCompositeSettings, read_eval_layer_weights
 from evenhand.evals.eval_schema import LAYERS
-from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
+from evenhand.evals.eval_scoring import (
+    SAMPLE_RUBRIC_PREFIX,
+    EvalCompositeSettings,
+    name_sample_rubric_column,
+    read_eval_layer_weights,
+)
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
@@ -86,7 +90,8 @@ class RunEvalRecord:
 
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
-read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
+read_run_eval_record = SNAPSHOT_JSON.reader(RunEvalRecord)  # Of the "frame" that a run has kept.
+write_run_eval_record = SNAPSHOT_JSON.writer(RunEvalRecord)
 read_composite_record = partial(SNAPSHOT_JSON.from_json, EvalCompositeSettings)  # Of its "composite".
 
 
@@ -120,7 +125,7 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
         "judge_gate": spell_exact_fraction(least),
         "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},
         "why": rubric.why,
-        "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
+        "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates)),
         "criteria": [
             {
                 "id": name_sample_rubric_column(key, leaf.id),

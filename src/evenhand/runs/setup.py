@@ -11,9 +11,9 @@ from itertools import zip_longest
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
-from evenhand.evals.sample_rubrics import PAIRWISE
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
@@ -23,7 +23,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unpaired_run
 from evenhand.runs.results import build_result_composite_rubric
-from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json, write_run_eval_record
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
 
 Json = dict[str, object]
@@ -98,7 +98,7 @@ class RunSetup:
         eval = self.eval
         judges = next(iter(self.asked.values())).judges if self.asked else []
         return {
-            "frame": SNAPSHOT_JSON.to_json(self.build_eval_record()),
+            "frame": write_run_eval_record(self.build_eval_record()),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.evals.sample_rubrics import PAIRWISE, SAMPLE_RUBRIC_PREFIX
+from evenhand.evals.eval_scoring import PAIRWISE, SAMPLE_RUBRIC_PREFIX
 from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction

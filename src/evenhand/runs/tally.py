@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evals.eval_schema import LAYERS
-from evenhand.evals.sample_rubrics import name_sample_rubric_column
+from evenhand.evals.eval_scoring import name_sample_rubric_column
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
 

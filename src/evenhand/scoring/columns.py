@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand.errors import InputError
-from evenhand.model.criterion import Criterion
 from evenhand.model.method import (
     Add,
     Cap,
@@ -28,7 +27,7 @@ from evenhand.model.method import (
     WeightedSum,
 )
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import SHARE, CriterionScore, Scale
+from evenhand.model.scale import SHARE, Criterion, CriterionScore, Scale
 from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.exact_column import (
@@ -85,7 +84,7 @@ class _ScorecardColumnSheet:
         self.masked = np.zeros(rows, dtype=bool)
         self.grade = np.zeros(rows, dtype=np.int8)
         self.verdict = np.zeros(rows, dtype=np.int8)
-        self.gates = {gate.criterion: np.zeros(rows, dtype=bool) for gate in rubric.all_gates()}
+        self.gates = {gate.criterion: np.zeros(rows, dtype=bool) for gate in rubric.all_gates}
         self.rechecked = 0
 
     def score_column_chunk(self, table: ScorecardColumnTable, rows: slice) -> None:
@@ -122,7 +121,7 @@ class _ScorecardColumnSheet:
         levels = [grade.from_ for grade in method.grades]
         self.grade[rows] = np.where(case.incomplete, len(levels), value.first_reached(levels))
         failed = np.zeros(len(case.incomplete), dtype=bool)
-        for gate in self.rubric.all_gates():
+        for gate in self.rubric.all_gates:
             below = case.values[gate.criterion].below(gate.min) & ~case.unanswered(gate.criterion)
             self.gates[gate.criterion][rows] |= below
             failed |= below
@@ -259,7 +258,7 @@ class ScorecardColumnChunk:
                 self._leave_unanswered(id, leaf.scale.min)
         for criterion in self.rubric.criteria:
             self._fold_child_columns(criterion)
-        limiting = [gate.criterion for gate in self.rubric.all_gates()]
+        limiting = [gate.criterion for gate in self.rubric.all_gates]
         limiting += [step.criterion for step in method.steps if isinstance(step, Ceiling)]
         for id in limiting:
             if id not in self.values:  # An absent layer: a gate on it is not known to have passed.

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from evenhand.model.criterion import Criterion
 from evenhand.model.method import Cap, Ceiling, LayerMean, Shortfall, Step
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import NOT_ASKED, CriterionScore, Number, Scored, to_exact_fraction
+from evenhand.model.scale import NOT_ASKED, Criterion, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
 from evenhand.scoring.steps import (
     STEP_FUNCTIONS,
@@ -27,7 +26,8 @@ def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
     if missing and isinstance(answers.holistic, Scored) and not case.values:
         unknown = find_unanswered_gate_steps(rubric.method.after_panel, case)
         return finish_scorecard(case, unknown, () if unknown else apply_holistic_score(case, answers.holistic))
-    missing = missing or find_unanswered_gate_steps(rubric.method.steps, case)
+    if not missing and not case.values.keys() >= rubric.leaves.keys():
+        missing = find_unanswered_gate_steps(rubric.method.steps, case)
     if missing:
         return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
     return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
@@ -70,7 +70,7 @@ def find_unanswered_gate_steps(steps: Sequence[Step], case: StepInputs) -> tuple
     """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
     if case.values.keys() >= case.rubric.leaves.keys():
         return ()
-    looked_at = [gate.criterion for gate in case.rubric.all_gates()]
+    looked_at = [gate.criterion for gate in case.rubric.all_gates]
     looked_at += [step.criterion for step in steps if isinstance(step, Ceiling)]
     return tuple(MissingCriterion(id, NOT_ASKED) for id in dict.fromkeys(looked_at) if id not in case.values)
 
@@ -82,7 +82,7 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
         run, tell = STEP_FUNCTIONS[type(step)]
         after, facts = run(step, before, case)
         if after is not before and after != before:
-            trail.append(AppliedStep(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals))
+            trail.append(AppliedStep(step.word, before, after, tell, facts, case.rubric.method.scale.decimals))
             before = after
     return tuple(trail)
 
@@ -107,7 +107,7 @@ def finish_scorecard(
         trail += run_score_steps(method.after_panel, case, value)
         value = trail[-1].after
     # Gates that are known to have failed: what nobody answered is not known.
-    below = (gate.criterion for gate in rubric.all_gates() if case.values.get(gate.criterion, gate.min) < gate.min)
+    below = (gate.criterion for gate in rubric.all_gates if case.values.get(gate.criterion, gate.min) < gate.min)
     failed = tuple(dict.fromkeys(below))
     grade = next((grade for grade in method.grades if value is not None and value >= grade.from_), None)
     shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
@@ -174,7 +174,7 @@ def apply_score_thresholds(rubric: Rubric, value: Fraction | None, failed: tuple
             return threshold.verdict
     if rubric.method.verdicts:
         return "fail"
-    return "pass" if rubric.all_gates() else None
+    return "pass" if rubric.all_gates else None
 
 
 def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from math import ceil
 
 from evenhand.errors import Fault, FaultPath
-from evenhand.model.criterion import Criterion
 from evenhand.model.method import (
     Add,
     Ceiling,
@@ -24,6 +23,7 @@ from evenhand.model.method import (
     WeightedSum,
 )
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.scoring.engine import apply_score_thresholds
 from evenhand.wording import format_fraction
 
@@ -79,7 +79,7 @@ def _find_unanchored_score_criteria(criteria: tuple[Criterion, ...], path: Fault
 def _find_powerless_score_gates(rubric: Rubric) -> Iterator[ScoringAdvice]:
     listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
     positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
-    for gate in rubric.all_gates():
+    for gate in rubric.all_gates:
         criterion = rubric.criterion(gate.criterion)
         if criterion is None:
             continue
@@ -95,7 +95,7 @@ def _find_powerless_score_weights(rubric: Rubric) -> Iterator[ScoringAdvice]:
     different = len({criterion.weight for criterion in rubric.criteria}) > 1
     if isinstance(rubric.method.steps[0], LayerMean) and different and not rubric.why:
         yield ScoringAdvice("layers have different weights and no 'why': evenhand run refuses them", ("criteria",))
-    gated = {gate.criterion for gate in rubric.all_gates()}
+    gated = {gate.criterion for gate in rubric.all_gates}
     gated |= {step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)}
     for position, criterion in enumerate(rubric.criteria):
         if criterion.id in gated or criterion.children:
@@ -125,7 +125,7 @@ def _explain_powerless_score_weight(rubric: Rubric, criterion: Criterion) -> str
 
 def _sum_other_criterion_scores(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
     """Every total that the others can reach without failing a gate; empty where there are too many to try."""
-    least = {gate.criterion: gate.min for gate in rubric.all_gates()}
+    least = {gate.criterion: gate.min for gate in rubric.all_gates}
     sums = {Fraction(0)}
     for other in rubric.criteria if len(rubric.criteria) <= MOST_CRITERIA else ():
         if other is criterion:

@@ -179,7 +179,7 @@ def compute_fingerprint(
         "bonuses": rubric.bonuses,
         "gates": sorted(rubric.gates, key=lambda gate: (gate.criterion, gate.min)),
         "scale": method.scale,
-        "steps": [[step.kind(), step] for step in method.steps],
+        "steps": [[step.word, step] for step in method.steps],
         "grades": method.grades,
         "verdicts": method.verdicts,
         "ties": method.ties,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from evenhand.model.method import Add, Cap, Deduct
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Scale, Scored
-from evenhand.model.scorecard import AppliedStep, RankedOutput, ReviewerScore, Scorecard, Scores
+from evenhand.model.scale import CriterionScore, Scored
+from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import format_number_for_json, score_for_json
 
@@ -16,21 +16,20 @@ ScoresJson = dict[str, object]
 
 def scores_to_json(scores: Scores) -> ScoresJson:
     """Scores as plain data; what a method does not have is null."""
+    ranking = None if scores.ranking is None else [
+        {"rank": one.rank, "id": one.id, "score": None if one.score is None else float(one.score),
+         "tie_broken_by": one.tie_broken_by} for one in scores.ranking
+    ]  # fmt: skip
     return {
         "method": scores.rubric.method.name,
         "rubric": scores.rubric.name,
         "fingerprint": scores.fingerprint,
         "scorecards": [scorecard_to_json(scores.rubric, card) for card in scores.scorecards],
-        "ranking": None if scores.ranking is None else [_ranked_scorecard_to_json(one) for one in scores.ranking],
+        "ranking": ranking,
         "panel": _scorecard_disagreement_to_json(scores),
         "safety_gate": _scorecard_safety_gate_to_json(scores),
         "notes": list(scores.notes),
     }
-
-
-def _ranked_scorecard_to_json(place: RankedOutput) -> ScoresJson:
-    score = None if place.score is None else float(place.score)
-    return {"rank": place.rank, "id": place.id, "score": score, "tie_broken_by": place.tie_broken_by}
 
 
 def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
@@ -46,12 +45,12 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
-        "statements": _scorecard_statements_to_json(card),
+        "statements": _scorecard_statements_to_json(card) if card.flags or card.bonuses or card.reviews else [],
         **_scorecard_steps_to_json(rubric, card.steps, card.criteria),
         "reviews": None
         if card.reviews is None
         else [_reviewed_scorecard_to_json(rubric, entry) for entry in card.reviews],
-        "holistic": _scorecard_whole_score_to_json(rubric, card.whole),
+        "holistic": None if card.whole is None else _scorecard_whole_score_to_json(rubric, card.whole),
         "notes": list(card.notes),
     }  # fmt: skip
 
@@ -61,7 +60,7 @@ def _scorecard_statements_to_json(card: Scorecard) -> list[ScoresJson]:
     trails = [(None, card.steps), *((review.judge, review.steps) for review in card.reviews or ())]
     found: list[ScoresJson] = []
     for judge, trail in trails:
-        for moved in (one for one in trail if one.step in (Deduct.kind(), Add.kind())):
+        for moved in (one for one in trail if one.step in (Deduct.word, Add.word)):
             step, entries, _ = moved.facts
             sign = -1 if isinstance(step, Deduct) else 1
             found += [
@@ -89,17 +88,15 @@ def _scorecard_steps_to_json(
         before = None if moved.before is None else format_number_for_json(moved.before, decimals)
         after = format_number_for_json(moved.after, moved.decimals)
         steps.append({"step": moved.step, "before": before, "after": after, "why": moved.why})
-    criteria = {id: _criterion_score_to_json(scores.get(id), leaf.scale) for id, leaf in rubric.leaves.items()}
+    criteria: ScoresJson = dict.fromkeys(rubric.leaves)
+    for id, leaf in rubric.leaves.items():
+        score = scores.get(id)
+        if isinstance(score, Scored):
+            number = score_for_json(score.value)
+            criteria[id] = number if score.band is None else {"band": score.band, "score": number}
+            if leaf.scale.yes_no and score.value in (0, 1):
+                criteria[id] = score.value == 1
     return {"steps": steps, "criteria": criteria}
-
-
-def _criterion_score_to_json(score: CriterionScore | None, scale: Scale) -> object:
-    if not isinstance(score, Scored):
-        return None
-    if scale.yes_no and score.value in (0, 1):
-        return score.value == 1
-    number = score_for_json(score.value)
-    return number if score.band is None else {"band": score.band, "score": number}
 
 
 def _reviewed_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.method import (
     Add,
     Cap,
@@ -24,7 +23,7 @@ from evenhand.model.method import (
     WeightedSum,
 )
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scale
+from evenhand.model.scale import Criterion, Scale, Statement
 from evenhand.model.scorecard import Answers, AppliedStep
 from evenhand.wording import format_fraction, round_half_away
 
@@ -68,7 +67,7 @@ def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: St
 
 def _explain_weighted_mean_step(moved: AppliedStep) -> str:
     case, onto = moved.facts
-    what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
+    what = "mean of layers" if moved.step == LayerMean.word else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
     parts = ", ".join(_explain_value_scored_in_step(criterion, case.values, onto) for criterion in scored)
     return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"

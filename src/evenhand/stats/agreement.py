@@ -18,10 +18,14 @@ import numpy as np
 
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import Floats, Undefined, require_array_sequence, require_statistic_choice
-from evenhand.stats.bootstrap import RESAMPLES, Resampling, Statistic, Tallies, bootstrap_agreement_interval
 from evenhand.stats.ratings import (
+    RESAMPLES,
     Agreement,
     RatingLabels,
+    Resampling,
+    Statistic,
+    Tallies,
+    bootstrap_agreement_interval,
     count_ratings,
     group_equal_units,
     list_empty_rating_rows,
@@ -100,11 +104,7 @@ def cohen_kappa(
 
 
 def fleiss_kappa(
-    raters: RatingLabels,
-    *,
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
+    raters: RatingLabels, *, rng: np.random.Generator | None = None, level: float = 0.95, resamples: int = RESAMPLES
 ) -> Agreement | Undefined:
     """Fleiss' κ: every unit rated by equally many raters, not necessarily the same; with `rng` also its interval."""
     resampling, method = Resampling(rng=rng, level=level, resamples=resamples), "Fleiss' κ"

@@ -64,7 +64,8 @@ def bradley_terry(
     if len(ids) < 2:
         raise InputError(Fault("strengths need games of at least 2 clusters", "one cluster is one observation"))
     design, shares = _build_games(played, names, reference)
-    prior = _build_bradley_terry_prior(names, reference)
+    ties = [(one, other, 0.5) for place, one in enumerate(names) for other in names[place + 1 :]]
+    prior = _build_games(ties, names, reference)[0]
     theta = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
         slope, curve = _compute_log_likelihood_slopes(
@@ -129,11 +130,6 @@ def _build_games(
     return design, np.array([share for _, _, share in games], dtype=np.float64)
 
 
-def _build_bradley_terry_prior(contestants: Sequence[str], reference: str) -> Floats:
-    ties = [(one, other, 0.5) for place, one in enumerate(contestants) for other in contestants[place + 1 :]]
-    return _build_games(ties, contestants, reference)[0]
-
-
 def _compute_log_likelihood_slopes(design: Floats, shares: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """What each game says about each strength, and how sharply they all do."""
     expected = 1 / (1 + np.exp(-design @ theta))
@@ -141,10 +137,6 @@ def _compute_log_likelihood_slopes(design: Floats, shares: Floats, theta: Floats
 
 
 def _build_log_odds_interval(name: str, log_odds: float, reach: float) -> ContestantStrength:
-    return ContestantStrength(
-        name=name,
-        log_odds=float(log_odds),
-        low=float(log_odds - reach),
-        high=float(log_odds + reach),
-        preferred=1 / (1 + math.exp(-log_odds)),
-    )
+    low, high = float(log_odds - reach), float(log_odds + reach)
+    preferred = 1 / (1 + math.exp(-log_odds))
+    return ContestantStrength(name=name, log_odds=float(log_odds), low=low, high=high, preferred=preferred)

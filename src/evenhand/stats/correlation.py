@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite
-from evenhand.stats.bootstrap import RESAMPLES, Resampling, Statistic, bootstrap_interval
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.ratings import (
+    RESAMPLES,
     Agreement,
     Correlation,
     IntervalFields,
     Ratings,
+    Resampling,
+    Statistic,
+    bootstrap_interval,
     group_equal_units,
     tabulate_ratings,
     widen_interval_to_estimate,
@@ -57,11 +60,7 @@ def kendall_tau(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation |
 
 
 def mean_pairwise(
-    raters: Ratings,
-    *,
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
+    raters: Ratings, *, rng: np.random.Generator | None = None, level: float = 0.95, resamples: int = RESAMPLES
 ) -> Agreement | Undefined:
     """The mean of Pearson's correlation over all pairs of raters, each pair over what both rated.
 
@@ -145,8 +144,7 @@ def _compute_fisher_ends(value: float, influences: Floats, textbook: float, alph
     n = len(influences)
     observed = math.sqrt(math.fsum(influences**2) / (n * (n - 1))) / (1 - value**2)
     reach = max(
-        NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(textbook),
-        student_quantile(alpha / 2, n - 2) * observed,
+        NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(textbook), student_quantile(alpha / 2, n - 2) * observed
     )
     z = math.atanh(value)
     return math.tanh(z - reach), math.tanh(z + reach)

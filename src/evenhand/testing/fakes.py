@@ -12,10 +12,9 @@ from typing import Any, Self
 from evenhand.errors import Fault, InputError, RefusedError
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.answer_form import CANNOT_ASSESS
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample, ToolCall, VariantOutput
-from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Number, Scored, to_exact_fraction
+from evenhand.model.scale import NOT_ANSWERED, Criterion, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import Reply, Request, RequestSubject
 from evenhand.wording import format_number_for_json

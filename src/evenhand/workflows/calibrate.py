@@ -14,7 +14,7 @@ from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against
 from evenhand.calibrate.labels import read_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, build_unwritable_input_error
-from evenhand.evals.sample_rubrics import name_sample_rubric_column
+from evenhand.evals.eval_scoring import name_sample_rubric_column
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store

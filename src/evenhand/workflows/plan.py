@@ -13,11 +13,10 @@ from itertools import islice
 from typing import Any
 
 from evenhand.errors import OutputError, RefusedError, StoreError
-from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_definition import Eval, SampleCounts, check_eval_samples
 from evenhand.evals.eval_schema import eval_schema
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json
-from evenhand.evals.sample_rubrics import PAIRWISE
-from evenhand.evals.samples import SampleCounts
 from evenhand.evals.variants.makers import Variant, open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues

@@ -21,11 +21,10 @@ from evenhand.compare.decision import CompareDecision, read_compare_decision
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
-from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
-from evenhand.evals.sample_selection import EvalSampleSelection, select_samples
-from evenhand.evals.samples import RecheckedSamples, SampleCounts
+from evenhand.evals.samples import EvalSampleSelection, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import (

@@ -6,8 +6,7 @@ import pytest
 
 from evenhand.judging.embedded.replies import LEAST_DECIDED, ScalePlacement, judge_scale_level
 from evenhand.judging.embedded.texts import JudgedText
-from evenhand.model.criterion import Anchor, Criterion
-from evenhand.model.scale import Scale
+from evenhand.model.scale import Anchor, Criterion, Scale
 
 FIVE = Scale(min=Fraction(1), max=Fraction(5), integers=True)
 STATEMENTS = [

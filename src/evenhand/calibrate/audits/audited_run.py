@@ -132,7 +132,7 @@ def count_audited_judge_answers(
             kind = "answered" if not why else "abstained" if Missing.from_text(why).kind == "abstained" else "failed"
             counted.setdefault(one["judge"], Counter())[kind] += 1
         card = content["scorecard"] or {}
-        capped += [row for moved in card.get("steps") or () if moved["step"] == Cap.kind()]
+        capped += [row for moved in card.get("steps") or () if moved["step"] == Cap.word]
         for review in card.get("reviews") or ():
             if review["holistic"] and review["score"] is not None:
                 holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]

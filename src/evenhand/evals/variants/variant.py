@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol, Self
 
 from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_error
 from evenhand.evals.sample import EvalSample
-from evenhand.files.function_identity import hash_function, name_function
+from evenhand.files.python_functions import hash_function, name_function
 from evenhand.model.sample import VariantOutput
 from evenhand.models.requests import Message, ModelSettings
 

@@ -29,8 +29,8 @@ from evenhand.evals.variants.variant import (
     ModelVariant,
     VariantPromptTemplate,
 )
-from evenhand.files.function_identity import hash_python_source_file
 from evenhand.files.parsing import read_text_file
+from evenhand.files.python_functions import hash_python_source_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,

@@ -37,10 +37,9 @@ from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.reading.score_labels import WantedAnswer
 from evenhand.judging.results import AcceptanceCheck, GateCheck, OutputReview, TaskDimensions
-from evenhand.model.criterion import Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import YES_NO, Missing, Scored, to_exact_fraction
+from evenhand.model.scale import YES_NO, Criterion, Missing, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment
 
 FIXED_DIMENSIONS = ("substantiveness", "credibility", "completeness")

@@ -31,10 +31,9 @@ from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
-from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scale, Scored
+from evenhand.model.scale import Criterion, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 

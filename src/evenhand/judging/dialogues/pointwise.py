@@ -44,10 +44,9 @@ from evenhand.judging.prompts import (
 )
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
-from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scale, Scored
+from evenhand.model.scale import Criterion, Missing, Scale, Scored, Statement
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import ModelSettings
 

@@ -25,10 +25,9 @@ from evenhand.judging.prompts import (
 )
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
-from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Anchor, Criterion, Missing, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import NoReply, Reply, Request
 from evenhand.wording import format_fraction

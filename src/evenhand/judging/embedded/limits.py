@@ -11,7 +11,7 @@ from evenhand.judging.embedded.lexicon import load_judge_pattern
 from evenhand.judging.embedded.named_things import split_examples
 from evenhand.judging.embedded.replies import can_judge_anchor, choose_evidence_text
 from evenhand.judging.embedded.texts import JudgedText
-from evenhand.model.criterion import Criterion
+from evenhand.model.scale import Criterion
 from evenhand.wording import format_fraction
 
 

@@ -16,7 +16,7 @@ from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterio
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_judge_pattern
 from evenhand.judging.embedded.texts import JudgedText, JudgeWordVectors, shorten_evidence_passage
-from evenhand.model.criterion import Anchor, Criterion
+from evenhand.model.scale import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
 from evenhand.wording import format_number_for_json
 

@@ -1,0 +1,275 @@
+"""By what an eval is scored: its judges, the rubrics that samples bring, and how layers become a composite."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from evenhand.errors import EvalError, Fault, InputError, RubricError, suggest_known_word_in_error
+from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
+from evenhand.evals.sample import EvalSample
+from evenhand.files.methods import override_rubric_file_fields
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
+from evenhand.files.rubrics import load_rubric, read_rubric
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    TreeNode,
+    build_tree,
+    describe_node,
+    find_node_line,
+    read_node_weight,
+)
+from evenhand.model.method import LayerMean
+from evenhand.model.rubric import Rubric
+from evenhand.models.requests import EMBEDDED
+from evenhand.scoring.scores import to_scoring_fingerprint_data
+from evenhand.wording import format_fraction
+
+PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
+SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
+MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
+JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
+WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
+_NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
+
+
+@dataclass(slots=True)
+class SampleRubrics:
+    """The rubrics of samples by key, equal ones once. One that equals a rubric of the eval goes by the tag of that."""
+
+    folder: Path = Path()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    pairwise: bool = False  # Whether the eval says so for all of its rubrics.
+    shared: Mapping[str, Rubric] = field(default_factory=dict)  # Those of the eval by tag.
+    rubrics: dict[str, Rubric] = field(default_factory=dict)
+    _keys: dict[str, str | None] = field(default_factory=dict)  # By what a sample says; None where it is wrong.
+    _equal: dict[str, str] = field(default_factory=dict)  # By content.
+
+    def add_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> bool:
+        """Take the rubric that a sample has; False where it is wrong. Each fault is told once."""
+        said = _digest_sample_rubric(sample)
+        if said not in self._keys:
+            rubric = self._read_sample_rubric(sample, faults)
+            self._keys[said] = None if rubric is None else self._name_sample_rubric(rubric)
+        return self._keys[said] is not None
+
+    def find_rubric_key(self, sample: EvalSample) -> str | None:
+        """The key of a sample's own rubric; None where it has none."""
+        if sample.rubric is None and sample.rubrics is None:
+            return None
+        key = self._keys.get(_digest_sample_rubric(sample))
+        if key is None:
+            raise EvalError(Fault(_NEVER_SEEN, where=sample.id))
+        return key
+
+    def fits_tables(self, key: str | None) -> bool:
+        """Whether the criteria of a rubric get columns of their own: thousands of columns can be read by nobody."""
+        return key not in self.rubrics or len(self.rubrics) <= MOST_RUBRICS_IN_TABLES
+
+    def _read_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> Rubric | None:
+        given, place = (sample.rubric, ("rubric",)) if sample.rubrics is None else ({"rubrics": sample.rubrics}, ())
+        try:
+            if isinstance(given, Mapping):
+                tree = build_tree(given)
+                assert isinstance(tree, MappingNode)
+                rubric = read_rubric(tree, sample.id, self.folder)
+            else:
+                rubric = _load_eval_sample_rubric(str(given), self.folder)
+            rubric = override_rubric_file_fields(rubric, self.environ)
+            return set_pairwise_eval_rubric(rubric) if self.pairwise else rubric
+        except RubricError as error:
+            faults += error.within(*place).faults
+            return None
+
+    def _name_sample_rubric(self, rubric: Rubric) -> str:
+        """The key of a rubric, new or known: its name, or that of the first sample that has it."""
+        if not self._equal:
+            self._equal = {_digest_sample_rubric_content(one): tag for tag, one in self.shared.items()}
+        content = _digest_sample_rubric_content(rubric)
+        if content not in self._equal:
+            name, number = rubric.name, 1
+            while f"{SAMPLE_RUBRIC_PREFIX}{name}" in self.rubrics:
+                number += 1
+                name = f"{rubric.name}-{number}"
+            self._equal[content] = f"{SAMPLE_RUBRIC_PREFIX}{name}"
+            self.rubrics[self._equal[content]] = replace(rubric, name=name)
+        return self._equal[content]
+
+
+def set_pairwise_eval_rubric(rubric: Rubric) -> Rubric:
+    """The same rubric, by which judges compare two outputs at a time."""
+    return replace(rubric, method=replace(rubric.method, dialogue=PAIRWISE))
+
+
+def name_sample_rubric_column(key: str, criterion: str) -> str:
+    """The name of a criterion in tables: ids of samples' own rubrics stand behind the rubric's name."""
+    if not key.startswith(SAMPLE_RUBRIC_PREFIX):
+        return criterion
+    return f"{key.removeprefix(SAMPLE_RUBRIC_PREFIX)}.{criterion}"
+
+
+def _load_eval_sample_rubric(name: str, folder: Path) -> Rubric:
+    """A shipped rubric, or one in a file beside the eval file."""
+    beside = folder / name
+    if Path(name).suffix and not beside.is_file() and not Path(name).is_file():
+        raise RubricError(Fault(f"there is no rubric file {name!r}", "its path is relative to the eval file"))
+    return load_rubric(beside if beside.is_file() else name)
+
+
+def _digest_sample_rubric(sample: EvalSample) -> str:
+    said = json.dumps([sample.rubric, sample.rubrics], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _digest_sample_rubric_content(rubric: Rubric) -> str:
+    """Equal for rubrics that differ in nothing but what they are called."""
+    content = to_scoring_fingerprint_data(replace(rubric, name="", about="", tags=()))
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCompositeSettings:
+    """What differs from the plain mean of the layers. All of it is asked for, and enters the fingerprint.
+
+    `weights` go by layer, 1 where none is given, and `why` is the reason for them. `standardise` puts layers on a
+    common scale over all outputs of the run; `debias` tells judges not to reward length, or removes what length does
+    to their scores; with `multivariate`, all layers together are tested beside the composite.
+    """
+
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    why: str = ""
+    standardise: Literal["off", "z", "rank"] = "off"
+    debias: Literal["off", "instruct", "regress"] = "off"
+    multivariate: bool = False
+
+    def __post_init__(self) -> None:
+        faults = [
+            Fault(f"there is no layer {name!r}", suggest_known_word_in_error(name, LAYERS), ("weights", name))
+            for name in self.weights
+            if name not in LAYERS
+        ]
+        faults += [
+            Fault(f"the weight of {name} must be above 0, got {format_fraction(weight)}", path=("weights", name))
+            for name, weight in self.weights.items()
+            if not weight > 0
+        ]
+        if self.weights and not self.why.strip():
+            faults.append(Fault("weights of layers need a reason", WEIGHTS_HINT, ("weights",)))
+        faults += [
+            Fault(f"{name} {word!r} is not known", suggest_known_word_in_error(word, known), (name,))
+            for name, known in COMPOSITE_FIELDS.items()
+            if (word := getattr(self, name)) not in known
+        ]
+        if faults:
+            raise EvalError(*faults)
+
+    @property
+    def needs_all_outputs(self) -> bool:
+        """Whether composites can only be computed once all outputs have a score."""
+        return self.standardise != "off" or self.debias == "regress"
+
+    def list_changes(self) -> dict[str, str]:
+        """What differs from the plain mean, for the fingerprint and for those who compare; the reason is no part."""
+        weights = ", ".join(f"{name} {format_fraction(self.weights[name])}" for name in LAYERS if name in self.weights)
+        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias}
+        changes = {name: text for name, text in found.items() if text not in ("", "off")}
+        return changes | ({"multivariate": "yes"} if self.multivariate else {})
+
+
+PLAIN_COMPOSITE = EvalCompositeSettings()
+
+
+def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
+    """How layers become a composite, where an eval file says anything about it."""
+    weights, why = {}, ""
+    for name, node, path in fields.pairs("weights"):
+        if name == "why":
+            why = node.text if isinstance(node, ScalarNode) else ""
+            continue
+        weight = read_node_weight(node)
+        if isinstance(weight, str):
+            fields.faults.append(Fault(f"the weight of {name} {weight}", WEIGHTS_HINT, path))
+        else:
+            weights[name] = weight
+    if isinstance(fields.node("weights"), MappingNode) and not weights:
+        fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
+    given: dict[str, Any] = {name: fields.choice(name, words) or "off" for name, words in COMPOSITE_FIELDS.items()}
+    given["multivariate"] = fields.boolean("multivariate") or False
+    try:
+        return EvalCompositeSettings(weights=weights, why=why, **given)
+    except EvalError as error:
+        fields.faults += error.faults
+        return PLAIN_COMPOSITE
+
+
+def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
+    """The weights that a rubric over layers gives them; empty where they weigh alike, or it has no layers."""
+    if rubric is None or not isinstance(rubric.method.steps[0], LayerMean):
+        return {}
+    weights = {one.id: one.weight for one in rubric.criteria if one.id in LAYERS}
+    return weights if len(set(weights.values())) > 1 else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalJudges:
+    """The judges of an eval, where each stands for messages, and what each counts for, where that is said."""
+
+    names: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    weights: dict[str, Fraction] = field(default_factory=dict)
+
+
+def read_eval_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
+    """Those under `judges` in the file at `path`: names, names with weights, or a file that holds either."""
+    node = fields.node("judges")
+    if node is None:
+        return EvalJudges(names=(EMBEDDED,))
+    names: list[str] = []
+    weights: dict[str, Fraction] = {}
+    if isinstance(node, ScalarNode):
+        if may_name_file and node.text.endswith(JUDGE_FILE_ENDINGS):
+            return _read_eval_judges_file(path.parent / node.text, fields.faults)
+        names = [node.text]
+    elif isinstance(node, MappingNode):
+        for name, entry, _ in fields.pairs("judges"):
+            weight = read_node_weight(entry)
+            if isinstance(weight, str):
+                fields.fault(f"the weight of {name} {weight}", "", "judges", name)
+            weights[name] = Fraction(1) if isinstance(weight, str) else weight
+        names = list(weights)
+    else:
+        for entry, place in fields.items("judges"):
+            if isinstance(entry, ScalarNode) and entry.text.strip():
+                names.append(entry.text)
+            else:
+                what = f"a judge is a name, got {describe_node(entry)}"
+                fields.faults.append(Fault(what, "as in openai/NAME", place))
+    keys = names if isinstance(node, MappingNode) else range(len(names))
+    places = tuple(f"{path}:{find_node_line(tree, ('judges', key))}" for key in keys)
+    return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, weights=weights)
+
+
+def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
+    """The judges of a file with lines of its own, such as `evenhand calibrate --write` writes."""
+    if not path.is_file():
+        hint = "evenhand calibrate --write writes such a file"
+        faults.append(Fault(f"no judges {path.name!r}: there is no such file", hint, ("judges",)))
+        return EvalJudges(names=())
+    try:
+        tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
+    except InputError as error:
+        faults += [replace(fault, hint="evenhand calibrate --write writes such a file") for fault in error.faults]
+        return EvalJudges(names=())
+    fields = FieldReader(tree, ("judges",), [])
+    if "judges" not in fields and not fields.faults:
+        fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
+    found = read_eval_judges(fields, tree, path, may_name_file=False)
+    faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
+    return found
