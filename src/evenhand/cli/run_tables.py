@@ -112,7 +112,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
         "gates": any(decision["gates"].values()),
         pluralize_count(len(head["flags"]), "flag"): head["flags"],
         "judges": head["judges"],
-        "layer tests": any(one["layers"] for one in decision["comparisons"]),
+        "layers": any(one["layers"] for one in decision["comparisons"]),
         "the audit": decision["comparisons"],
     }
     return [name for name, there in parts.items() if there] or ["counts"]
