@@ -56,7 +56,7 @@ def test_in_short_there_is_one_table_and_what_got_worse(shown: Any) -> None:
     assert "lost    4.00 → 3.00     – → 0.50\n" in text
     for only_in_full in ("Audit", "Gates", "criterion", "borderline", "Lowest"):
         assert only_in_full not in text
-    assert "--full also shows criteria, gates, 2 flags, judges, layer tests and the audit." in text
+    assert "--full also shows criteria, gates, 2 flags, judges, layers and the audit." in text
     assert len(text.splitlines()) <= 30
 
 

@@ -121,7 +121,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
         pluralize_count(len(head["flags"]), "flag"): head["flags"],
         "history": format_report_history_lines(head),
         "judges": head["judges"],
-        "layer tests": any(one["layers"] for one in decision["comparisons"]),
+        "layers": any(one["layers"] for one in decision["comparisons"]),
         "the audit": decision["comparisons"],
     }
     return [name for name, there in parts.items() if there] or ["counts"]
