@@ -18,7 +18,7 @@ from evenhand.wording import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -79,8 +79,8 @@ class LayerVerdict:
 class Comparison:
     """A treatment against the control.
 
-    `p` is the composite's, adjusted by Holm where there are several treatments. `pairs`, wins, ties, losses and lost
-    outputs count samples: repeats of one sample are one.
+    `p` is the composite's, adjusted by Holm where there are several treatments. `pairs`, wins, ties and losses count
+    samples: repeats of one sample are one. Lost outputs of one cluster are one.
     """
 
     treatment: str
@@ -108,6 +108,7 @@ class Comparison:
     saturation: Saturation | None
     badges: tuple[Badge, ...]
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
+    clusters: ComparedClusters | None = None  # Where samples are in clusters: how many, and how they count.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

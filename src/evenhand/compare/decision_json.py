@@ -83,9 +83,17 @@ def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> A
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    known = (DifferenceHistogram, ComparedLayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
+    known = (
+        DifferenceHistogram,
+        ComparedClusters,
+        ComparedLayersTogether,
+        NotWorseResult,
+        Difference,
+        PowerBand,
+        Saturation,
+    )
     return {one.__name__: one for one in known}

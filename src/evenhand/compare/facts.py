@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evenhand.compare.decision import GateSamples, GateState
-from evenhand.stats.arrays import Undefined
+from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import format_p_value, join_names
+from evenhand.wording import format_p_value, format_plural, join_names
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -101,6 +101,25 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedClusters:
+    """How the samples fall into clusters, and what the difference is by either way of counting.
+
+    `largest_share` is what the largest cluster counts of the whole; `per` says what counts once: samples or clusters.
+    """
+
+    count: int
+    per: CountedPer
+    largest_share: float
+    mean_over_samples: float
+    mean_over_clusters: float
+
+    @property
+    def means_disagree(self) -> bool:
+        """Whether samples and clusters, each counted once, say opposite things."""
+        return self.mean_over_samples * self.mean_over_clusters < 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceHistogram:
     """How the differences are spread: bars between edges, and the mean of them all."""
 
@@ -139,6 +158,7 @@ class CompareFacts:
     not_worse: NotWorseResult | None
     other_gates: tuple[GateState, ...] = ()
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
+    clusters: ComparedClusters | None = None  # Where samples are in clusters.
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -148,7 +168,7 @@ class CompareFacts:
         return replace(
             self,
             what=f"layer {name}",
-            pairs=layer.difference.n if layer.difference else 0,
+            pairs=(self.pairs if self.clusters else layer.difference.n) if layer.difference else 0,
             composite=layer.difference,
             p=layer.p_held if layer.difference else None,
             tests=1,
@@ -167,9 +187,25 @@ class CompareFacts:
         return LEAST_NEEDED if self.power is None else self.power.needed
 
     @property
+    def units(self) -> int:
+        """How many independent observations there are: clusters, or pairs where these stand for themselves."""
+        return self.clusters.count if self.clusters else self.pairs
+
+    @property
+    def unit(self) -> str:
+        """What an independent observation is called."""
+        return "cluster" if self.clusters else "sample"
+
+    @property
+    def counted_pairs(self) -> str:
+        """How many pairs there are, and in how many clusters."""
+        within = f" in {format_plural(self.clusters.count, 'cluster')}" if self.clusters else ""
+        return f"{format_plural(self.pairs, 'pair')}{within}"
+
+    @property
     def few(self) -> bool:
-        """Fewer pairs than a verdict takes, unless the whole interval matters."""
-        return self.pairs < LEAST_NEEDED
+        """Fewer independent pairs than a verdict takes, unless the whole interval matters."""
+        return self.units < LEAST_NEEDED
 
     @property
     def reaches_effect(self) -> bool:

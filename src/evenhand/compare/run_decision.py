@@ -29,7 +29,7 @@ from evenhand.compare.gate_samples import (
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import RunTallyMean, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
@@ -75,6 +75,8 @@ def decide_between_run_variants(
             columns,
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
+            samples=[tallies[frame.control].places[row] // MOST_REPEATS for row in rows[frame.control]],
+            per=frame.composite.per,
             gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from evenhand.errors import EvalError, Fault, suggest_known_word_in_error
-from evenhand.evals.eval_schema import COMPOSITE_FIELDS, DEBIAS_WORDS, LAYERS, STANDARDISE_WORDS
+from evenhand.evals.eval_schema import COMPOSITE_FIELDS, DEBIAS_WORDS, LAYERS, PER_WORDS, STANDARDISE_WORDS
 from evenhand.files.tree import FieldReader, MappingNode, ScalarNode, read_node_number
 from evenhand.model.method import LayerMean
 from evenhand.model.rubric import Rubric
@@ -24,7 +24,8 @@ class EvalCompositeSettings:
 
     `weights` go by layer, 1 where none is given, and `why` is the reason for them. `standardise` puts layers on a
     common scale over all outputs of the run; `debias` tells judges not to reward length, or removes what length does
-    to their scores; with `multivariate`, all layers together are tested beside the composite.
+    to their scores; with `multivariate`, all layers together are tested beside the composite. A mean counts every
+    sample once or, `per` cluster, every cluster of samples.
     """
 
     weights: Mapping[str, Fraction] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class EvalCompositeSettings:
     standardise: Literal["off", "z", "rank"] = "off"
     debias: Literal["off", "instruct", "regress"] = "off"
     multivariate: bool = False
+    per: Literal["sample", "cluster"] = "sample"
 
     def __post_init__(self) -> None:
         faults = [
@@ -51,6 +53,7 @@ class EvalCompositeSettings:
             for name, word, known in (
                 ("standardise", self.standardise, STANDARDISE_WORDS),
                 ("debias", self.debias, DEBIAS_WORDS),
+                ("per", self.per, PER_WORDS),
             )
             if word not in known
         ]
@@ -65,8 +68,8 @@ class EvalCompositeSettings:
     def list_changes(self) -> dict[str, str]:
         """What differs from the plain mean, for the fingerprint and for those who compare; the reason is no part."""
         weights = ", ".join(f"{name} {format_fraction(self.weights[name])}" for name in LAYERS if name in self.weights)
-        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias}
-        changes = {name: text for name, text in found.items() if text not in ("", "off")}
+        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias, "per": self.per}
+        changes = {name: text for name, text in found.items() if text not in ("", "off", "sample")}
         return changes | ({"multivariate": "yes"} if self.multivariate else {})
 
 

@@ -237,12 +237,7 @@ def _note_about_stored_runs(
 
 
 def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Json:
-    control = found.columns[sides[0].name]
-    return {
-        one.treatment: requested_power_json(control, found.columns[one.treatment], pairs.clusters, one)
-        for one in found.decision.comparisons
-        if one.composite is not None
-    }
+    return {one.treatment: requested_power_json(one) for one in found.decision.comparisons if one.composite is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +268,8 @@ def decide_stored_runs(
         columns,
         control=sides[0].name,
         clusters=pairs.clusters,
+        samples=pairs.samples,
+        per=frame.composite.per,
         gates=frame.list_layer_gates(layers),
         other_gates={side.name: _select_stored_gates(side, heads[side.run["id"]], layers, sides) for side in sides},
         short_samples={
