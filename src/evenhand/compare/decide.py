@@ -6,6 +6,7 @@ The worst verdict is the headline, the best PROGRESS is named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from evenhand.compare.decision import (
     treatment_difference_points_text,
     treatment_difference_text,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, compared_layers_reason
+from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, LossShare, compared_layers_reason
 from evenhand.compare.measure import (
     ComparedRows,
     DecisionSettings,
@@ -45,6 +46,18 @@ from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural, format_score, join_names, round_for_json
 
 DEFAULT_LAYER_GATE = 3.5
+SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
+
+
+class DecisionTerms(TypedDict):
+    """How variants are compared, as far as an eval says it."""
+
+    per: CountedPer
+    smallest_effect: float
+    span: float | None
+    criterion_spans: Mapping[str, float]
+    smallest_loss: LossShare
+    multivariate: bool
 
 
 def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no other holds.
@@ -59,6 +72,9 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     judges: Mapping[str, Sequence[RowScores]] | None = None,
     aligned: Agreement | Undefined | None = None,
     smallest_effect: float = 0.5,
+    span: float | None = SPAN_OF_COMPOSITES,
+    criterion_spans: Mapping[str, float] | None = None,
+    smallest_loss: LossShare | None = None,
     multivariate: bool = False,
     not_worse_by: float | None = None,
     stopped_early: bool = False,
@@ -77,7 +93,9 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     intervals and p-values hold although the run was looked at while it came in; it `stopped_early` where one of them
     settled it. `other_gates` are those of each variant beside the layers: whoever misses one does not ship.
     `short_samples` names, by variant and layer, what is below the gate of a layer. With `multivariate`, all layers
-    together are tested too. A decision that was `forced` passes nothing.
+    together are tested too. `span` lies between the ends of the scale of composites and layers (`criterion_spans`: of
+    criteria); None where there are none. While losses as large as `smallest_loss` says could make up its share, a
+    treatment does not ship. A decision that was `forced` passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
     rows = ComparedRows.number(clusters, samples, per)
@@ -90,6 +108,9 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
+        span=span,
+        criterion_spans=criterion_spans or {},
+        smallest_loss=smallest_loss or LossShare(),
         multivariate=multivariate,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),

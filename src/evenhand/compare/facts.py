@@ -63,12 +63,36 @@ class JudgeAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotWorseResult:
-    """Whether the treatment is not worse by more than `by`: the interval, one-sided at 5 %, lies wholly above −`by`."""
+    """Whether the treatment is not worse by more than `by`: a one-sided lower bound at this level lies above −`by`."""
 
     by: float
     low: float
     level: float
     holds: bool
+    needed: int = 0  # The least number of samples that could show it; earlier versions did not say.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossShare:
+    """Losses of so many points that may make up a share of the samples; without a share they are only told."""
+
+    points: float = 2.0
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeLosses:
+    """How many samples, or clusters, lost at least so many points, and the share that such losses may still have."""
+
+    points: float
+    seen: int
+    upper: float
+    allowed: float | None
+
+    @property
+    def too_many(self) -> bool:
+        """They could still make up more than was allowed."""
+        return self.allowed is not None and self.upper > self.allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +183,7 @@ class CompareFacts:
     other_gates: tuple[GateState, ...] = ()
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
     clusters: ComparedClusters | None = None  # Where samples are in clusters.
+    large_losses: LargeLosses | None = None
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -179,6 +204,7 @@ class CompareFacts:
             not_worse=None,
             other_gates=(),
             together=None,
+            large_losses=None,
         )
 
     @property

@@ -12,22 +12,26 @@ from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import (
+    GATE_TOLERANCE,
     ComparedClusters,
     ComparedLayersTogether,
     CompareFacts,
     DifferenceHistogram,
     JudgeAgreement,
+    LargeLosses,
     LayerFacts,
+    LossShare,
     NotWorseResult,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, average_clusters
+from evenhand.stats.bounded import not_worse
 from evenhand.stats.correlation import mean_pairwise
-from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
+from evenhand.stats.differences import Difference, difference_of, unit_differences
 from evenhand.stats.multiple_tests import holm, hotelling_of
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
-from evenhand.stats.rates import Mcnemar, mcnemar_worse
+from evenhand.stats.rates import Mcnemar, bound_share_from_above, mcnemar_worse
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 from evenhand.wording import format_plural
@@ -50,6 +54,9 @@ class DecisionSettings:
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
     smallest_effect: float
+    span: float | None  # Between the ends of the scale of composite and layers; None where it has none.
+    criterion_spans: Mapping[str, float]
+    smallest_loss: LossShare
     multivariate: bool
     not_worse_by: float | None
     treatments: int
@@ -90,8 +97,13 @@ class PairedScoreDifferences:
     """Treatment minus control, by sample and by cluster; a cluster counts by its samples, unless it counts once."""
 
     samples: Floats
+    sample_clusters: Integers
     units: ClusterMeans
-    clustered: bool
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some cluster holds more than one sample."""
+        return len(self.units.means) < len(self.samples)
 
     @property
     def independent(self) -> Floats:
@@ -104,7 +116,7 @@ class PairedScoreDifferences:
         return pulled
 
 
-_NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), ClusterMeans(np.empty(0), np.empty(0)), clustered=False)
+_NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
 
 
 def measure_layer_means(column: VariantColumn, rows: ComparedRows, layers: Sequence[str]) -> dict[str, float | None]:
@@ -168,7 +180,7 @@ def _measure_treatment_facts(
     # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
     differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
-    composite = _test_treatment_against_control(differences, setting)
+    composite = _test_treatment_against_control(differences, setting, setting.span)
     power = _measure_power_band(differences, composite, setting)
     return CompareFacts(
         what="composite",
@@ -176,6 +188,7 @@ def _measure_treatment_facts(
         control=setting.control,
         pairs=len(differences.samples),
         clusters=_summarise_compared_clusters(differences, rows.per),
+        large_losses=_count_large_losses(differences, setting),
         lost=adjust_lost_outputs_for_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
         dropped=int(only_control.sum()),
         wins=int((differences.samples > 0).sum()),
@@ -211,7 +224,7 @@ def _measure_layer_facts(
         differences = _NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
             differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
-        difference = _test_treatment_against_control(differences, setting)
+        difference = _test_treatment_against_control(differences, setting, setting.span)
         power = _measure_power_band(differences, difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
@@ -263,7 +276,8 @@ def _measure_criterion_differences(
         if name in theirs.criteria:
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-            found[name] = _test_treatment_against_control(_pair_score_differences(own, other, rows, both), setting)
+            differences, span = _pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
+            found[name] = _test_treatment_against_control(differences, setting, span)
     return found
 
 
@@ -284,13 +298,25 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
 
 
 def _test_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
-    """Each treatment has its share of the 5 % by which one of them may pass wrongly."""
-    if setting.not_worse_by is None or len(differences.units.means) < 2:
+    """Each treatment has its share of the 5% by which one of them may pass wrongly."""
+    means, sizes = differences.units.means, differences.units.sizes
+    if setting.not_worse_by is None or len(means) < 2:
         return None
-    level = 1 - 0.10 / setting.treatments
-    rng = np.random.default_rng(setting.seed)
-    found = not_worse(differences.units.means, by=setting.not_worse_by, rng=rng, level=level)
-    return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds)
+    if setting.span is None:
+        what = "standardised composites have no ends, so that no loss can be ruled out"
+        raise InputError(Fault(what, "use --not-worse-by without standardise: z"))
+    level = 1 - 0.05 / setting.treatments
+    found = not_worse(means, by=setting.not_worse_by, span=setting.span, sizes=sizes, level=level)
+    return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds, needed=found.needed)
+
+
+def _count_large_losses(differences: PairedScoreDifferences, setting: DecisionSettings) -> LargeLosses:
+    """How many independent units hold a loss that large, and how large a share of them it may be."""
+    points = setting.smallest_loss.points
+    lost = np.unique(differences.sample_clusters[differences.samples <= -points + GATE_TOLERANCE])
+    units = len(differences.units.means)
+    upper = bound_share_from_above(len(lost), units) if units else 1.0
+    return LargeLosses(points=points, seen=len(lost), upper=upper, allowed=setting.smallest_loss.share)
 
 
 _MOST_HISTOGRAM_BARS = 24
@@ -315,7 +341,7 @@ def _bin_treatment_differences(differences: Floats) -> DifferenceHistogram | Non
 
 
 def _test_treatment_against_control(
-    differences: PairedScoreDifferences, setting: DecisionSettings
+    differences: PairedScoreDifferences, setting: DecisionSettings, span: float | None
 ) -> Difference | None:
     """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
     means, sizes = differences.units.means, differences.units.sizes
@@ -323,8 +349,8 @@ def _test_treatment_against_control(
         return None
     rng = np.random.default_rng(setting.seed)
     if setting.looks is None:
-        return difference_of(means, sizes=sizes, rng=rng)
-    return sequential_difference(means, sizes=sizes, looks=setting.looks, rng=rng)
+        return difference_of(means, sizes=sizes, span=span, rng=rng)
+    return sequential_difference(means, sizes=sizes, span=span, looks=setting.looks, rng=rng)
 
 
 def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
@@ -341,7 +367,8 @@ def _pair_score_differences(
     samples, clusters = rows.samples[both], rows.clusters[both]
     by_sample = unit_differences(own_paired, other_paired, samples=samples).means
     units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
-    return PairedScoreDifferences(by_sample, units, clustered=len(units.means) < len(by_sample))
+    first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
+    return PairedScoreDifferences(by_sample, clusters[first], units)
 
 
 def _summarise_compared_clusters(differences: PairedScoreDifferences, per: CountedPer) -> ComparedClusters | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, isinf
+from math import ceil
 from statistics import NormalDist
 
 from evenhand.compare.decision import (
@@ -75,24 +75,30 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
     asked = facts.not_worse
     if asked is None:
         return found
-    level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else format_signed(asked.low)
+    level, low = f"{asked.level * 100:.4g} %", format_signed_beside(asked.low, -asked.by)
+    bound = f"the {level} lower bound, which holds for every distribution of scores, is {low}"
     if not asked.holds:
-        why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
+        few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
+        why = f"It may be worse by more than {asked.by:g} points: {bound}.{few if facts.units < asked.needed else ''}"
         return replace(found, why=(*found.why, why))
     gate = object_to_missed_gate(facts.treatment, facts.other_gates)
-    # Below this share, something that strikes samples at random is missed by all of them in 1 of 20 tries.
-    unseen = f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / facts.units)):.2g} %"
     return replace(
         found,
         says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
-        why=(
-            *found.why,
-            f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
-            f"Losses in fewer than {unseen} of the {facts.unit}s may have gone unseen.",
-        ),
+        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *_describe_large_losses(facts)),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
+
+
+def _describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
+    """Which share of samples may lose much although few or none were seen to."""
+    losses = facts.large_losses
+    if losses is None:
+        return ()
+    seen = f"{losses.seen:,}" if losses.seen else "None"
+    lost = f"{seen} of {format_plural(facts.units, facts.unit)} lost {losses.points:g} points or more"
+    return (f"{lost}; up to {format_percent(losses.upper)} could.",)
 
 
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
@@ -340,7 +346,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             verdict="PROGRESS",
             rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
             says=says,
-            why=(why,),
+            why=(why, *_describe_large_losses(facts)),
             next_step=f"Ship {facts.treatment}.",
         )
     return VerdictRuling(
@@ -375,6 +381,11 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
         step = f"Get a score for every output of {facts.treatment}, then compare again."
         found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
+    if facts.large_losses is not None and facts.large_losses.too_many:
+        allowed = format_percent(facts.large_losses.allowed or 0.0)
+        what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
+        step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
+        found.append(ShippingObjection(what=what, reasons=_describe_large_losses(facts), next_step=step))
     if disagreement := _describe_cluster_disagreement(facts):
         step = "Look at the large clusters alone: they and the small ones moved in opposite directions."
         what = "samples and clusters disagree"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isnan
 from typing import Any
 
-from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, SPAN_OF_COMPOSITES, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
     REQUIRED_GATE,
@@ -21,6 +21,7 @@ from evenhand.compare.decision import (
     VariantColumn,
     describe_missed_gates,
 )
+from evenhand.compare.facts import LossShare
 from evenhand.compare.gate_samples import (
     SampleNames,
     find_short_samples,
@@ -76,7 +77,6 @@ def decide_between_run_variants(
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
             samples=[tallies[frame.control].places[row] // MOST_REPEATS for row in rows[frame.control]],
-            per=frame.composite.per,
             gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={
@@ -84,8 +84,7 @@ def decide_between_run_variants(
                 for name, tally in tallies.items()
             },
             judges={name: list(own.values()) for name, own in judges.items()},
-            smallest_effect=float(frame.smallest_effect),
-            multivariate=frame.composite.multivariate,
+            **list_decision_terms(frame),
             seed=frame.seed,
             stopped_early=stopped_early,
             looks=looks,
@@ -96,6 +95,20 @@ def decide_between_run_variants(
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     return _decide_without_compared_scores(decision, tallies, frame.shippable_variants)
+
+
+def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
+    """What an eval says about how its variants are compared."""
+    loss = frame.composite.smallest_loss_share
+    ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    return {
+        "per": frame.composite.per,
+        "smallest_effect": float(frame.smallest_effect),
+        "span": None if frame.composite.standardise == "z" else SPAN_OF_COMPOSITES,
+        "criterion_spans": {id: high - low for id, (low, high) in ends.items()},
+        "smallest_loss": LossShare() if loss is None else LossShare(points=float(loss.points), share=float(loss.share)),
+        "multivariate": frame.composite.multivariate,
+    }
 
 
 def _list_compared_layers(tallies: Iterable[VariantTally]) -> set[str]:

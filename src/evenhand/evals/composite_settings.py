@@ -15,7 +15,17 @@ from evenhand.model.rubric import Rubric
 from evenhand.wording import format_fraction
 
 REASON_FIELD = "why"
+LOSS_FIELD = "smallest_loss_share"
+LOSS_HINT = "as in smallest_loss_share: {points: 2, share: 0.05}"
 WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalLossShare:
+    """A treatment does not ship while losses of so many points could still make up more than this share of samples."""
+
+    points: Fraction
+    share: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +44,7 @@ class EvalCompositeSettings:
     debias: Literal["off", "instruct", "regress"] = "off"
     multivariate: bool = False
     per: Literal["sample", "cluster"] = "sample"
+    smallest_loss_share: EvalLossShare | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -57,6 +68,9 @@ class EvalCompositeSettings:
             )
             if word not in known
         ]
+        loss, path = self.smallest_loss_share, ("smallest_loss_share",)
+        if loss is not None and not (0 < loss.points <= 4 and 0 < loss.share < 1):
+            faults.append(Fault("smallest_loss_share needs points up to 4 and a share below 1", LOSS_HINT, path))
         if faults:
             raise EvalError(*faults)
 
@@ -70,6 +84,8 @@ class EvalCompositeSettings:
         weights = ", ".join(f"{name} {format_fraction(self.weights[name])}" for name in LAYERS if name in self.weights)
         found = {"weights": weights, "standardise": self.standardise, "debias": self.debias, "per": self.per}
         changes = {name: text for name, text in found.items() if text not in ("", "off", "sample")}
+        if (loss := self.smallest_loss_share) is not None:
+            changes["smallest_loss_share"] = f"{format_fraction(loss.points)} points, {format_fraction(loss.share)}"
         return changes | ({"multivariate": "yes"} if self.multivariate else {})
 
 
@@ -95,11 +111,29 @@ def read_eval_composite_settings(fields: FieldReader) -> EvalCompositeSettings |
             weights=weights,
             why=why,
             multivariate=fields.boolean("multivariate") or False,
+            smallest_loss_share=_read_loss_share(fields) if LOSS_FIELD in fields else None,
             **given,  # type: ignore[arg-type]
         )
     except EvalError as error:
         fields.faults += error.faults
         return None
+
+
+def _read_loss_share(fields: FieldReader) -> EvalLossShare | None:
+    """Points and share; None where they are not numbers, which is a fault."""
+    found: dict[str, Fraction] = {}
+    for name, node, path in fields.pairs(LOSS_FIELD):
+        number = read_node_number(node)
+        if name not in ("points", "share") or isinstance(number, str):
+            what = f"{name} {number}" if isinstance(number, str) else f"{LOSS_FIELD} has no field {name!r}"
+            fields.faults.append(Fault(what, LOSS_HINT, path))
+        else:
+            found[name] = number
+    if len(found) < 2:
+        if isinstance(fields.node(LOSS_FIELD), MappingNode):
+            fields.fault(f"{LOSS_FIELD} needs points and share", LOSS_HINT, LOSS_FIELD)
+        return None
+    return EvalLossShare(**found)
 
 
 def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:

@@ -190,6 +190,10 @@ EVAL_FIELDS: Json = {
     "per": {"enum": list(PER_WORDS), "default": "sample", "description": "What counts once in a mean."},
     "multivariate": {**_FLAG, "default": False, "description": "Also test all layers together."},
     "smallest_effect": {**_ABOVE_0, "default": 0.5},
+    "smallest_loss_share": {
+        **_eval_object_schema({"points": _ABOVE_0, "share": _ABOVE_0}, "points", "share"),
+        "description": "No PROGRESS while losses of so many points could still make up this share of the samples.",
+    },
     "budget": {"anyOf": [_NUMBER, _eval_object_schema(BUDGET_FIELDS)]},
     "concurrency": {**_COUNT, "default": 50},
     "prices": _TEXT,

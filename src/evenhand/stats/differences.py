@@ -27,10 +27,10 @@ from evenhand.stats.arrays import (
     compute_interval_alpha,
     find_power_of_two_magnitude,
     require_finite,
-    require_finite_float,
     require_random_generator,
     round_array_to_grid,
 )
+from evenhand.stats.bounded import bound_mean_from_below, log_capital_against, require_bounded_differences
 from evenhand.stats.distributions import compute_t_tail, student_quantile
 
 # With more distinct values than this, the sign flips of so many differences follow a t distribution.
@@ -45,7 +45,7 @@ _CANCELLED = 1e-9  # Sums that cancel on paper leave this much at most, as a sha
 # Where so many pairs are tied, how many are not is chance too, and evens out the steps of a p-value that counts half of
 # what equals the observation (mid-p). Without zeros its steps show: 7.7 % false alarms on 16 differences of ±1.
 _TIED_SHARE = 0.25
-_ON_MARGIN = 1e-9  # An end this near to the margin, as a share of it, lies on it and not beyond.
+_NEARLY_ALL = 0.95  # Where so many differences are the same, their scatter says nothing about what is rare.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +71,6 @@ class Difference:
     def bounded(self) -> bool:
         """Whether the interval has two ends."""
         return math.isfinite(self.low) and math.isfinite(self.high)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarginTest:
-    """Whether the interval keeps the margin; the level is the interval's: at 90 % each end errs in 1 of 20 cases."""
-
-    holds: bool
-    margin: float
-    estimate: float
-    low: float
-    high: float
-    level: float
-    method: str
-    n: int
 
 
 def paired_difference(
@@ -126,9 +112,18 @@ def unit_differences(
 
 
 def difference_of(
-    differences: Numbers, *, rng: np.random.Generator, level: float = 0.95, sizes: Numbers | None = None
+    differences: Numbers,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    sizes: Numbers | None = None,
+    span: float | None = None,
 ) -> Difference:
-    """The same for differences that are already one per independent unit; `sizes` says how many samples each counts."""
+    """The same for differences that are already one per independent unit; `sizes` says how many samples each counts.
+
+    No difference can be beyond ±`span`: where nearly all are equal, and the test's interval has hardly any width, ends
+    and p hold for every distribution on that scale.
+    """
     alpha = compute_interval_alpha(level)
     given = require_finite(differences, "differences")
     counted = np.ones(len(given)) if sizes is None else require_finite(sizes, "sizes")
@@ -137,27 +132,13 @@ def difference_of(
     scale = find_power_of_two_magnitude(given)
     pairs = _DistinctDifferences.count(given / scale, counted)
     low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
+    if span is not None and pairs.nearly_equal:
+        units, counted = require_bounded_differences(given, span, counted)
+        known = low, high, p, method
+        low, high, p, method = _widen_to_scale_bound(known, units / scale, counted, span / scale, alpha)
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
     return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=pairs.n)
-
-
-def not_worse(differences: Numbers, *, by: float, rng: np.random.Generator, level: float = 0.90) -> MarginTest:
-    """Non-inferiority: the treatment is not worse by `by` or more, as the whole interval lies above −`by`."""
-    margin = require_finite_float(by, "by", "0.2 is a fifth of a point")
-    if margin <= 0:
-        raise InputError(Fault(f"by must be above 0, got {margin}", "0.2 is a fifth of a point"))
-    found = difference_of(differences, rng=rng, level=level)
-    return MarginTest(
-        holds=found.low > -margin * (1 - _ON_MARGIN),
-        margin=margin,
-        estimate=found.estimate,
-        low=found.low,
-        high=found.high,
-        level=found.level,
-        method=f"not worse, {found.method}",
-        n=found.n,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +178,11 @@ class _DistinctDifferences:
         return len(np.unique(np.abs(self.values))) == self.n
 
     @property
+    def nearly_equal(self) -> bool:
+        """All differences are the same, but for one in twenty at most."""
+        return bool(self.counts.max() >= _NEARLY_ALL * self.n)
+
+    @property
     def often_zero(self) -> bool:
         """So many pairs are tied that mid-p is fair."""
         return bool(self.counts[self.values == 0].sum() >= _TIED_SHARE * self.n)
@@ -226,6 +212,17 @@ def _p_value_and_interval_of_differences(
     if p < alpha:  # Tied pairs put an end of mid-p on 0, which it rejects: there Student's end is taken.
         low, high = t[0] if signs[0] == 0 else low, t[1] if signs[1] == 0 else high
     return low, high, p, f"{signs[3]}, and t"
+
+
+def _widen_to_scale_bound(known: _TestResult, values: Floats, sizes: Floats, span: float, alpha: float) -> _TestResult:
+    """Each end by a bet of everything; p is the level at which 0 would just be an end."""
+    bounds, ps = [], []
+    for turned in (values, -values):
+        bounds.append(bound_mean_from_below(turned, sizes, lowest=-span, alpha=alpha / 2))
+        ps.append(min(1.0, 2 * math.exp(-log_capital_against(turned, sizes, 0.0, lowest=-span))))
+    low = bounds[0] if math.isinf(known[0]) else min(known[0], bounds[0])
+    high = -bounds[1] if math.isinf(known[1]) else max(known[1], -bounds[1])
+    return low, high, max(known[2], min(ps)), f"{known[3]}, and a bound on the scale"
 
 
 def _test_by_t(pairs: _DistinctDifferences, alpha: float) -> _TestResult:

@@ -19,8 +19,10 @@ from evenhand.stats.arrays import (
     require_finite,
     require_statistic_count,
 )
-from evenhand.stats.distributions import compute_fair_coin_tail
+from evenhand.stats.distributions import compute_binomial_at_most, compute_fair_coin_tail
 from evenhand.stats.means import clustered_mean_and_error, mean_interval
+
+_HALVINGS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,19 @@ def wilson(passed: int, n: int, level: float = 0.95) -> RateInterval:
     low = 0.0 if passed == 0 else middle - reach
     high = 1.0 if passed == n else middle + reach
     return RateInterval(estimate=share, low=low, high=high, level=level, method="Wilson", n=n)
+
+
+def bound_share_from_above(seen: int, n: int, level: float = 0.95) -> float:
+    """The largest share that is still in keeping with so few of n, one-sided (Clopper and Pearson 1934)."""
+    alpha = compute_interval_alpha(level)
+    seen, n = require_statistic_count(seen, "seen"), require_statistic_count(n, "n")
+    if n < 1 or not 0 <= seen <= n:
+        raise InputError(Fault(f"{seen} of {n} is not a share", "0 ≤ seen ≤ n, and n at least 1"))
+    low, high = seen / n, 1.0
+    for _ in range(_HALVINGS if seen < n else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if compute_binomial_at_most(seen, n, middle) > alpha else (low, middle)
+    return high
 
 
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
