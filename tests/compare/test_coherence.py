@@ -54,10 +54,10 @@ def test_every_part_of_a_verdict_says_the_same(block: int) -> None:
     """Over many comparisons of all kinds; each verdict must come up, or nothing was shown."""
     seen: Counter[str] = Counter()
     for seed in range(1000 * block, 1000 * block + often(60, 1000)):
-        decision, columns, smallest = draw_comparison(seed)
+        decision, _, smallest = draw_comparison(seed)
         for one in decision.comparisons:
             seen[one.verdict] += 1
-            power = _power_lines(one, columns)
+            power = _power_lines(one)
             try:
                 _check_verdict_parts(one, smallest)
                 _check_power_text(one, power)
@@ -69,11 +69,8 @@ def test_every_part_of_a_verdict_says_the_same(block: int) -> None:
     assert set(seen) == {"PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED"}
 
 
-def _power_lines(one: Comparison, columns: dict[str, VariantColumn]) -> list[str]:
-    if one.composite is None:
-        return []
-    rows = range(len(columns["old"].composite))
-    return format_power_lines(requested_power_json(columns["old"], columns[one.treatment], rows, one))
+def _power_lines(one: Comparison) -> list[str]:
+    return [] if one.composite is None else format_power_lines(requested_power_json(one))
 
 
 def _check_verdict_parts(one: Comparison, smallest: float) -> None:
@@ -232,7 +229,7 @@ def test_what_the_power_says_is_left_open_is_not_enough() -> None:
     columns = {"old": column([4.0] * 24), "new": column((4.0 + row).tolist())}
 
     found = compared(columns["old"], columns["new"])
-    power = requested_power_json(columns["old"], columns["new"], range(24), found)
+    power = requested_power_json(found)
 
     assert found.verdict == "UNDERPOWERED"
     assert found.next_step.startswith("Score about ")

@@ -25,14 +25,14 @@ FLAT = [4.0] * 24
 
 
 def test_several_treatments_share_the_chance_of_a_false_alarm() -> None:
-    """Six higher of six that differ are p = 0.031: enough alone, 0.063 beside a second treatment."""
+    """Six higher of six that differ are p = 0.016, by mid-p: enough alone, 0.063 beside three more treatments."""
     alone = decided(column(FLAT), column(SIX_HIGHER))
-    beside = decided(column(FLAT), column(SIX_HIGHER), column(FLAT))
+    beside = decided(column(FLAT), column(SIX_HIGHER), column(FLAT), column(FLAT), column(FLAT))
 
     assert (alone.verdict, alone.best) == ("PROGRESS", "new")
-    assert [one.verdict != "PROGRESS" for one in beside.comparisons] == [True, True]
+    assert [one.verdict != "PROGRESS" for one in beside.comparisons] == [True] * 4
     assert beside.comparisons[0].p == pytest.approx(4 / 64)
-    assert "p = 0.062 adjusted for 2 treatments" in beside.comparisons[0].sure
+    assert "p = 0.062 adjusted for 4 treatments" in beside.comparisons[0].sure
 
 
 def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> None:
@@ -61,7 +61,7 @@ def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
     found = decided(column(FLAT), column(SIX_HIGHER))
 
     assert found.sure == (
-        "If the two were equal, a difference this large would come up in 1 of 32 comparisons (p = 0.031); "
+        "If the two were equal, a difference this large would come up in 1 of 64 comparisons (p = 0.016); "
         "95 % interval +0.06 to +0.44 points."
     )
 
@@ -186,9 +186,10 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
         "treatment", "control", "verdict", "headline", "sure", "rule", "reasons", "next_step", "composite", "p",
         "layers", "layer_verdicts", "criteria", "distribution", "not_worse", "pairs", "lost_by_treatment",
         "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges", "together", "samples",
+        "clusters",
     ]  # fmt: skip
     assert found["gates"]["old"] == [{"gate": "judge", "min": 3.5, "mean": 4.0, "passed": True}]
-    assert found["comparisons"][0]["composite"]["p"] == 0.03125
+    assert found["comparisons"][0]["composite"]["p"] == 0.01562
 
 
 def test_five_pairs_have_no_bounds_in_plain_data() -> None:

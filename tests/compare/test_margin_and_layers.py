@@ -82,11 +82,11 @@ def test_differences_that_are_all_the_same_are_said_to_be() -> None:
 
 
 def test_layers_are_adjusted_over_all_treatments() -> None:
-    """A layer of one of three treatments is one of three that were looked at."""
+    """A layer of one of five treatments is one of five that were looked at."""
     row = [4.0 + 0.1 * (place % 5) for place in range(24)]
     low = [one - (1.0 if place in (3, 9, 12, 15, 18, 21) else 0.0) for place, one in enumerate(row)]
     alone = decided(column(row), column(low)).comparisons[0]
-    first = decided(column(row), column(low), column(row), column(row)).comparisons[0]
+    first = decided(column(row), column(low), *[column(row)] * 4).comparisons[0]
 
     assert alone.layer_verdicts["judge"].verdict == "REGRESS"
     assert first.layer_verdicts["judge"].verdict != "REGRESS"

@@ -166,10 +166,10 @@ def test_a_layer_that_is_a_little_lower_by_chance_holds_nothing_back() -> None:
 
 def test_layers_are_tested_together_where_they_make_a_regress() -> None:
     """A fall with p = 0.031 on its own is no REGRESS when it is one of two layers: 0.063 by Holm."""
-    steady, fallen = [3.5] * 24, [3.5 - (place < 6) for place in range(24)]
+    steady, fallen = [3.5] * 24, [3.5 - (place < 5) for place in range(24)]
 
     alone = compared(column(steady), column(fallen))
-    beside = compared(column(steady, fact=[4.0] * 24), column(fallen, fact=[4.0 + (place > 17) for place in range(24)]))
+    beside = compared(column(steady, fact=[4.0] * 24), column(fallen, fact=[4.0 + (place > 18) for place in range(24)]))
 
     assert (alone.verdict, alone.rule[:2]) == ("REGRESS", "4.")
     assert (beside.verdict, beside.rule) == ("CAUTIOUS", "5. a layer fell below its gate, not significantly")

@@ -101,8 +101,8 @@ def test_all_treatments_have_to_be_settled_at_one_look() -> None:
 
 
 def test_several_treatments_share_the_chance_of_settling_it() -> None:
-    """Six higher of twenty, none lower, are p = 0.031: enough for one treatment, 0.063 for each of two."""
-    flat, higher = FLAT[:20], [4.0 + (place < 6) for place in range(20)]
+    """Five higher of twenty, none lower, are p = 0.031: enough for one treatment, 0.063 for each of two."""
+    flat, higher = FLAT[:20], [4.0 + (place < 5) for place in range(20)]
 
     assert told({"old": flat, "new": higher}) is not None
     assert told({"old": flat, "new": higher, "newer": higher}) is None

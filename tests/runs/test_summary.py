@@ -178,16 +178,16 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
 
 
 def test_mean_interval_and_gate_count_the_same_units() -> None:
-    """Nine samples of one cluster and one alone are two units: the mean lies in its own interval."""
+    """Nine samples of one cluster and one alone: the mean is over ten samples, its interval from two units."""
     rows = [row(at, "new", "1", cluster="acme") for at in range(9)] + [row(9, "new", "5")]
     summary = summarise_results(["new"], rows, [])
 
     one = summarise_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
     gate = decide_between_run_variants(frame(control="new", variants={"new": ""}), summary).gates["new"][0]
 
-    assert one["mean"] == 3.0
+    assert one["mean"] == 1.4
     assert one["low"] <= one["mean"] <= one["high"]
-    assert gate.mean == 3.0
+    assert gate.mean == 1.4
 
 
 def test_repeats_of_a_sample_count_once() -> None:

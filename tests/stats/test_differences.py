@@ -177,13 +177,6 @@ def test_equal_repeats_add_nothing(pairs: list[tuple[int, int]]) -> None:
     assert thrice == _compared(pairs)
 
 
-def test_a_cluster_counts_once_however_large() -> None:
-    """Differences 1, 1, 1, 1 of one sample and 3 of another: 2 on average, from two samples."""
-    found = _compared([(2, 1), (2, 1), (2, 1), (2, 1), (4, 1)], clusters=[7, 7, 7, 7, 3])
-
-    assert (found.estimate, found.n) == (2.0, 2)
-
-
 def test_ties_that_are_equal_on_paper_are_equal() -> None:
     """4.33 − 4 and 3.33 − 3 differ in their last digits as floats, and 0.1 + 0.2 − 0.3 is not 0."""
     treatment = [4.33, 3.33, 1.1, 1.2, 1.0, 2.0, 2.0]

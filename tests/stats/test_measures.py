@@ -52,7 +52,7 @@ def test_the_interval_of_a_mean_by_hand() -> None:
 
 def test_repeats_of_a_sample_are_one_value_of_the_mean() -> None:
     """A sample asked three times counts as often as one asked once."""
-    found = mean_interval([5, 5, 5, 1], clusters=[1, 1, 1, 2])
+    found = mean_interval([5, 5, 5, 1], samples=[1, 1, 1, 2])
 
     assert (found.estimate, found.n) == (3.0, 2)
 

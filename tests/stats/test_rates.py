@@ -128,7 +128,7 @@ def test_equal_preferences_are_not_certain() -> None:
 
 def test_judges_of_one_sample_are_one_comparison() -> None:
     """Three answers to one pair and one to another: 1 and 0, not 3 of 4."""
-    found = win_rate_of([1, 1, 1, 0], clusters=[7, 7, 7, 2])
+    found = win_rate_of([1, 1, 1, 0], samples=[7, 7, 7, 2])
 
     assert found == _counted(1, 1)
 

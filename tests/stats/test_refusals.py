@@ -32,9 +32,10 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+ROWS = {"clusters": CLUSTERS, "samples": list(range(len(CLUSTERS)))}
 SENSE: dict[str, dict[str, Any]] = {
     "band": {"alpha": 0.7},
-    "both_orders": {"shown_first": WON, "shown_second": WON[::-1], "level": 0.95, "clusters": CLUSTERS},
+    "both_orders": {"shown_first": WON, "shown_second": WON[::-1], "level": 0.95, **ROWS},
     "bradley_terry": {
         "games": [("old", "new", won) for won in WON], "contestants": ["old", "new"], "reference": "old",
         "clusters": CLUSTERS, "level": 0.95,
@@ -47,7 +48,7 @@ SENSE: dict[str, dict[str, Any]] = {
         "first": SCORES, "second": OTHERS, "weights": "linear", "categories": [1, 2, 3, 4, 5], "level": 0.95,
         "resamples": 400,
     },
-    "difference_of": {"differences": GAPS, "level": 0.95},
+    "difference_of": {"differences": GAPS, "level": 0.95, "sizes": LENGTHS, "span": 4.0},
     "fleiss_kappa": {"raters": [SCORES, OTHERS], "level": 0.95, "resamples": 400},
     "holm": {"ps": [0.01, 0.2, 0.5]},
     "hotelling_of": {"differences": {"style": GAPS, "facts": GAPS[::-1]}},
@@ -63,26 +64,26 @@ SENSE: dict[str, dict[str, Any]] = {
     "level_at": {"looks": LOOKS, "level": 0.95},
     "looks_after": {"samples": 30, "looks": (20, 40, 60)},
     "mcnemar_worse": {"lost_by_treatment": 3, "lost_by_control": 1},
-    "mean_interval": {"values": SCORES, "level": 0.95, "clusters": CLUSTERS},
+    "mean_interval": {"values": SCORES, "level": 0.95, **ROWS, "per": "sample"},
     "mean_pairwise": {"raters": [SCORES, OTHERS], "level": 0.95, "resamples": 400},
     "near_rejection": {"differences": GAPS, "looks": LOOKS, "level": 0.95},
     "needed_for": {"effect": 0.5, "sd": 1.0, "power": 0.8, "step": 0.1, "level": 0.95},
-    "not_worse": {"differences": GAPS, "by": 0.5, "level": 0.9},
+    "not_worse": {"differences": GAPS, "by": 0.5, "span": 4.0, "level": 0.95, "sizes": LENGTHS},
     "p_over_looks": {"p": 0.01, "looks": LOOKS, "level": 0.95},
-    "paired_difference": {"treatment": SCORES, "control": OTHERS, "level": 0.95, "clusters": CLUSTERS},
+    "paired_difference": {"treatment": SCORES, "control": OTHERS, "level": 0.95, **ROWS, "per": "sample"},
     "pearson": {"x": SCORES, "y": OTHERS, "level": 0.95},
     "planned_looks": {"planned": 100},
     "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1},
     "power_of": {"n": 20, "effect": 0.5, "sd": 1.0, "step": 0.1, "level": 0.95},
     "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "clusters": [*range(30)]},
     "saturation": {"differences": GAPS, "level": 0.95},
-    "sequential_difference": {"differences": GAPS, "looks": LOOKS, "level": 0.95},
+    "sequential_difference": {"differences": GAPS, "looks": LOOKS, "level": 0.95, "sizes": LENGTHS, "span": 4.0},
     "spearman": {"x": SCORES, "y": OTHERS, "level": 0.95},
     "step_of": {"differences": GAPS},
     "student_quantile": {"tail": 0.025, "df": 5},
-    "unit_differences": {"treatment": SCORES, "control": OTHERS, "clusters": CLUSTERS},
+    "unit_differences": {"treatment": SCORES, "control": OTHERS, **ROWS, "per": "sample"},
     "wilson": {"passed": 3, "n": 10, "level": 0.95},
-    "win_rate_of": {"preferences": WON, "level": 0.95, "clusters": CLUSTERS},
+    "win_rate_of": {"preferences": WON, "level": 0.95, **ROWS, "per": "sample"},
     "Looks": {"taken": (20, 60), "planned": 100},
 }  # fmt: skip
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from typing import TypedDict
+
+import numpy as np
 
 from evenhand.compare.badges import list_treatment_badges
 from evenhand.compare.decision import (
@@ -26,8 +29,9 @@ from evenhand.compare.decision import (
     treatment_difference_points_text,
     treatment_difference_text,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, compared_layers_reason
+from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, LossShare, compared_layers_reason
 from evenhand.compare.measure import (
+    ComparedRows,
     DecisionSettings,
     ShortSamplesByVariant,
     measure_compared_variant_agreement,
@@ -36,7 +40,7 @@ from evenhand.compare.measure import (
 )
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
-from evenhand.stats.arrays import Undefined
+from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
@@ -44,6 +48,19 @@ from evenhand.wording import format_plural, format_score, join_names, round_for_
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
+SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
+
+
+class DecisionTerms(TypedDict):
+    """How variants are compared, as far as an eval says it."""
+
+    per: CountedPer
+    smallest_effect: float
+    span: float | None
+    criterion_spans: Mapping[str, float]
+    smallest_loss: LossShare
+    multivariate: bool
+    tie_breaks: Sequence[str]
 
 
 def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no other holds.
@@ -51,11 +68,16 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     *,
     control: str,
     clusters: Sequence[int],
+    samples: Sequence[int] | None = None,
+    per: CountedPer = "sample",
     seed: int,
     gates: Mapping[str, float] | None = None,
     judges: Mapping[str, Sequence[RowScores]] | None = None,
     aligned: Agreement | Undefined | None = None,
     smallest_effect: float = 0.5,
+    span: float | None = SPAN_OF_COMPOSITES,
+    criterion_spans: Mapping[str, float] | None = None,
+    smallest_loss: LossShare | None = None,
     multivariate: bool = False,
     tie_breaks: Sequence[str] = (),
     not_worse_by: float | None = None,
@@ -68,24 +90,32 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
 
-    `clusters` names the sample of each row: repeats share it. `judges` holds, per variant, one row of scores per judge;
-    `aligned` is how far the panel agrees with people. With `not_worse_by`, a treatment that cannot be told from the
-    control passes where it is surely not worse by more than that. With `looks`, intervals and p-values hold although
-    the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
-    each variant beside the layers: whoever misses one does not ship. `short_samples` names, by variant and layer, what
-    is below the gate of a layer. `tie_breaks` are criteria that rank treatments with equal means. With `multivariate`,
-    all layers together are tested too. A decision that was `forced` passes nothing.
+    Rows of one of `clusters` are not independent; those of one of `samples` are its repeats (without `samples`, a
+    cluster is a sample). The difference is the mean over samples or, `per` cluster, over clusters. `judges` holds, per
+    variant, one row of scores per judge; `aligned` is how far the panel agrees with people. With `not_worse_by`, a
+    treatment that cannot be told from the control passes where it is surely not worse by more than that. With `looks`,
+    intervals and p-values hold although the run was looked at while it came in; it `stopped_early` where one of them
+    settled it. `other_gates` are those of each variant beside the layers: whoever misses one does not ship.
+    `short_samples` names, by variant and layer, what is below the gate of a layer. `tie_breaks` are criteria that rank
+    treatments with equal means. With `multivariate`, all layers together are tested too. `span` lies between the ends
+    of the scale of composites and layers (`criterion_spans`: of criteria); None where there are none. While losses as
+    large as `smallest_loss` says could make up its share, a treatment does not ship. A decision that was `forced`
+    passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
+    rows = ComparedRows.number(clusters, samples, per)
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
-        layer_means={name: measure_layer_means(column, clusters, layers) for name, column in columns.items()},
+        layer_means={name: measure_layer_means(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
+        span=span,
+        criterion_spans=criterion_spans or {},
+        smallest_loss=smallest_loss or LossShare(),
         multivariate=multivariate,
         tie_breaks=tie_breaks,
         not_worse_by=not_worse_by,
@@ -97,8 +127,8 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         forced=forced,
     )
     if len(columns) == 1:
-        return _conclude_solo_decision(columns[control], clusters, setting)
-    return _conclude_decision(measure_treatments(columns, clusters, setting), setting)
+        return _conclude_solo_decision(columns[control], rows, setting)
+    return _conclude_decision(measure_treatments(columns, rows, setting), setting)
 
 
 def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings) -> CompareDecision:
@@ -189,13 +219,11 @@ def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[Gat
 LOWEST_COMPOSITE, HIGHEST_COMPOSITE = 1.0, 5.0  # The ends of the composite's scale: a mean is never off it.
 
 
-def _conclude_solo_decision(
-    column: VariantColumn, clusters: Sequence[int], setting: DecisionSettings
-) -> CompareDecision:
+def _conclude_solo_decision(column: VariantColumn, rows: ComparedRows, setting: DecisionSettings) -> CompareDecision:
     """SOLO: the state of the gates, and nothing to compare with."""
     name, other = setting.control, setting.other_gates.get(setting.control, ())
     mark, doubts, advice = _forced_comparison_reasons(setting.forced)
-    scored = [(score, cluster) for score, cluster in zip(column.composite, clusters, strict=True) if score is not None]
+    scored = any(score is not None for score in column.composite)
     gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
     alone = (
         f"{name} stands alone. {_control_gates_reason(setting, gates[name]) if scored else 'Nothing could be scored'}"
@@ -205,7 +233,7 @@ def _conclude_solo_decision(
         verdict="SOLO",
         exit_code=0 if scored and all(state.passed for state in gates[name]) and not setting.forced else 1,
         headline=f"{missed.says if missed else alone}{mark}.",
-        sure=_control_without_treatment_reason(scored),
+        sure=_control_without_treatment_reason(column, rows),
         control=name,
         best=None,
         gates=gates,
@@ -218,14 +246,19 @@ def _conclude_solo_decision(
     )
 
 
-def _control_without_treatment_reason(scored: Sequence[tuple[float, int]]) -> str:
-    if len({cluster for _, cluster in scored}) < 2:
+def _control_without_treatment_reason(column: VariantColumn, rows: ComparedRows) -> str:
+    values = np.array(column.composite, np.float64)
+    there = ~np.isnan(values)
+    clusters, samples = rows.clusters[there], rows.samples[there]
+    if len(np.unique(clusters)) < 2:
         return "There is nothing to compare it with, and too few samples to say how sure its mean is."
-    mean = mean_interval([score for score, _ in scored], clusters=[cluster for _, cluster in scored])
+    mean = mean_interval(values[there], clusters=clusters, samples=samples, per=rows.per)
+    counted, n = format_plural(len(np.unique(samples)), "sample"), mean.n
+    within = f" in {format_plural(n, 'cluster')}" if n < len(np.unique(samples)) else ""
     low, high = max(LOWEST_COMPOSITE, mean.low), min(HIGHEST_COMPOSITE, mean.high)
     return (
         f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95 % interval "
-        f"{format_score(low)} to {format_score(high)}, from {format_plural(mean.n, 'sample')}."
+        f"{format_score(low)} to {format_score(high)}, from {counted}{within}."
     )
 
 
@@ -280,6 +313,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         saturation=facts.saturation,
         badges=list_treatment_badges(facts),
         together=facts.together,
+        clusters=facts.clusters,
     )
 
 
@@ -290,8 +324,13 @@ def _verdict_chance_reason(facts: CompareFacts, found: VerdictRuling) -> str:
 
 def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
     some = f"{facts.pairs:,} of " if facts.pairs < facts.samples else ""
+    within = ""
+    if facts.clusters:
+        votes = ", each with one vote," if facts.clusters.per == "cluster" else ""
+        within = f" in {format_plural(facts.clusters.count, 'cluster')}{votes}"
     counts = (
-        f"{some}{format_plural(facts.samples, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
+        f"{some}{format_plural(facts.samples, 'sample')}{within} scored with both: {facts.treatment} higher in "
+        f"{facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
     return (counts, *_treatment_difference_reason(facts), *compared_layers_reason(facts.together), *found.why)

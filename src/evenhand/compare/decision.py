@@ -21,7 +21,13 @@ from evenhand.wording import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import ComparedLayersTogether, CompareFacts, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import (
+        ComparedClusters,
+        ComparedLayersTogether,
+        CompareFacts,
+        DifferenceHistogram,
+        NotWorseResult,
+    )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -82,8 +88,8 @@ class LayerVerdict:
 class Comparison:
     """A treatment against the control.
 
-    `p` is the composite's, adjusted by Holm where there are several treatments. `pairs`, wins, ties, losses and lost
-    outputs count samples: repeats of one sample are one.
+    `p` is the composite's, adjusted by Holm where there are several treatments. `pairs`, wins, ties and losses count
+    samples: repeats of one sample are one. Lost outputs of one cluster are one.
     """
 
     treatment: str
@@ -112,6 +118,7 @@ class Comparison:
     badges: tuple[Badge, ...]
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
     samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
+    clusters: ComparedClusters | None = None  # Where samples are in clusters: how many, and how they count.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,9 +351,17 @@ def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> A
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    known = (DifferenceHistogram, ComparedLayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
+    known = (
+        ComparedClusters,
+        ComparedLayersTogether,
+        DifferenceHistogram,
+        NotWorseResult,
+        Difference,
+        PowerBand,
+        Saturation,
+    )
     return {one.__name__: one for one in known}

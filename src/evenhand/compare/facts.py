@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evenhand.compare.decision import GateSamples, GateState
-from evenhand.stats.arrays import Undefined
+from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import format_p_value, join_names
+from evenhand.wording import format_p_value, format_plural, join_names
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -63,12 +63,36 @@ class JudgeAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotWorseResult:
-    """Whether the treatment is not worse by more than `by`: the interval, one-sided at 5 %, lies wholly above −`by`."""
+    """Whether the treatment is not worse by more than `by`: a one-sided lower bound at this level lies above −`by`."""
 
     by: float
     low: float
     level: float
     holds: bool
+    needed: int = 0  # The least number of samples that could show it; earlier versions did not say.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossShare:
+    """Losses of so many points that may make up a share of the samples; without a share they are only told."""
+
+    points: float = 2.0
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeLosses:
+    """How many samples, or clusters, lost at least so many points, and the share that such losses may still have."""
+
+    points: float
+    seen: int
+    upper: float
+    allowed: float | None
+
+    @property
+    def too_many(self) -> bool:
+        """They could still make up more than was allowed."""
+        return self.allowed is not None and self.upper > self.allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +122,25 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
         return (f"The layers could not be tested together: {found.why_not}.",)
     f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
     return (f"All layers together ({join_names(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedClusters:
+    """How the samples fall into clusters, and what the difference is by either way of counting.
+
+    `largest_share` is what the largest cluster counts of the whole; `per` says what counts once: samples or clusters.
+    """
+
+    count: int
+    per: CountedPer
+    largest_share: float
+    mean_over_samples: float
+    mean_over_clusters: float
+
+    @property
+    def means_disagree(self) -> bool:
+        """Whether samples and clusters, each counted once, say opposite things."""
+        return self.mean_over_samples * self.mean_over_clusters < 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +183,8 @@ class CompareFacts:
     not_worse: NotWorseResult | None
     other_gates: tuple[GateState, ...] = ()
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
+    clusters: ComparedClusters | None = None  # Where samples are in clusters.
+    large_losses: LargeLosses | None = None
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -149,7 +194,7 @@ class CompareFacts:
         return replace(
             self,
             what=f"layer {name}",
-            pairs=layer.difference.n if layer.difference else 0,
+            pairs=(self.pairs if self.clusters else layer.difference.n) if layer.difference else 0,
             composite=layer.difference,
             p=layer.p_held if layer.difference else None,
             tests=1,
@@ -160,6 +205,7 @@ class CompareFacts:
             not_worse=None,
             other_gates=(),
             together=None,
+            large_losses=None,
         )
 
     @property
@@ -168,9 +214,25 @@ class CompareFacts:
         return LEAST_NEEDED if self.power is None else self.power.needed
 
     @property
+    def units(self) -> int:
+        """How many independent observations there are: clusters, or pairs where these stand for themselves."""
+        return self.clusters.count if self.clusters else self.pairs
+
+    @property
+    def unit(self) -> str:
+        """What an independent observation is called."""
+        return "cluster" if self.clusters else "sample"
+
+    @property
+    def counted_pairs(self) -> str:
+        """How many pairs there are, and in how many clusters."""
+        within = f" in {format_plural(self.clusters.count, 'cluster')}" if self.clusters else ""
+        return f"{format_plural(self.pairs, 'pair')}{within}"
+
+    @property
     def few(self) -> bool:
-        """Fewer pairs than a verdict takes, unless the whole interval matters."""
-        return self.pairs < LEAST_NEEDED
+        """Fewer independent pairs than a verdict takes, unless the whole interval matters."""
+        return self.units < LEAST_NEEDED
 
     @property
     def reaches_effect(self) -> bool:

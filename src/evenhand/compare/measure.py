@@ -12,26 +12,33 @@ from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import (
+    GATE_TOLERANCE,
+    ComparedClusters,
     ComparedLayersTogether,
     CompareFacts,
     DifferenceHistogram,
     JudgeAgreement,
+    LargeLosses,
     LayerFacts,
+    LossShare,
     NotWorseResult,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
-from evenhand.stats.arrays import Undefined
+from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, average_clusters
+from evenhand.stats.bounded import not_worse
 from evenhand.stats.correlation import mean_pairwise
-from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
+from evenhand.stats.differences import Difference, difference_of, unit_differences
 from evenhand.stats.multiple_tests import holm, hotelling_of
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
-from evenhand.stats.rates import Mcnemar, mcnemar_worse
+from evenhand.stats.rates import Mcnemar, bound_share_from_above, mcnemar_worse
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 from evenhand.wording import format_plural
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
 
@@ -47,6 +54,9 @@ class DecisionSettings:
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
     smallest_effect: float
+    span: float | None  # Between the ends of the scale of composite and layers; None where it has none.
+    criterion_spans: Mapping[str, float]
+    smallest_loss: LossShare
     multivariate: bool
     not_worse_by: float | None
     treatments: int
@@ -59,19 +69,67 @@ class DecisionSettings:
     forced: ForcedComparison | None = None
 
 
-def measure_layer_means(
-    column: VariantColumn, clusters: Sequence[int], layers: Sequence[str]
-) -> dict[str, float | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRows:
+    """The sample and the cluster of each row, and whether a mean counts every sample once or every cluster."""
+
+    samples: Integers
+    clusters: Integers
+    per: CountedPer = "sample"
+
+    @classmethod
+    def number(cls, clusters: Sequence[int], samples: Sequence[int] | None, per: CountedPer) -> ComparedRows:
+        """Number samples and clusters from 0; without samples, the rows of a cluster are repeats of one."""
+        return cls(
+            samples=_number_rows(clusters if samples is None else samples), clusters=_number_rows(clusters), per=per
+        )
+
+    def average(self, values: Floats, there: Booleans) -> ClusterMeans:
+        """The mean of every cluster over the rows that are there, with what it counts."""
+        return average_clusters(values, self.clusters[there], self.samples[there], self.per)
+
+
+def _number_rows(names: Sequence[int]) -> Integers:
+    return np.unique(np.asarray(names), return_inverse=True)[1] if len(names) else np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedScoreDifferences:
+    """Treatment minus control, by sample and by cluster; a cluster counts by its samples, unless it counts once."""
+
+    samples: Floats
+    sample_clusters: Integers
+    units: ClusterMeans
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some cluster holds more than one sample."""
+        return len(self.units.means) < len(self.samples)
+
+    @property
+    def independent(self) -> Floats:
+        """One value per cluster that has the mean over samples as its mean, and the scatter of that mean's error."""
+        sizes = self.units.sizes / self.units.sizes.mean() if len(self.units.sizes) else self.units.sizes
+        if self.units.equal_sizes:
+            return self.units.means
+        middle = float(np.average(self.units.means, weights=sizes))
+        pulled: Floats = middle + sizes * (self.units.means - middle)
+        return pulled
+
+
+_NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
+
+
+def measure_layer_means(column: VariantColumn, rows: ComparedRows, layers: Sequence[str]) -> dict[str, float | None]:
     """Each layer's mean over the samples that have it; every sample counts once, however often it was repeated."""
-    units = np.asarray(clusters)
     means: dict[str, float | None] = {}
     for layer in layers:
         values = np.array(column.layers.get(layer, ()), dtype=np.float64)
-        there = np.flatnonzero(~np.isnan(values))
+        there = ~np.isnan(values)
         means[layer] = None
-        if len(there):
-            _, unit = np.unique(units[there], return_inverse=True)
-            means[layer] = float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
+        if there.any():
+            units = rows.average(values[there], there)
+            means[layer] = float(np.average(units.means, weights=units.sizes))
     return means
 
 
@@ -94,12 +152,11 @@ def measure_compared_variant_agreement(
 
 
 def measure_treatments(
-    columns: Mapping[str, VariantColumn], clusters: Sequence[int], setting: DecisionSettings
+    columns: Mapping[str, VariantColumn], rows: ComparedRows, setting: DecisionSettings
 ) -> list[CompareFacts]:
     """The facts of every treatment, in order; what can condemn one of them is adjusted over all of them."""
-    units = np.unique(np.asarray(clusters), return_inverse=True)[1] if len(clusters) else np.empty(0, np.int64)
     treatments = [name for name in columns if name != setting.control]
-    found = [_measure_treatment_facts(columns, name, units, setting) for name in treatments]
+    found = [_measure_treatment_facts(columns, name, rows, setting) for name in treatments]
     tested = [place for place, facts in enumerate(found) if facts.p is not None]
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
@@ -115,59 +172,61 @@ def measure_treatments(
 
 
 def _measure_treatment_facts(
-    columns: Mapping[str, VariantColumn], treatment: str, units: NDArray[np.int64], setting: DecisionSettings
+    columns: Mapping[str, VariantColumn], treatment: str, rows: ComparedRows, setting: DecisionSettings
 ) -> CompareFacts:
     ours, theirs = columns[treatment], columns[setting.control]
     own, other = np.array(ours.composite, np.float64), np.array(theirs.composite, np.float64)
     both = ~np.isnan(own) & ~np.isnan(other)
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
-    # Per sample: repeats of one sample that fail together are one loss, not several.
-    lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
-    differences = _pair_score_differences(ours.composite, theirs.composite, units, both)
-    composite = _test_treatment_against_control(differences, setting)
+    # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
+    lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
+    differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
+    composite = _test_treatment_against_control(differences, setting, setting.span)
     power = _measure_power_band(differences, composite, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
         control=setting.control,
-        samples=len(lost),
-        pairs=len(differences),
+        samples=len(np.unique(rows.samples)),
+        pairs=len(differences.samples),
+        clusters=_summarise_compared_clusters(differences, rows.per),
+        large_losses=_count_large_losses(differences, setting),
         lost=adjust_lost_outputs_for_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
         dropped=int(only_control.sum()),
-        wins=int((differences > 0).sum()),
-        ties=int((differences == 0).sum()),
-        losses=int((differences < 0).sum()),
+        wins=int((differences.samples > 0).sum()),
+        ties=int((differences.samples == 0).sum()),
+        losses=int((differences.samples < 0).sum()),
         composite=composite,
         p=composite.p if composite else None,
         tests=1,
-        layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
+        layers=_measure_layer_facts(ours, theirs, rows, both, treatment, setting),
         power=power,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_treatment_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
-        criteria=_measure_criterion_differences(ours, theirs, units, setting),
-        spread=_bin_treatment_differences(differences),
+        criteria=_measure_criterion_differences(ours, theirs, rows, setting),
+        spread=_bin_treatment_differences(differences.samples),
         not_worse=_test_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
-        together=_test_layers_together(ours, theirs, units, both, setting) if setting.multivariate else None,
+        together=_test_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
     )
 
 
 def _measure_layer_facts(
     ours: VariantColumn,
     theirs: VariantColumn,
-    units: NDArray[np.int64],
-    both: NDArray[np.bool_],
+    rows: ComparedRows,
+    both: Booleans,
     treatment: str,
     setting: DecisionSettings,
 ) -> dict[str, LayerFacts]:
     found = {}
     for layer, gate in setting.layer_gates.items():
-        differences = np.empty(0)
+        differences = _NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
-            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], units, both)
-        difference = _test_treatment_against_control(differences, setting)
+            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
+        difference = _test_treatment_against_control(differences, setting, setting.span)
         power = _measure_power_band(differences, difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
@@ -185,13 +244,15 @@ def _measure_layer_facts(
 def _test_layers_together(
     ours: VariantColumn,
     theirs: VariantColumn,
-    units: NDArray[np.int64],
-    both: NDArray[np.bool_],
+    rows: ComparedRows,
+    both: Booleans,
     setting: DecisionSettings,
 ) -> ComparedLayersTogether:
     """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
     layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
-    table = {name: _pair_score_differences(ours.layers[name], theirs.layers[name], units, both) for name in layers}
+    table = {
+        name: _pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
+    }
     n = len(next(iter(table.values()))) if table else 0
     # A layer that is the same in every pair has not moved, and says nothing about the others.
     moved = {name: column for name, column in table.items() if n and np.ptp(column) > 0}
@@ -209,7 +270,7 @@ def _test_layers_together(
 
 
 def _measure_criterion_differences(
-    ours: VariantColumn, theirs: VariantColumn, units: NDArray[np.int64], setting: DecisionSettings
+    ours: VariantColumn, theirs: VariantColumn, rows: ComparedRows, setting: DecisionSettings
 ) -> dict[str, Difference | None]:
     """Each criterion that both have, over the samples that both have it for."""
     found = {}
@@ -217,16 +278,20 @@ def _measure_criterion_differences(
         if name in theirs.criteria:
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-            found[name] = _test_treatment_against_control(_pair_score_differences(own, other, units, both), setting)
+            differences, span = _pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
+            found[name] = _test_treatment_against_control(differences, setting, span)
     return found
 
 
-def _measure_power_band(differences: Floats, found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
-    return power_band(found.sd, setting.smallest_effect, step=step_of(differences)) if found else None
+def _measure_power_band(
+    differences: PairedScoreDifferences, found: Difference | None, setting: DecisionSettings
+) -> PowerBand | None:
+    return power_band(found.sd, setting.smallest_effect, step=step_of(differences.units.means)) if found else None
 
 
-def _measure_treatment_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
-    return _cached_treatment_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
+def _measure_treatment_saturation(differences: PairedScoreDifferences, setting: DecisionSettings) -> Saturation | None:
+    values = differences.independent
+    return _cached_treatment_saturation(values.tobytes(), setting.seed) if len(values) > 1 else None
 
 
 @lru_cache(2)  # Where there is one layer, its differences are those of the composite.
@@ -234,14 +299,26 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 
-def _test_not_worse(differences: Floats, setting: DecisionSettings) -> NotWorseResult | None:
-    """Each treatment has its share of the 5 % by which one of them may pass wrongly."""
-    if setting.not_worse_by is None or len(differences) < 2:
+def _test_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
+    """Each treatment has its share of the 5% by which one of them may pass wrongly."""
+    means, sizes = differences.units.means, differences.units.sizes
+    if setting.not_worse_by is None or len(means) < 2:
         return None
-    level = 1 - 0.10 / setting.treatments
-    rng = np.random.default_rng(setting.seed)
-    found = not_worse(differences, by=setting.not_worse_by, rng=rng, level=level)
-    return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds)
+    if setting.span is None:
+        what = "standardised composites have no ends, so that no loss can be ruled out"
+        raise InputError(Fault(what, "use --not-worse-by without standardise: z"))
+    level = 1 - 0.05 / setting.treatments
+    found = not_worse(means, by=setting.not_worse_by, span=setting.span, sizes=sizes, level=level)
+    return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds, needed=found.needed)
+
+
+def _count_large_losses(differences: PairedScoreDifferences, setting: DecisionSettings) -> LargeLosses:
+    """How many independent units hold a loss that large, and how large a share of them it may be."""
+    points = setting.smallest_loss.points
+    lost = np.unique(differences.sample_clusters[differences.samples <= -points + GATE_TOLERANCE])
+    units = len(differences.units.means)
+    upper = bound_share_from_above(len(lost), units) if units else 1.0
+    return LargeLosses(points=points, seen=len(lost), upper=upper, allowed=setting.smallest_loss.share)
 
 
 _MOST_HISTOGRAM_BARS = 24
@@ -265,14 +342,17 @@ def _bin_treatment_differences(differences: Floats) -> DifferenceHistogram | Non
     return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)
 
 
-def _test_treatment_against_control(differences: Floats, setting: DecisionSettings) -> Difference | None:
+def _test_treatment_against_control(
+    differences: PairedScoreDifferences, setting: DecisionSettings, span: float | None
+) -> Difference | None:
     """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
-    if len(differences) < 2:
+    means, sizes = differences.units.means, differences.units.sizes
+    if len(means) < 2:
         return None
     rng = np.random.default_rng(setting.seed)
     if setting.looks is None:
-        return difference_of(differences, rng=rng)
-    return sequential_difference(differences, looks=setting.looks, rng=rng)
+        return difference_of(means, sizes=sizes, span=span, rng=rng)
+    return sequential_difference(means, sizes=sizes, span=span, looks=setting.looks, rng=rng)
 
 
 def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
@@ -283,7 +363,26 @@ def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar
 
 
 def _pair_score_differences(
-    own: RowScores, other: RowScores, units: NDArray[np.int64], both: NDArray[np.bool_]
-) -> Floats:
+    own: RowScores, other: RowScores, rows: ComparedRows, both: Booleans
+) -> PairedScoreDifferences:
     own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
-    return unit_differences(own_paired, other_paired, units[both].tolist())
+    samples, clusters = rows.samples[both], rows.clusters[both]
+    by_sample = unit_differences(own_paired, other_paired, samples=samples).means
+    units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
+    first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
+    return PairedScoreDifferences(by_sample, clusters[first], units)
+
+
+def _summarise_compared_clusters(differences: PairedScoreDifferences, per: CountedPer) -> ComparedClusters | None:
+    """How many clusters there are and how they count; None where every sample stands for itself."""
+    if not differences.clustered:
+        return None
+    units = differences.units
+    held = units.sizes if per == "sample" else np.ones(len(units.means))
+    return ComparedClusters(
+        count=len(units.means),
+        per=per,
+        largest_share=float(held.max() / held.sum()),
+        mean_over_samples=float(differences.samples.mean()),
+        mean_over_clusters=float(units.means.mean()),
+    )

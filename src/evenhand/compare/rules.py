@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, isinf
+from math import ceil
 from statistics import NormalDist
 
 from evenhand.compare.decision import (
@@ -16,7 +16,13 @@ from evenhand.compare.decision import (
     treatment_difference_points_text,
     treatment_difference_text,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
+from evenhand.compare.facts import (
+    GATE_TOLERANCE,
+    SIGNIFICANCE_LEVEL,
+    ComparedClusters,
+    CompareFacts,
+    JudgeAgreement,
+)
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.stats.ratings import Agreement
@@ -24,6 +30,7 @@ from evenhand.wording import (
     describe_p_value,
     format_number,
     format_p_value,
+    format_percent,
     format_plural,
     format_score,
     format_signed,
@@ -32,6 +39,8 @@ from evenhand.wording import (
 )
 
 FEWEST_PAIRS = 5
+FEWEST_CLUSTERS = 6  # With five, even five equal signs come up in 1 of 16 comparisons.
+LARGEST_CLUSTER_SHARE = 0.5
 LEAST_JUDGE_AGREEMENT = 0.4
 LOST_OUTPUTS_LEVEL = 0.01
 UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
@@ -67,24 +76,30 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
     asked = facts.not_worse
     if asked is None:
         return found
-    level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else format_signed(asked.low)
+    level, low = f"{asked.level * 100:.4g} %", format_signed_beside(asked.low, -asked.by)
+    bound = f"the {level} lower bound, which holds for every distribution of scores, is {low}"
     if not asked.holds:
-        why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
+        few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
+        why = f"It may be worse by more than {asked.by:g} points: {bound}.{few if facts.units < asked.needed else ''}"
         return replace(found, why=(*found.why, why))
     gate = object_to_missed_gate(facts.treatment, facts.other_gates)
-    # Below this share, something that strikes samples at random is missed by all of them in 1 of 20 tries.
-    unseen = f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / facts.pairs)):.2g} %"
     return replace(
         found,
         says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
-        why=(
-            *found.why,
-            f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
-            f"Losses in fewer than {unseen} of the samples may have gone unseen.",
-        ),
+        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *_describe_large_losses(facts)),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
+
+
+def _describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
+    """Which share of samples may lose much although few or none were seen to."""
+    losses = facts.large_losses
+    if losses is None:
+        return ()
+    seen = f"{losses.seen:,}" if losses.seen else "None"
+    lost = f"{seen} of {format_plural(facts.units, facts.unit)} lost {losses.points:g} points or more"
+    return (f"{lost}; up to {format_percent(losses.upper)} could.",)
 
 
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
@@ -92,7 +107,7 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
         return None
     lost = facts.lost
     why = (
-        f"{facts.treatment} has no score for {format_plural(lost.lost_by_treatment, 'sample')} that {facts.control} "
+        f"{facts.treatment} has no score for {format_plural(lost.lost_by_treatment, facts.unit)} that {facts.control} "
         f"has one for; the other way round it is {lost.lost_by_control:,} ({format_p_value(lost.p)})."
     )
     return VerdictRuling(
@@ -107,6 +122,8 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
 
 
 def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
+    if facts.clusters is not None and facts.pairs >= FEWEST_PAIRS:
+        return _rule_too_few_clusters(facts, facts.clusters)
     if facts.pairs >= FEWEST_PAIRS:
         return None
     return VerdictRuling(
@@ -118,6 +135,27 @@ def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
+def _rule_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> VerdictRuling | None:
+    """No test of clustered samples keeps its level with so few of them, or where one outweighs all others."""
+    if clusters.count < FEWEST_CLUSTERS:
+        rule = f"3. fewer than {FEWEST_CLUSTERS} clusters"
+        why = f"Below {FEWEST_CLUSTERS} clusters nothing is significant: samples of one cluster are not independent."
+    elif clusters.largest_share > LARGEST_CLUSTER_SHARE + GATE_TOLERANCE:
+        rule = "3. one cluster holds more than half of the samples"
+        why = f"One cluster holds {format_percent(clusters.largest_share)} of the samples, and would decide alone."
+    else:
+        return None
+    return VerdictRuling(
+        verdict="UNDERPOWERED",
+        rule=rule,
+        says=f"{facts.counted_pairs} cannot compare {facts.treatment} with {facts.control}",
+        why=(why,),
+        next_step="Add samples of other clusters, or set `per: cluster` to give each cluster one vote."
+        if clusters.count >= FEWEST_CLUSTERS
+        else f"Score samples of at least {max(facts.needed, LEAST_NEEDED):,} clusters with both variants.",
+    )
+
+
 def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.worse:
         return None
@@ -125,7 +163,7 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
         says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
-        why=(f"The {facts.what} is significantly lower.",),
+        why=(f"The {facts.what} is significantly lower.", *_describe_cluster_disagreement(facts)),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
@@ -207,13 +245,20 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.few and not facts.reaches_effect:
         return None
     open_end = "the interval still reaches a difference that matters"
-    why = (f"{format_plural(facts.pairs, 'pair')}: a verdict takes {LEAST_NEEDED} at least.",) if facts.few else ()
+    takes = f"a verdict takes {LEAST_NEEDED}{' clusters' if facts.clusters else ''} at least"
+    why = (f"{facts.counted_pairs}: {takes}.",) if facts.few else ()
+    few = f"there are fewer than {LEAST_NEEDED} {'clusters' if facts.clusters else 'pairs'}"
     return VerdictRuling(
         verdict="UNDERPOWERED",
-        rule=f"6. the {facts.what} does not differ, and {'there are fewer than 20 pairs' if facts.few else open_end}",
-        says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
+        rule=f"6. the {facts.what} does not differ, and {few if facts.few else open_end}",
+        says=f"{facts.counted_pairs} cannot tell {facts.treatment} from {facts.control} "
         f"({treatment_difference_points_text(facts.composite)})",
-        why=(_no_treatment_difference_reason(facts), *why, *_reached_treatment_effect_reason(facts)),
+        why=(
+            _no_treatment_difference_reason(facts),
+            *why,
+            *_reached_treatment_effect_reason(facts),
+            *_describe_cluster_disagreement(facts),
+        ),
         next_step=_advise_more_samples(facts),
     )
 
@@ -234,8 +279,8 @@ def _reached_treatment_effect_reason(facts: CompareFacts) -> tuple[str, ...]:
 
 
 def _advise_more_samples(facts: CompareFacts) -> str:
-    more = format_plural(count_more_samples(facts), "more sample")
-    if facts.pairs < facts.needed:
+    more = format_plural(count_more_samples(facts), f"more {facts.unit}")
+    if facts.units < facts.needed:
         show = f"{facts.needed:,} show a difference of {facts.smallest_effect:g} points four times out of five"
         return f"Score {more} with both variants: {show}."
     settles = "that settles it four times out of five if the difference is as it was seen"
@@ -249,15 +294,15 @@ def count_more_samples(facts: CompareFacts) -> int:
     interval enough, with the same chance, that it leaves out 0 or `smallest_effect`, should the truth be what was seen.
     """
     found = facts.composite
-    if found is None or facts.pairs < facts.needed:
-        return max(1, facts.needed - facts.pairs)
+    if found is None or facts.units < facts.needed:
+        return max(1, facts.needed - facts.units)
     normal = NormalDist()
     alarm, seen = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / 2), normal.inv_cdf(USUAL_POWER)
     shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
     reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
     ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
     narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
-    return max(1, ceil(facts.pairs * (narrower - 1)))
+    return max(1, ceil(facts.units * (narrower - 1)))
 
 
 def _rule_noise(facts: CompareFacts) -> VerdictRuling:
@@ -268,7 +313,11 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
             f"{facts.treatment} cannot be told from {facts.control} "
             f"({treatment_difference_points_text(facts.composite)})"
         ),
-        why=(_no_treatment_difference_reason(facts), _describe_ruled_out_effect(facts)),
+        why=(
+            _no_treatment_difference_reason(facts),
+            _describe_ruled_out_effect(facts),
+            *_describe_cluster_disagreement(facts),
+        ),
         next_step=_advise_cheaper_variant(facts),
     )
 
@@ -299,7 +348,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             verdict="PROGRESS",
             rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
             says=says,
-            why=(why,),
+            why=(why, *_describe_large_losses(facts)),
             next_step=f"Ship {facts.treatment}.",
         )
     return VerdictRuling(
@@ -335,6 +384,15 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
         step = f"Get a score for every output of {facts.treatment}, then compare again."
         found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
+    if facts.large_losses is not None and facts.large_losses.too_many:
+        allowed = format_percent(facts.large_losses.allowed or 0.0)
+        what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
+        step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
+        found.append(ShippingObjection(what=what, reasons=_describe_large_losses(facts), next_step=step))
+    if disagreement := _describe_cluster_disagreement(facts):
+        step = "Look at the large clusters alone: they and the small ones moved in opposite directions."
+        what = "samples and clusters disagree"
+        found.append(ShippingObjection(what=what, reasons=disagreement, next_step=step))
     apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_put_verdict_in_doubt(one)]
     if apart:
         reasons = tuple(
@@ -353,13 +411,23 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
 
 
 def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
-    pairs, matters = format_plural(facts.pairs, "pair"), facts.smallest_effect
-    reason = f"{pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
+    matters = facts.smallest_effect
+    reason = f"{facts.counted_pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
     if facts.composite is not None and facts.composite.bounded:
         reason += f", and it begins at {format_signed_beside(facts.composite.low, matters)}"
-    more = format_plural(LEAST_NEEDED - facts.pairs, "more sample")
+    more = format_plural(LEAST_NEEDED - facts.units, f"more {facts.unit}")
     step = f"Score {more} with both variants to confirm it."
     return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
+
+
+def _describe_cluster_disagreement(facts: CompareFacts) -> tuple[str, ...]:
+    """That the mean over samples and the mean over clusters have opposite signs, where they do."""
+    if facts.clusters is None or not facts.clusters.means_disagree:
+        return ()
+    samples, clusters = (
+        format_signed(one) for one in (facts.clusters.mean_over_samples, facts.clusters.mean_over_clusters)
+    )
+    return (f"Every sample counted once, the difference is {samples}; every cluster counted once, it is {clusters}.",)
 
 
 def lower_treatment_layer_reason(name: str, found: Difference | None) -> str:

@@ -10,7 +10,7 @@ from itertools import chain
 from math import isnan
 from typing import Any
 
-from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, SPAN_OF_COMPOSITES, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
     REQUIRED_GATE,
@@ -22,6 +22,7 @@ from evenhand.compare.decision import (
     VariantColumn,
     describe_missed_gates,
 )
+from evenhand.compare.facts import LossShare
 from evenhand.compare.gate_samples import (
     SampleNames,
     find_short_samples,
@@ -30,7 +31,7 @@ from evenhand.compare.gate_samples import (
 from evenhand.errors import Fault, InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, count_samples_by_layers
-from evenhand.runs.tally import RunTallyMean, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
 from evenhand.wording import format_plural, join_names
 
@@ -78,6 +79,7 @@ def decide_between_run_variants(
             columns,
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
+            samples=[tallies[frame.control].places[row] // MOST_REPEATS for row in rows[frame.control]],
             gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={
@@ -85,9 +87,7 @@ def decide_between_run_variants(
                 for name, tally in tallies.items()
             },
             judges={name: list(own.values()) for name, own in judges.items()},
-            smallest_effect=float(frame.smallest_effect),
-            multivariate=frame.composite.multivariate,
-            tie_breaks=frame.tie_breaks,
+            **list_decision_terms(frame),
             seed=frame.seed,
             stopped_early=stopped_early,
             looks=looks,
@@ -98,6 +98,21 @@ def decide_between_run_variants(
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     return _decide_without_compared_scores(decision, tallies, frame.shippable_variants)
+
+
+def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
+    """What an eval says about how its variants are compared."""
+    loss = frame.composite.smallest_loss_share
+    ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    return {
+        "per": frame.composite.per,
+        "smallest_effect": float(frame.smallest_effect),
+        "span": None if frame.composite.standardise == "z" else SPAN_OF_COMPOSITES,
+        "criterion_spans": {id: high - low for id, (low, high) in ends.items()},
+        "smallest_loss": LossShare() if loss is None else LossShare(points=float(loss.points), share=float(loss.share)),
+        "multivariate": frame.composite.multivariate,
+        "tie_breaks": frame.tie_breaks,
+    }
 
 
 def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.compare.measure import adjust_lost_outputs_for_looks
-from evenhand.compare.rules import LOST_OUTPUTS_LEVEL
+from evenhand.compare.rules import LARGEST_CLUSTER_SHARE, LOST_OUTPUTS_LEVEL
+from evenhand.stats.arrays import ClusterMeans, CountedPer
 from evenhand.stats.differences import unit_differences
 from evenhand.stats.multiple_tests import holm
 from evenhand.stats.power import LEAST_NEEDED
@@ -20,6 +21,7 @@ from evenhand.wording import join_names
 
 Floats = NDArray[np.float64]
 CompositesByVariant = Mapping[str, float | None]  # Composites by variant; None where there is none.
+ComparedScoresRow = tuple[CompositesByVariant, int, int | str]  # With the sample and the cluster.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class VerdictStoppingRule:
         control: str,
         repeats: int,
         seed: int,
+        per: CountedPer = "sample",
     ) -> None:
         self._order = order
         self._planned = tuple(looks)
@@ -59,9 +62,10 @@ class VerdictStoppingRule:
         self._control = control
         self._repeats = repeats
         self._seed = seed
+        self._per = per
         # By position and repeat.
-        self._pending_scores: dict[int, dict[int, tuple[CompositesByVariant, int | str]]] = {}
-        self._rows: list[tuple[CompositesByVariant, int | str]] = []  # Of the first so many samples, in their order.
+        self._pending_scores: dict[int, dict[int, ComparedScoresRow]] = {}
+        self._rows: list[ComparedScoresRow] = []  # Of the first so many samples, in their order.
         self._complete_samples = 0
         self._looks_taken = 0
         self.settled: EarlyVerdict | None = None
@@ -73,7 +77,8 @@ class VerdictStoppingRule:
 
         Samples of one cluster are not independent.
         """
-        self._pending_scores.setdefault(position, {})[repeat] = scores, position if cluster is None else cluster
+        row = scores, position, position if cluster is None else cluster
+        self._pending_scores.setdefault(position, {})[repeat] = row
         while self.settled is None and self._complete_samples < len(self._order):
             awaited = self._order[self._complete_samples]
             if len(self._pending_scores.get(awaited, ())) != self._repeats:
@@ -96,10 +101,12 @@ class VerdictStoppingRule:
         lost = [p < LOST_OUTPUTS_LEVEL for p in lost_p]
         differences = [self._subtract_control_scores(name) for name in self._treatments]
         for gone, found in zip(lost, differences, strict=True):
-            if len(found) < LEAST_NEEDED or not (gone or near_rejection(found, looks=looks)):
+            lopsided = len(found.sizes) and found.sizes.max() > LARGEST_CLUSTER_SHARE * found.sizes.sum()
+            if len(found.means) < LEAST_NEEDED or lopsided or not (gone or near_rejection(found.means, looks=looks)):
                 return None
         tested = [
-            sequential_difference(found, looks=looks, rng=np.random.default_rng(self._seed)) for found in differences
+            sequential_difference(found.means, sizes=found.sizes, looks=looks, rng=np.random.default_rng(self._seed))
+            for found in differences
         ]
         adjusted = holm([one.p for one in tested]).p
         if not all(gone or p < SIGNIFICANCE_LEVEL for gone, p in zip(lost, adjusted, strict=True)):
@@ -110,22 +117,22 @@ class VerdictStoppingRule:
         ]
         return EarlyVerdict(looks=looks, why=join_names(words))
 
-    def _subtract_control_scores(self, treatment: str) -> Floats:
+    def _subtract_control_scores(self, treatment: str) -> ClusterMeans:
         """Treatment minus control, one for each independent unit that has both."""
-        units: dict[int | str, int] = {}
-        own, other, clusters = [], [], []
-        for scores, cluster in self._rows:
+        own, other, samples, clusters = [], [], [], []
+        for scores, sample, cluster in self._rows:
             ours, theirs = scores.get(treatment), scores.get(self._control)
             if ours is not None and theirs is not None:
                 own.append(ours)
                 other.append(theirs)
-                clusters.append(units.setdefault(cluster, len(units)))
-        return unit_differences(own, other, clusters)
+                samples.append(sample)
+                clusters.append(cluster)
+        return unit_differences(own, other, clusters, samples, self._per)
 
     def _test_treatment_loss_difference(self, treatment: str, looks: Looks) -> float:
         """The p-value that the treatment lost more outputs, counted by sample as the decision counts them."""
         balance: dict[int | str, int] = {}
-        for scores, cluster in self._rows:
+        for scores, _, cluster in self._rows:
             ours, theirs = scores.get(treatment) is None, scores.get(self._control) is None
             balance[cluster] = balance.get(cluster, 0) + ours - theirs
         lost = mcnemar_worse(sum(one > 0 for one in balance.values()), sum(one < 0 for one in balance.values()))

@@ -87,24 +87,26 @@ def _wins_of_two_variants(ahead: Floats, shares: Floats | None, near: float) -> 
 
 def lead_errors_under_weights(weighed: ComparedWeightedScores, weights: Floats, lead: tuple[int, int]) -> Floats:
     """The standard error over clusters of the mean lead of one variant over another; 0 where there is one cluster."""
-    _, unit, size = np.unique(weighed.cluster, return_inverse=True, return_counts=True)
-    n = len(size)
+    unit, shares = np.unique(weighed.cluster, return_inverse=True)[1], weighed.shares
+    counts = np.bincount(unit, weights=shares)  # What each cluster counts of the whole.
+    n = len(counts)
     if n < 2:
         return np.zeros(len(weights))
     if weighed.linear:
         gaps = np.column_stack([one[:, lead[0]] - one[:, lead[1]] for one in (weighed.values, weighed.rest)])
-        units = np.stack([np.bincount(unit, weights=column) / size for column in gaps.T], axis=1)
-        spread = np.atleast_2d(np.cov(units, rowvar=False))
+        sums = np.stack([np.bincount(unit, weights=shares * column) for column in gaps.T], axis=1)
+        apart = sums - counts[:, None] * sums.sum(axis=0)
         whole = np.column_stack([weights, np.ones(len(weights))])
-        squares = np.einsum("ij,jk,ik->i", whole, spread, whole)
-        straight: Floats = np.sqrt(np.maximum(squares, 0.0) / n)
+        squares = np.einsum("ij,jk,ik->i", whole, apart.T @ apart, whole)
+        straight: Floats = np.sqrt(np.maximum(squares, 0.0) * n / (n - 1))
         return straight
     first, second = (_ComparedVariantScores(weighed, variant) for variant in lead)
     errors = np.empty(len(weights))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         ahead = first.scores_under_weights(weights[block]) - second.scores_under_weights(weights[block])
-        each = np.stack([np.bincount(unit, weights=row) / size for row in ahead])
-        errors[block] = each.std(axis=1, ddof=1) / np.sqrt(n)
+        each = np.stack([np.bincount(unit, weights=shares * row) for row in ahead])
+        each -= counts * each.sum(axis=1, keepdims=True)
+        errors[block] = np.sqrt((each**2).sum(axis=1) * n / (n - 1))
     return errors
 
 

@@ -42,7 +42,8 @@ def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, see
     stays, turned = _measure_variant_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
     own_wins = means_and_wins_under_weights(weighed, weighed.weights[None])[1]
     low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
-    ahead = unit_differences(weighed.scores[:, lead[0]], weighed.scores[:, lead[1]], weighed.cluster.tolist())
+    first, second = weighed.scores[:, lead[0]], weighed.scores[:, lead[1]]
+    ahead = unit_differences(first, second, weighed.cluster, weighed.sample, weighed.per)
     return WeightRanking(
         of=weighed.of,
         variants=weighed.variants,
@@ -55,10 +56,12 @@ def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, see
         flip=find_smallest_variant_lead_flip(weighed.weights, gaps, rest)
         if weighed.linear
         else _find_nearest_drawn_lead_flip(weighed, drawn, near, lead),
-        gap=difference_of(ahead, rng=np.random.default_rng(seed)) if len(ahead) > 1 else None,
+        gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
+        if len(ahead.means) > 1
+        else None,
         with_noise=stays,
         turned=turned,
-        samples=len(np.unique(weighed.cluster)),
+        samples=len(np.unique(weighed.sample)),
         left_out=weighed.left_out,
         linear=weighed.linear,
         note=weighed.note,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.evals.eval_scoring import name_sample_rubric_column
 from evenhand.runs.columns import RunTable
+from evenhand.stats.arrays import CountedPer
 
 RubricData = Mapping[str, Any]
 Floats = NDArray[np.float64]
@@ -24,7 +25,8 @@ class ComparedWeightedScores:
     """Parts of a score under weights that sum to 1.
 
     `values` holds rows × variants × parts, each part on the common span. A row is a sample and repeat that every
-    variant has whole; rows of one `cluster` are not independent. Under other weights a score is
+    variant has whole: rows of one `sample` are its repeats, rows of one `cluster` are not independent, and `per` says
+    what counts once. Under other weights a score is
     `min(values · weights, ceiling) · factor + rest`: what is no matter of weights stays as it was.
     """
 
@@ -33,7 +35,9 @@ class ComparedWeightedScores:
     weights: Floats
     variants: tuple[str, ...]
     values: Floats
+    sample: Integers
     cluster: Integers
+    per: CountedPer
     ceiling: Floats
     factor: Floats
     rest: Floats
@@ -53,8 +57,9 @@ class ComparedWeightedScores:
 
     @property
     def shares(self) -> Floats:
-        """What each row counts in a mean: clusters count alike."""
-        _, unit, size = np.unique(self.cluster, return_inverse=True, return_counts=True)
+        """What each row counts in a mean: samples count alike, or clusters."""
+        counted = self.cluster if self.per == "cluster" else self.sample
+        _, unit, size = np.unique(counted, return_inverse=True, return_counts=True)
         return 1 / (size[unit] * len(size))
 
 
@@ -88,7 +93,9 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
         weights=weights / weights.sum(),
         variants=table.variants,
         values=values,
+        sample=table.sample[rows[:, 0]],
         cluster=table.cluster[rows[:, 0]],
+        per=table.frame.composite.per,
         ceiling=ceiling,
         factor=factor,
         rest=np.zeros(values.shape[:2]),
@@ -117,7 +124,9 @@ def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
         weights=weights / weights.sum(),
         variants=table.variants,
         values=values,
+        sample=table.sample[rows[:, 0]],
         cluster=table.cluster[rows[:, 0]],
+        per=table.frame.composite.per,
         ceiling=np.full(flat, np.inf),
         factor=np.ones(flat),
         rest=np.zeros(flat),

@@ -12,7 +12,12 @@ PASS_RATE = "pass_rate"
 GATE_NAMES = (*LAYERS, "composite", "score", PASS_RATE)
 STANDARDISE_WORDS = ("off", "z", "rank")
 DEBIAS_WORDS = ("off", "instruct", "regress")
-COMPOSITE_FIELDS = {"standardise": STANDARDISE_WORDS, "debias": DEBIAS_WORDS}  # Those that are one word.
+PER_WORDS = ("sample", "cluster")
+COMPOSITE_FIELDS = {
+    "standardise": STANDARDISE_WORDS,
+    "debias": DEBIAS_WORDS,
+    "per": PER_WORDS,
+}  # Those that are one word.
 GUARD_WORDS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
 EVAL_DIALOGUES = ("pairwise",)
 MESSAGE_ROLES = ("system", "user", "assistant")
@@ -176,8 +181,13 @@ EVAL_FIELDS: Json = {
     },
     "standardise": {"enum": list(STANDARDISE_WORDS), "default": "off", "description": "Layers, before the composite."},
     "debias": {"enum": list(DEBIAS_WORDS), "default": "off", "description": "What is done about length."},
+    "per": {"enum": list(PER_WORDS), "default": "sample", "description": "What counts once in a mean."},
     "multivariate": {**_FLAG, "default": False, "description": "Also test all layers together."},
     "smallest_effect": {**_ABOVE_0, "default": 0.5},
+    "smallest_loss_share": {
+        **_eval_object_schema({"points": _ABOVE_0, "share": _ABOVE_0}, "points", "share"),
+        "description": "No PROGRESS while losses of so many points could still make up this share of the samples.",
+    },
     "budget": {"anyOf": [_NUMBER, _eval_object_schema(BUDGET_FIELDS)]},
     "concurrency": {**_COUNT, "default": 50},
     "prices": _TEXT,

@@ -24,6 +24,7 @@ from evenhand.files.tree import (
     build_tree,
     describe_node,
     find_node_line,
+    read_node_number,
     read_node_weight,
 )
 from evenhand.model.method import LayerMean
@@ -36,6 +37,8 @@ PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compa
 SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
 MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
 JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
+LOSS_FIELD = "smallest_loss_share"
+LOSS_HINT = "as in smallest_loss_share: {points: 2, share: 0.05}"
 WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
 _NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
 
@@ -135,12 +138,21 @@ def _digest_sample_rubric_content(rubric: Rubric) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EvalLossShare:
+    """A treatment does not ship while losses of so many points could still make up more than this share of samples."""
+
+    points: Fraction
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCompositeSettings:
     """What differs from the plain mean of the layers. All of it is asked for, and enters the fingerprint.
 
     `weights` go by layer, 1 where none is given, and `why` is the reason for them. `standardise` puts layers on a
     common scale over all outputs of the run; `debias` tells judges not to reward length, or removes what length does
-    to their scores; with `multivariate`, all layers together are tested beside the composite.
+    to their scores; with `multivariate`, all layers together are tested beside the composite. A mean counts every
+    sample once or, `per` cluster, every cluster of samples.
     """
 
     weights: Mapping[str, Fraction] = field(default_factory=dict)
@@ -148,6 +160,8 @@ class EvalCompositeSettings:
     standardise: Literal["off", "z", "rank"] = "off"
     debias: Literal["off", "instruct", "regress"] = "off"
     multivariate: bool = False
+    per: Literal["sample", "cluster"] = "sample"
+    smallest_loss_share: EvalLossShare | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -167,6 +181,10 @@ class EvalCompositeSettings:
             for name, known in COMPOSITE_FIELDS.items()
             if (word := getattr(self, name)) not in known
         ]
+        loss = self.smallest_loss_share
+        if loss is not None and not (0 < loss.points <= 4 and 0 < loss.share < 1):
+            what = "smallest_loss_share needs points up to 4 and a share below 1"
+            faults.append(Fault(what, LOSS_HINT, (LOSS_FIELD,)))
         if faults:
             raise EvalError(*faults)
 
@@ -178,8 +196,10 @@ class EvalCompositeSettings:
     def list_changes(self) -> dict[str, str]:
         """What differs from the plain mean, for the fingerprint and for those who compare; the reason is no part."""
         weights = ", ".join(f"{name} {format_fraction(self.weights[name])}" for name in LAYERS if name in self.weights)
-        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias}
-        changes = {name: text for name, text in found.items() if text not in ("", "off")}
+        found = {"weights": weights, "standardise": self.standardise, "debias": self.debias, "per": self.per}
+        changes = {name: text for name, text in found.items() if text not in ("", "off", "sample")}
+        if (loss := self.smallest_loss_share) is not None:
+            changes["smallest_loss_share"] = f"{format_fraction(loss.points)} points, {format_fraction(loss.share)}"
         return changes | ({"multivariate": "yes"} if self.multivariate else {})
 
 
@@ -200,13 +220,31 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
             weights[name] = weight
     if isinstance(fields.node("weights"), MappingNode) and not weights:
         fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
-    given: dict[str, Any] = {name: fields.choice(name, words) or "off" for name, words in COMPOSITE_FIELDS.items()}
+    given: dict[str, Any] = {name: fields.choice(name, words) or words[0] for name, words in COMPOSITE_FIELDS.items()}
     given["multivariate"] = fields.boolean("multivariate") or False
+    given[LOSS_FIELD] = _read_loss_share(fields) if LOSS_FIELD in fields else None
     try:
         return EvalCompositeSettings(weights=weights, why=why, **given)
     except EvalError as error:
         fields.faults += error.faults
         return PLAIN_COMPOSITE
+
+
+def _read_loss_share(fields: FieldReader) -> EvalLossShare | None:
+    """Points and share; None where they are not numbers, which is a fault."""
+    found: dict[str, Fraction] = {}
+    for name, node, path in fields.pairs(LOSS_FIELD):
+        number = read_node_number(node)
+        if name not in ("points", "share") or isinstance(number, str):
+            what = f"{name} {number}" if isinstance(number, str) else f"{LOSS_FIELD} has no field {name!r}"
+            fields.faults.append(Fault(what, LOSS_HINT, path))
+        else:
+            found[name] = number
+    if len(found) < 2:
+        if isinstance(fields.node(LOSS_FIELD), MappingNode):
+            fields.fault(f"{LOSS_FIELD} needs points and share", LOSS_HINT, LOSS_FIELD)
+        return None
+    return EvalLossShare(**found)
 
 
 def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:

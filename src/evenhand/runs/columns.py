@@ -174,6 +174,12 @@ class JoinedRunRows:
     unpaired: tuple[int, ...]  # Per member: rows of samples that all have, but of repeats that some lack.
 
     @property
+    def samples(self) -> list[int]:
+        """Which rows are repeats of one sample."""
+        found: list[int] = self.members[0].table.sample[self.rows[0]].tolist()
+        return found
+
+    @property
     def clusters(self) -> list[int]:
         """Which rows are not independent."""
         found: list[int] = self.members[0].table.cluster[self.rows[0]].tolist()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
 from evenhand.runs.tally import MOST_REPEATS, VariantTally
+from evenhand.stats.arrays import average_clusters
 from evenhand.stats.means import mean_interval
 
 Json = dict[str, Any]
@@ -169,10 +170,11 @@ def _summarise_tagged(tally: VariantTally, positions: Sequence[int]) -> Json | N
     chosen = np.isin(np.array(tally.places, dtype=np.int64) // MOST_REPEATS, positions) & ~np.isnan(values)
     if not chosen.any():
         return None
-    values, clusters = values[chosen], np.array(tally.clusters, dtype=np.int64)[chosen]
-    units, inverse = np.unique(clusters, return_inverse=True)
-    mean = float((np.bincount(inverse, values) / np.bincount(inverse)).mean())  # Clusters count as one.
-    interval = mean_interval(values.tolist(), clusters=clusters.tolist()) if len(units) > 1 else None
+    values, clusters, samples = values[chosen], np.array(tally.clusters)[chosen], np.array(tally.samples)[chosen]
+    units = average_clusters(values, clusters, samples, tally.per)
+    mean = float(np.average(units.means, weights=units.sizes))
+    several = len(units.means) > 1
+    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None
     return {
         "mean": round(mean, 4),
         "low": max(interval.low, 1.0) if interval else None,

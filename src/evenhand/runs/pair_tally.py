@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
+from evenhand.stats.arrays import CountedPer
 from evenhand.stats.bradley_terry import bradley_terry
 from evenhand.stats.rates import WinRate, wilson, win_rate_of
 
@@ -21,11 +22,11 @@ class RunPairTally:
     and of every judge, how many pairs it answered, and in how many it named the same place both times.
     """
 
-    games: list[tuple[str, str, float, int]] = field(default_factory=list)  # First, second, share of first, cluster.
+    games: list[tuple[str, str, float, int, int]] = field(default_factory=list)  # Share of first, sample, cluster.
     undecided: dict[tuple[str, str], int] = field(default_factory=dict)
     judges: dict[str, list[int]] = field(default_factory=dict)  # Answered, followed the place, first place named.
 
-    def add(self, content: Mapping[str, Any], cluster: int) -> None:
+    def add(self, content: Mapping[str, Any], sample: int, cluster: int) -> None:
         """Count the pairs that a result keeps."""
         by_pair: dict[tuple[str, str], list[Json]] = {}
         for one in content["preferences"]:
@@ -42,7 +43,7 @@ class RunPairTally:
                 continue
             total = sum(one["weight"] for one in decided)
             shares = (one["weight"] * (0.5 if one["winner"] is None else one["winner"] == pair[0]) for one in decided)
-            self.games.append((*pair, sum(shares) / total, cluster))
+            self.games.append((*pair, sum(shares) / total, sample, cluster))
 
 
 def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
@@ -57,18 +58,20 @@ def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
     return {
         "of": frame.control,
         "pairs": [
-            _summarise_tallied_pair(*pair, tally) for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)
+            _summarise_tallied_pair(*pair, tally, frame.composite.per)
+            for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)
         ],
         "position_bias": [_summarise_run_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
         "strengths": _summarise_run_pair_strengths(frame, tally),
     }
 
 
-def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally) -> Json:
-    shares, clusters = [], []
-    for one, other, share, cluster in tally.games:
+def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally, per: CountedPer) -> Json:
+    shares, samples, clusters = [], [], []
+    for one, other, share, sample, cluster in tally.games:
         if {one, other} == {first, second}:
             shares.append(share if one == first else 1 - share)
+            samples.append(sample)
             clusters.append(cluster)
     undecided = tally.undecided.get((first, second), 0) + tally.undecided.get((second, first), 0)
     counts = {
@@ -78,7 +81,7 @@ def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally) -> Jso
     }
     rate: WinRate | None = None
     if len(set(clusters)) > 1:
-        rate = win_rate_of(shares, clusters=clusters)
+        rate = win_rate_of(shares, clusters=clusters, samples=samples, per=per)
     return {
         "first": first,
         "second": second,
@@ -112,7 +115,7 @@ def _summarise_run_pair_strengths(frame: RunEvalRecord, tally: RunPairTally) -> 
     names = [name for name in frame.variants if name in seen]
     if len(names) < 3 or frame.control not in names:
         return None
-    games = [(first, second, share) for first, second, share, _ in tally.games]
+    games = [(first, second, share) for first, second, share, *_ in tally.games]
     try:
         found = bradley_terry(
             games, contestants=names, reference=frame.control, clusters=[cluster for *_, cluster in tally.games]

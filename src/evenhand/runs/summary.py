@@ -5,7 +5,6 @@ score.
 from __future__ import annotations
 
 import json
-from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, describe_composite_layers
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, JudgeCallTally, RunTallyMean, VariantTally
+from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
@@ -56,12 +56,14 @@ def summarise_results(
     calls: Iterable[Mapping[str, Any]],
     columns: ColumnsBuilder | None = None,
     models: Mapping[str, str] | None = None,
+    per: CountedPer = "sample",
 ) -> RunSummary:
     """Count every result and every call, one at a time; `columns` take the same results on the way.
 
-    `models` are those that make the outputs of variants.
+    `models` are those that make the outputs of variants. Means count every sample once, or, `per` cluster,
+    every cluster.
     """
-    summary = RunSummary({name: VariantTally() for name in variants}, models=models or {})
+    summary = RunSummary({name: VariantTally(per=per) for name in variants}, models=models or {})
     named: dict[str, int] = {}
     last = -1
     for row in rows:
@@ -73,7 +75,7 @@ def summarise_results(
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster, priced=row["variant"] in summary.models)
             if "preferences" in content:
-                summary.pairs.add(content, cluster)
+                summary.pairs.add(content, row["position"], cluster)
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
@@ -212,12 +214,10 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
         # The rubrics' own score, where they share a scale.
-        "score": _summarise_run_mean(tally.score, tally.clusters, scales.pop()) if len(scales) == 1 else None,
-        "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
+        "score": _summarise_run_mean(tally.score, tally, scales.pop()) if len(scales) == 1 else None,
+        "composite": _summarise_run_mean(tally.composite, tally, (1, 5)),
         "layers": {
-            layer: _summarise_run_mean(tally.layers[layer], tally.clusters, (1, 5))
-            for layer in LAYERS
-            if layer in tally.layers
+            layer: _summarise_run_mean(tally.layers[layer], tally, (1, 5)) for layer in LAYERS if layer in tally.layers
         },
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
@@ -300,16 +300,17 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Va
     }
 
 
-def _summarise_run_mean(mean: RunTallyMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
-    """A mean with its interval; repeats of a sample count as one."""
+def _summarise_run_mean(mean: RunTallyMean, tally: VariantTally, scale: Sequence[float]) -> Json | None:
+    """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent."""
     if mean.exact is None:
         return None
-    values: Sequence[float] = mean.values
-    if mean.n < len(values):  # Packed: a run may have a hundred thousand.
-        clusters = array("q", (one for value, one in zip(values, clusters, strict=True) if not isnan(value)))
-        values = array("d", (value for value in values if not isnan(value)))
-    several = any(cluster != clusters[0] for cluster in clusters)
-    interval = mean_interval(values, clusters=clusters) if several else None
+    # Packed: a run may have a hundred thousand.
+    values, clusters, samples = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
+    if mean.n < len(values):
+        there = ~np.isnan(values)
+        values, clusters, samples = values[there], clusters[there], samples[there]
+    several = (clusters != clusters[0]).any()
+    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None
     return {
         "mean": float(format_fraction(mean.exact, 4)),
         "exact": str(mean.exact),
@@ -317,8 +318,8 @@ def _summarise_run_mean(mean: RunTallyMean, clusters: Sequence[int], scale: Sequ
         "high": min(interval.high, scale[1]) if interval else None,
         "level": interval.level if interval else None,
         "n": mean.n,
-        "min": min(values),
-        "max": max(values),
+        "min": float(values.min()),
+        "max": float(values.max()),
         "scale": list(scale),
     }
 

@@ -23,6 +23,7 @@ from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.eval_scoring import name_sample_rubric_column
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
+from evenhand.stats.arrays import CountedPer
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
 MOST_REPEATS = 1_000_000
@@ -33,7 +34,7 @@ MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are cou
 class RunTallyMean:
     """An exact mean with the values behind it; what is missing is counted.
 
-    Repeats of a sample, and samples of one cluster, count as one: the mean is taken over these, as intervals are.
+    Repeats of a sample count as one, and samples of one cluster where clusters are what counts.
     """
 
     values: array[float] = field(default_factory=lambda: array("d"))  # NaN is missing, or nobody was asked.
@@ -44,26 +45,26 @@ class RunTallyMean:
     open: tuple[int, Fraction, int] | None = None  # The sample that is being added to: repeats come one after another.
     named: dict[int, tuple[Fraction, int]] = field(default_factory=dict)  # By cluster: the sum, and of how many.
 
-    def add(self, value: Fraction | None, cluster: int) -> None:
-        """Count one value, or that there is none; clusters of several samples have numbers below 0."""
+    def add(self, value: Fraction | None, unit: int) -> None:
+        """Count one value of what counts once, or that there is none; clusters of several samples are below 0."""
         if value is None:
             self.missing += 1
             self.values.append(nan)
             return
         self.n += 1
         self.values.append(value.numerator / value.denominator)
-        if cluster < 0:
-            total, n = self.named.get(cluster, (Fraction(0), 0))
-            self.named[cluster] = total + value, n + 1
-        elif self.open is not None and self.open[0] == cluster:
-            self.open = cluster, self.open[1] + value, self.open[2] + 1
+        if unit < 0:
+            total, n = self.named.get(unit, (Fraction(0), 0))
+            self.named[unit] = total + value, n + 1
+        elif self.open is not None and self.open[0] == unit:
+            self.open = unit, self.open[1] + value, self.open[2] + 1
         else:
             if self.open is not None:
                 _, total, n = self.open
                 mean = total if n == 1 else total / n
                 self.sums[mean.denominator] = self.sums.get(mean.denominator, 0) + mean.numerator
                 self.units += 1
-            self.open = cluster, value, 1
+            self.open = unit, value, 1
 
     @property
     def exact(self) -> Fraction | None:
@@ -89,6 +90,7 @@ class StatementTally:
 class VariantTally:
     """One variant, result by result, in the order of samples and repeats."""
 
+    per: CountedPer = "sample"  # What counts once in its means.
     states: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     grades: Counter[str] = field(default_factory=Counter)
@@ -129,6 +131,11 @@ class VariantTally:
     first: dict[tuple[str, ...], int] = field(default_factory=dict)  # The position where each was met first.
     seen: Any = field(default_factory=sha256)  # Over all outputs and what was said of them.
 
+    @property
+    def samples(self) -> array[int]:
+        """The position of each result's sample."""
+        return array("q", (place // MOST_REPEATS for place in self.places))
+
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int, *, priced: bool = False) -> None:
         """Count one result; `priced` where each output is a call that costs something."""
         text = content["output"]["text"] if content["output"] else None
@@ -138,19 +145,22 @@ class VariantTally:
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
         self.unfinished += row["key"] == ""
-        self.score.add(parse_result_fraction(row["score"]), cluster)
-        self.composite.add(parse_result_fraction(row["composite"]), cluster)
+        unit = cluster if self.per == "cluster" else row["position"]
+        self.score.add(parse_result_fraction(row["score"]), unit)
+        self.composite.add(parse_result_fraction(row["composite"]), unit)
         five = content.get("five_layers") or {}
-        self.assertion_rate.add(parse_result_fraction(five.get("assertion")), cluster)
-        self.raw_judge.add(parse_result_fraction(five.get("llm")), cluster)
+        self.assertion_rate.add(parse_result_fraction(five.get("assertion")), unit)
+        self.raw_judge.add(parse_result_fraction(five.get("llm")), unit)
         card = content["scorecard"] or {"reviews": None, "verdict": None}
         reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
-        self._add_to_means(self.layers, content["layers"])
+        self._add_to_means(self.layers, content["layers"], unit)
         if row["composite"] is not None:
             own = tuple([name for name in LAYERS if content["layers"].get(name) is not None])
             self.composites_by_layers.setdefault(own, array("q")).append(row["position"])
-        self._add_to_means(self.judges, {name: None if one is None else str(one) for name, one in reviews.items()})
-        self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
+        self._add_to_means(
+            self.judges, {name: None if one is None else str(one) for name, one in reviews.items()}, unit
+        )
+        self._add_to_means(self.criteria, content["criteria"], unit, asked=content["criteria"])
         if card.get("grade") is not None:
             self.grades[card["grade"]] += 1
         self.red_flags.append(len(card.get("flags") or ()))
@@ -211,6 +221,7 @@ class VariantTally:
         self,
         means: dict[str, RunTallyMean],
         texts: Mapping[str, str | None],
+        unit: int,
         asked: Mapping[str, object] | None = None,
     ) -> None:
         """Count one value for each name that there ever was, so that all columns have the same rows.
@@ -223,7 +234,7 @@ class VariantTally:
                 means[name] = RunTallyMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
         for name, mean in means.items():
             if asked is None or name in asked:
-                mean.add(parse_result_fraction(texts.get(name)), self.clusters[-1])
+                mean.add(parse_result_fraction(texts.get(name)), unit)
             else:
                 mean.values.append(nan)
 

@@ -2,16 +2,10 @@
 
 from evenhand.stats.agreement import KappaWeights, Metric, cohen_kappa, fleiss_kappa, krippendorff
 from evenhand.stats.arrays import Undefined
+from evenhand.stats.bounded import MarginTest, not_worse
 from evenhand.stats.bradley_terry import BradleyTerry, ContestantStrength, bradley_terry
 from evenhand.stats.correlation import kendall_tau, mean_pairwise, pearson, spearman
-from evenhand.stats.differences import (
-    Difference,
-    MarginTest,
-    difference_of,
-    not_worse,
-    paired_difference,
-    unit_differences,
-)
+from evenhand.stats.differences import Difference, difference_of, paired_difference, unit_differences
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
 from evenhand.stats.multiple_tests import Holm, Hotelling, holm, hotelling_of

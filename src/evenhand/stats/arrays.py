@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 Floats = NDArray[np.float64]
 Numbers = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]
 UnitNumbers = NDArray[np.int64]
+CountedPer = Literal["sample", "cluster"]
 ClusterLabels = Sequence[object] | NDArray[Any]  # What tells rows that belong together: names, ids or numbers.
 
 LARGEST_NUMBER = 1e150  # Its square is still a number.
@@ -172,12 +173,44 @@ def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
     return np.fromiter(map(known.__getitem__, given), dtype=np.int64, count=rows)
 
 
-def average_clusters(values: Floats, clusters: ClusterLabels | None) -> Floats:
-    """Return one value per independent unit, the mean of each cluster: repeats of a sample are not independent."""
-    if clusters is None:
-        return values
-    unit = number_clusters(clusters, len(values), "clusters")
-    return np.bincount(unit, weights=values) / np.bincount(unit)
+@dataclass(frozen=True, slots=True)
+class ClusterMeans:
+    """One mean per independent unit, and how many samples it stands for in the mean over all samples."""
+
+    means: Floats
+    sizes: Floats
+
+    @property
+    def equal_sizes(self) -> bool:
+        """Every unit counts alike."""
+        return not len(self.sizes) or bool((self.sizes == self.sizes[0]).all())
+
+
+def average_clusters(
+    values: Floats,
+    clusters: ClusterLabels | None,
+    samples: ClusterLabels | None = None,
+    per: CountedPer = "sample",
+) -> ClusterMeans:
+    """The mean of each cluster of samples that are not independent; rows that name one of `samples` are its repeats.
+
+    A cluster counts by the number of its samples, or, `per` cluster, once. Samples without clusters stand alone.
+    """
+    if not isinstance(per, str) or per not in ("sample", "cluster"):
+        raise InputError(Fault("per must be sample or cluster", "what counts once in the mean"))
+    repeats = None if samples is None else number_clusters(samples, len(values), "samples")
+    groups = None if clusters is None else number_clusters(clusters, len(values), "clusters")
+    if repeats is not None:
+        first = np.unique(repeats, return_index=True)[1]
+        values = np.bincount(repeats, weights=values) / np.bincount(repeats)
+        if groups is not None and (groups != groups[first][repeats]).any():
+            raise InputError(Fault("a sample is in two clusters", "give all repeats of a sample the same cluster"))
+        groups = None if groups is None else groups[first]
+    if groups is None:
+        return ClusterMeans(values, np.ones(len(values)))
+    sizes = np.bincount(groups).astype(np.float64)
+    means = np.bincount(groups, weights=values) / sizes
+    return ClusterMeans(means, sizes if per == "sample" else np.ones(len(means)))
 
 
 def subtract_group_means(values: Floats, groups: UnitNumbers) -> Floats:

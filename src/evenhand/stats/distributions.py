@@ -71,6 +71,11 @@ def compute_noncentral_t_tail(t: float, df: int, centre: float) -> float:
     return math.fsum(always) + math.fsum(between * np.array(enough))
 
 
+def compute_binomial_at_most(seen: int, n: int, share: float) -> float:
+    """Return the chance of so many or fewer among n that each come up with this share."""
+    return 1.0 if seen >= n else _compute_incomplete_beta(n - seen, seen + 1, 1 - share, share)
+
+
 def _compute_incomplete_beta(a: float, b: float, x: float, y: float) -> float:
     """Return the regularised incomplete beta function at x; y = 1 − x is given too, so that no digits are lost."""
     if x <= 0 or y <= 0:

@@ -18,6 +18,8 @@ import numpy as np
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     ClusterLabels,
+    ClusterMeans,
+    CountedPer,
     Floats,
     Numbers,
     average_clusters,
@@ -65,19 +67,37 @@ class Powered:
     judged: int
 
 
-def mean_interval(values: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None) -> MeanInterval:
-    """The mean over independent units with Student's interval; `n` counts clusters."""
+def mean_interval(
+    values: Numbers,
+    *,
+    level: float = 0.95,
+    clusters: ClusterLabels | None = None,
+    samples: ClusterLabels | None = None,
+    per: CountedPer = "sample",
+) -> MeanInterval:
+    """The mean over samples with Student's interval; `n` counts clusters, which are independent.
+
+    Rows that name one of `samples` are its repeats. A cluster counts by the number of its samples or, `per` cluster,
+    once.
+    """
     alpha = compute_interval_alpha(level)
-    given = np.sort(average_clusters(require_finite(values, "values"), clusters))
-    scale = find_power_of_two_magnitude(given)
-    units, n = given / scale, len(given)
+    units = average_clusters(require_finite(values, "values"), clusters, samples, per)
+    n = len(units.means)
     if n < 2:
         raise InputError(Fault(f"the interval of a mean needs at least 2 samples, got {n}", "score more samples"))
-    mean = math.fsum(units) / n
-    error = math.sqrt(math.fsum((units - mean) ** 2) / (n - 1) / n)
+    estimate, error = clustered_mean_and_error(units)
     reach = student_quantile(alpha / 2, n - 1) * error
-    estimate, low, high = (scale * one for one in (mean, mean - reach, mean + reach))
-    return MeanInterval(estimate=estimate, low=low, high=high, level=level, method="t", n=n)
+    return MeanInterval(estimate=estimate, low=estimate - reach, high=estimate + reach, level=level, method="t", n=n)
+
+
+def clustered_mean_and_error(units: ClusterMeans) -> tuple[float, float]:
+    """The mean of two units or more, each counted by its size, and its standard error, whatever order they come in."""
+    order = np.lexsort((units.sizes, units.means))
+    given, sizes, n = units.means[order], units.sizes[order], len(order)
+    scale, total = find_power_of_two_magnitude(given), math.fsum(sizes)
+    mean = math.fsum(given / scale * sizes) / total
+    error = math.sqrt(math.fsum((sizes * (given / scale - mean)) ** 2) * n / (n - 1)) / total
+    return scale * mean, scale * error
 
 
 def powered_mean(

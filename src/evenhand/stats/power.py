@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -43,6 +43,7 @@ class PowerBand:
     smallest_effect: float
     power: float
     method: str
+    step: float = field(default=0.0, metadata={"json": None})  # Of tied differences.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
         method="paired t, two-sided 5 %",
+        step=step,
     )
 
 

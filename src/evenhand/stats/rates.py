@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -11,6 +10,8 @@ import numpy as np
 
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
+    ClusterLabels,
+    CountedPer,
     Floats,
     Numbers,
     average_clusters,
@@ -18,8 +19,10 @@ from evenhand.stats.arrays import (
     require_finite,
     require_statistic_count,
 )
-from evenhand.stats.distributions import compute_fair_coin_tail
-from evenhand.stats.means import mean_interval
+from evenhand.stats.distributions import compute_binomial_at_most, compute_fair_coin_tail
+from evenhand.stats.means import clustered_mean_and_error, mean_interval
+
+_HALVINGS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,19 @@ def wilson(passed: int, n: int, level: float = 0.95) -> RateInterval:
     return RateInterval(estimate=share, low=low, high=high, level=level, method="Wilson", n=n)
 
 
+def bound_share_from_above(seen: int, n: int, level: float = 0.95) -> float:
+    """The largest share that is still in keeping with so few of n, one-sided (Clopper and Pearson 1934)."""
+    alpha = compute_interval_alpha(level)
+    seen, n = require_statistic_count(seen, "seen"), require_statistic_count(n, "n")
+    if n < 1 or not 0 <= seen <= n:
+        raise InputError(Fault(f"{seen} of {n} is not a share", "0 ≤ seen ≤ n, and n at least 1"))
+    low, high = seen / n, 1.0
+    for _ in range(_HALVINGS if seen < n else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if compute_binomial_at_most(seen, n, middle) > alpha else (low, middle)
+    return high
+
+
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
     """The chance that a treatment that is no worse would lose this many or more of the samples that one side lost."""
     lost_by_treatment = require_statistic_count(lost_by_treatment, "lost_by_treatment")
@@ -106,21 +122,29 @@ def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
     )
 
 
-def win_rate_of(preferences: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None) -> WinRate:
+def win_rate_of(
+    preferences: Numbers,
+    *,
+    level: float = 0.95,
+    clusters: ClusterLabels | None = None,
+    samples: ClusterLabels | None = None,
+    per: CountedPer = "sample",
+) -> WinRate:
     """The win rate from preferences between 0 and 1: as counts where all are 0, ½ or 1, by Student's t otherwise."""
     compute_interval_alpha(level)
-    units = np.sort(average_clusters(_require_rates_between_zero_and_one(preferences, "preferences"), clusters))
-    n = len(units)
-    if n and np.isin(units, (0.0, 0.5, 1.0)).all():
+    given = _require_rates_between_zero_and_one(preferences, "preferences")
+    cells = average_clusters(given, clusters, samples, per)
+    units, n = np.sort(cells.means), len(cells.means)
+    if n and cells.equal_sizes and np.isin(units, (0.0, 0.5, 1.0)).all():
         return _win_rate_confidence_interval(float((units == 1).sum()), float((units == 0).sum()), n, level)
     if n and np.ptp(units) == 0:
         # Student's interval would have no width, as if three answers of 0.7 were certain. Nothing between 0 and 1
         # varies more than wins and losses of the same mean, so that their interval is wide enough.
         return _win_rate_confidence_interval(n * float(units[0]), n * float(1 - units[0]), n, level)
-    found = mean_interval(units, level=level)
+    found = mean_interval(given, level=level, clusters=clusters, samples=samples, per=per)
     return WinRate(
         estimate=found.estimate,
-        standard_error=float(units.std(ddof=1)) / math.sqrt(n),
+        standard_error=clustered_mean_and_error(cells)[1],
         low=max(0.0, found.low),
         high=min(1.0, found.high),
         level=level,
@@ -130,7 +154,12 @@ def win_rate_of(preferences: Numbers, *, level: float = 0.95, clusters: Sequence
 
 
 def both_orders(
-    shown_first: Numbers, shown_second: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None
+    shown_first: Numbers,
+    shown_second: Numbers,
+    *,
+    level: float = 0.95,
+    clusters: ClusterLabels | None = None,
+    samples: ClusterLabels | None = None,
 ) -> BothOrders:
     """Join the preferences for one output when it was shown first and when it was shown second, pair by pair."""
     one, other = (
@@ -142,12 +171,12 @@ def both_orders(
         raise InputError(Fault(what, "give the pairs that were answered in both orders, and count the others"))
     flipped = (one - 0.5) * (other - 0.5) < 0
     joined = np.where(flipped, 0.5, (one + other) / 2)
-    wins = win_rate_of(joined, level=level, clusters=clusters)
+    wins = win_rate_of(joined, level=level, clusters=clusters, samples=samples)
     return BothOrders(
         wins=wins,
         preferences=tuple(joined.tolist()),
-        first=win_rate_of((one + (1 - other)) / 2, level=level, clusters=clusters),
-        followed_place=win_rate_of(flipped.astype(np.float64), level=level, clusters=clusters),
+        first=win_rate_of((one + (1 - other)) / 2, level=level, clusters=clusters, samples=samples),
+        followed_place=win_rate_of(flipped.astype(np.float64), level=level, clusters=clusters, samples=samples),
         method=f"mean of both orders, a changed winner is a tie; {wins.method}",
         n=wins.n,
     )

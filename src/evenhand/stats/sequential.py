@@ -105,10 +105,16 @@ def p_over_looks(p: float, looks: Looks, level: float = 0.95) -> float:
 
 
 def sequential_difference(
-    differences: Numbers, *, looks: Looks, rng: np.random.Generator, level: float = 0.95
+    differences: Numbers,
+    *,
+    looks: Looks,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    sizes: Numbers | None = None,
+    span: float | None = None,
 ) -> Difference:
     """`difference_of` at one of several looks: its interval and its p hold at whichever look a run was stopped."""
-    now = difference_of(differences, rng=rng, level=1 - level_at(looks, level))
+    now = difference_of(differences, sizes=sizes, span=span, rng=rng, level=1 - level_at(looks, level))
     method = f"{now.method}; look {len(looks.taken)}, at {looks.taken[-1]:,} of {looks.planned:,}, alpha spending"
     return replace(now, p=p_over_looks(now.p, looks, level), level=level, method=method, looks=len(looks.taken))
 

@@ -19,7 +19,7 @@ from evenhand.compare.decision import (
     encode_compare_decision,
     variant_gate_state_from_json,
 )
-from evenhand.compare.run_decision import list_looks_behind_verdict
+from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import JoinedRunRows, SharedSamples, find_shared_run_samples, join_run_rows
 from evenhand.stats.arrays import Undefined
@@ -238,12 +238,7 @@ def _note_about_stored_runs(
 
 
 def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Json:
-    control = found.columns[sides[0].name]
-    return {
-        one.treatment: requested_power_json(control, found.columns[one.treatment], pairs.clusters, one)
-        for one in found.decision.comparisons
-        if one.composite is not None
-    }
+    return {one.treatment: requested_power_json(one) for one in found.decision.comparisons if one.composite is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +269,7 @@ def decide_stored_runs(
         columns,
         control=sides[0].name,
         clusters=pairs.clusters,
+        samples=pairs.samples,
         gates=frame.list_layer_gates(layers),
         other_gates={side.name: _select_stored_gates(side, heads[side.run["id"]], layers, sides) for side in sides},
         short_samples={
@@ -281,8 +277,7 @@ def decide_stored_runs(
         },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
-        smallest_effect=float(frame.smallest_effect),
-        multivariate=frame.composite.multivariate,
+        **list_decision_terms(frame),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
         looks=_load_run_looks_to_compare(looked) if looked else None,

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from evenhand.compare.decision import Comparison, VariantColumn
+from evenhand.compare.decision import Comparison
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_treatment_difference_beyond
 from evenhand.errors import Fault, InputError
-from evenhand.stats.differences import Difference, unit_differences
-from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of
+from evenhand.stats.differences import Difference
+from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of
 
 Json = dict[str, Any]
 SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
 
 
-def requested_power_json(
-    control: VariantColumn, treatment: VariantColumn, clusters: Sequence[int], comparison: Comparison
-) -> Json:
+def requested_power_json(comparison: Comparison) -> Json:
     """The chance to see a difference with so many samples, how many give four of five, and what these have shown."""
     found, band = comparison.composite, comparison.power
     if found is None or band is None:
         raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
-    both = [
-        (ours, theirs, cluster)
-        for ours, theirs, cluster in zip(treatment.composite, control.composite, clusters, strict=True)
-        if ours is not None and theirs is not None
-    ]
-    step = step_of(unit_differences([one for one, _, _ in both], [one for _, one, _ in both], [c for *_, c in both]))
+    step = band.step
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
     seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}

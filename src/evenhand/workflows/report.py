@@ -80,7 +80,9 @@ def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None)
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
-    summary = summarise_results(list(frame.variants), store.results(run["id"]), calls, columns, models)
+    summary = summarise_results(
+        list(frame.variants), store.results(run["id"]), calls, columns, models, frame.composite.per
+    )
     if columns is not None:
         store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.

@@ -294,6 +294,7 @@ def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> 
         control=eval.control,
         repeats=eval.repeats,
         seed=eval.how.seed,
+        per=eval.composite.per,
     )
     return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
 

@@ -1,0 +1,126 @@
+"""Bounds on a mean difference that hold for every distribution on a bounded scale, and what they say about a margin.
+
+Whoever bets a share f of the capital on each difference against "the mean is at most m" multiplies it by
+1 + f·(x − m) / (m − lowest): never below 0, and 1 on average where the claim is true. So the capital reaches 1/α with
+chance α at most, whatever the distribution (Ville; Waudby-Smith and Ramdas 2024), in whatever order the differences
+come, and for the mean over several shares f that were chosen before the differences were seen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.errors import Fault, InputError
+from evenhand.stats.arrays import (
+    Floats,
+    Numbers,
+    compute_interval_alpha,
+    require_finite,
+    require_finite_float,
+)
+
+_BETS = 4
+_ROUNDING = 1e-9  # Of the span: differences this far beyond their scale are rounding.
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginTest:
+    """Whether the treatment is not worse by `margin` or more: the lower bound lies above −margin.
+
+    `needed` is the least number of differences that could show it, even if all of them were 0.
+    """
+
+    holds: bool
+    margin: float
+    estimate: float
+    low: float
+    level: float
+    needed: int
+    method: str
+    n: int
+
+
+def not_worse(
+    differences: Numbers, *, by: float, span: float, level: float = 0.95, sizes: Numbers | None = None
+) -> MarginTest:
+    """Non-inferiority for every distribution of independent differences between −`span` and `span`.
+
+    On 1–5 scores the span is 4. `sizes` says how many samples each difference counts.
+    """
+    alpha = compute_interval_alpha(level)
+    margin = require_finite_float(by, "by", "0.2 is a fifth of a point")
+    given, counted = require_bounded_differences(differences, span, sizes)
+    if not 0 < margin < span:
+        raise InputError(Fault(f"by must be above 0 and below the span {span:g}, got {margin:g}", "such as 0.2"))
+    bets = choose_bets(len(given), margin, span, alpha)
+    low = bound_mean_from_below(given, counted, lowest=-span, alpha=alpha, bets=bets)
+    return MarginTest(
+        holds=log_capital_against(given, counted, -margin, lowest=-span, bets=bets) >= -math.log(alpha) - _ROUNDING,
+        margin=margin,
+        estimate=float(np.average(given, weights=counted)),
+        low=low,
+        level=level,
+        needed=count_needed_for_margin(margin, span, alpha),
+        method="betting, one-sided",
+        n=len(given),
+    )
+
+
+def count_needed_for_margin(margin: float, span: float, alpha: float) -> int:
+    """How many differences of 0 it takes: a rarer loss of the whole span would go unseen by fewer."""
+    return math.ceil(-math.log(alpha) / math.log(span / (span - margin)) - _ROUNDING)
+
+
+def choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
+    """Shares of the capital to bet, from the number of differences and the margin alone.
+
+    The whole of it while there are few. With more, the scatter that can be shown not to matter is larger, and takes
+    smaller bets: down to the share that is best where n differences without a mean just suffice.
+    """
+    smallest = -2 * math.log(alpha) / (n * margin) * (span - margin)
+    return np.ones(1) if smallest >= 1 else np.geomspace(smallest, 1.0, _BETS)
+
+
+def bound_mean_from_below(
+    values: Floats, sizes: Floats, *, lowest: float, alpha: float, bets: Floats | None = None
+) -> float:
+    """The largest m for which "the mean is at most m" is rejected; `lowest` where none is."""
+    low, high = lowest, float(np.average(values, weights=sizes))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        capital = log_capital_against(values, sizes, middle, lowest=lowest, bets=bets) if middle > lowest else -math.inf
+        rejected = capital >= -math.log(alpha)
+        low, high = (middle, high) if rejected else (low, middle)
+    return low
+
+
+def log_capital_against(
+    values: Floats, sizes: Floats, mean: float, *, lowest: float, bets: Floats | None = None
+) -> float:
+    """The logarithm of the capital after all bets against "the mean is at most this", over the shares that were bet."""
+    bets = np.ones(1) if bets is None else bets
+    gains = np.maximum(sizes / sizes.max() * (values - mean) / (mean - lowest), -1.0)
+    with np.errstate(divide="ignore"):
+        logs = np.log1p(bets[:, None] * gains[None, :]).sum(axis=1)
+    largest = float(logs.max())
+    return largest if math.isinf(largest) else largest + math.log(float(np.exp(logs - largest).mean()))
+
+
+def require_bounded_differences(differences: Numbers, span: float, sizes: Numbers | None) -> tuple[Floats, Floats]:
+    """Return differences on their scale and what each counts, or refuse them."""
+    given = require_finite(differences, "differences")
+    counted = np.ones(len(given)) if sizes is None else require_finite(sizes, "sizes")
+    if len(given) < 2:
+        raise InputError(
+            Fault(f"a difference needs at least 2 pairs, got {len(given)}", "score more samples with both")
+        )
+    if len(counted) != len(given) or (counted <= 0).any():
+        raise InputError(Fault("sizes must be above 0, one per difference", "how many samples each difference counts"))
+    width = require_finite_float(span, "span", "4 on scores from 1 to 5")
+    if width <= 0 or np.abs(given).max() > width * (1 + _ROUNDING):
+        raise InputError(Fault("span must be at least as large as every difference", "4 on scores from 1 to 5"))
+    return np.clip(given, -width, width), counted
