@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.compare.decision import Badge, BadgeColour, adjusted_treatments_p_value_text, treatment_difference_text
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
-from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_judges_put_verdict_in_doubt
+from evenhand.compare.shipping import LEAST_JUDGE_AGREEMENT, do_judges_put_verdict_in_doubt
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import AGREED, Agreement, band

@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from evenhand.compare.decision import (
     CompareVerdict,
-    ShippingObjection,
     describe_short_samples,
     describe_verdict_difference_chance,
     object_to_missed_gate,
@@ -21,19 +20,20 @@ from evenhand.compare.facts import (
     SIGNIFICANCE_LEVEL,
     ComparedClusters,
     CompareFacts,
-    JudgeAgreement,
 )
-from evenhand.stats.differences import Difference
+from evenhand.compare.shipping import (
+    describe_cluster_disagreement,
+    describe_large_losses,
+    list_shipping_objections,
+    lower_treatment_layer_reason,
+)
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
-from evenhand.stats.ratings import Agreement
 from evenhand.wording import (
     describe_p_value,
-    format_number,
     format_p_value,
     format_percent,
     format_plural,
     format_score,
-    format_signed,
     format_signed_beside,
     join_names,
 )
@@ -41,7 +41,6 @@ from evenhand.wording import (
 FEWEST_PAIRS = 5
 FEWEST_CLUSTERS = 6  # With five, even five equal signs come up in 1 of 16 comparisons.
 LARGEST_CLUSTER_SHARE = 0.5
-LEAST_JUDGE_AGREEMENT = 0.4
 LOST_OUTPUTS_LEVEL = 0.01
 UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
 
@@ -87,19 +86,9 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
         found,
         says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
-        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *_describe_large_losses(facts)),
+        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *describe_large_losses(facts)),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
-
-
-def _describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
-    """Which share of samples may lose much although few or none were seen to."""
-    losses = facts.large_losses
-    if losses is None:
-        return ()
-    seen = f"{losses.seen:,}" if losses.seen else "None"
-    lost = f"{seen} of {format_plural(facts.units, facts.unit)} lost {losses.points:g} points or more"
-    return (f"{lost}; up to {format_percent(losses.upper)} could.",)
 
 
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
@@ -163,7 +152,7 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
         says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
-        why=(f"The {facts.what} is significantly lower.", *_describe_cluster_disagreement(facts)),
+        why=(f"The {facts.what} is significantly lower.", *describe_cluster_disagreement(facts)),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
@@ -257,7 +246,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
             _no_treatment_difference_reason(facts),
             *why,
             *_reached_treatment_effect_reason(facts),
-            *_describe_cluster_disagreement(facts),
+            *describe_cluster_disagreement(facts),
         ),
         next_step=_advise_more_samples(facts),
     )
@@ -316,7 +305,7 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
         why=(
             _no_treatment_difference_reason(facts),
             _describe_ruled_out_effect(facts),
-            *_describe_cluster_disagreement(facts),
+            *describe_cluster_disagreement(facts),
         ),
         next_step=_advise_cheaper_variant(facts),
     )
@@ -348,7 +337,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             verdict="PROGRESS",
             rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
             says=says,
-            why=(why, *_describe_large_losses(facts)),
+            why=(why, *describe_large_losses(facts)),
             next_step=f"Ship {facts.treatment}.",
         )
     return VerdictRuling(
@@ -358,83 +347,3 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
     )
-
-
-# What speaks against shipping a treatment that scored higher: rule 7, most serious first.
-
-
-def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
-    """All of them; the first decides."""
-    found = []
-    if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
-        reasons = tuple(
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean, beside=layer.gate)}, "
-            f"and {format_score(layer.gate, beside=layer.gate)} is asked{describe_short_samples(layer.short)}."
-            if layer.below
-            else lower_treatment_layer_reason(name, layer.difference)
-            for name, layer in low.items()
-        )
-        step = f"Bring {join_names(low)} up before shipping."
-        what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
-        found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
-    if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
-        found.append(missed)
-    if facts.dropped:
-        lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
-        reasons = (f"{lost} alone could not be scored, and left the comparison.",)
-        step = f"Get a score for every output of {facts.treatment}, then compare again."
-        found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
-    if facts.large_losses is not None and facts.large_losses.too_many:
-        allowed = format_percent(facts.large_losses.allowed or 0.0)
-        what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
-        step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
-        found.append(ShippingObjection(what=what, reasons=_describe_large_losses(facts), next_step=step))
-    if disagreement := _describe_cluster_disagreement(facts):
-        step = "Look at the large clusters alone: they and the small ones moved in opposite directions."
-        what = "samples and clusters disagree"
-        found.append(ShippingObjection(what=what, reasons=disagreement, next_step=step))
-    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_put_verdict_in_doubt(one)]
-    if apart:
-        reasons = tuple(
-            f"The judges of {name} disagree: mean correlation {format_number(one.value)}, "
-            f"below {LEAST_JUDGE_AGREEMENT}."
-            for name, one in apart
-            if isinstance(one, Agreement)
-        )
-        step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
-        found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
-    if facts.together is not None and not facts.together.significant:
-        step = "Look at the layers one by one, or add samples."
-        reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
-        found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
-    return found if facts.powered else [*found, _object_to_few_samples(facts)]
-
-
-def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
-    matters = facts.smallest_effect
-    reason = f"{facts.counted_pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
-    if facts.composite is not None and facts.composite.bounded:
-        reason += f", and it begins at {format_signed_beside(facts.composite.low, matters)}"
-    more = format_plural(LEAST_NEEDED - facts.units, f"more {facts.unit}")
-    step = f"Score {more} with both variants to confirm it."
-    return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
-
-
-def _describe_cluster_disagreement(facts: CompareFacts) -> tuple[str, ...]:
-    """That the mean over samples and the mean over clusters have opposite signs, where they do."""
-    if facts.clusters is None or not facts.clusters.means_disagree:
-        return ()
-    samples, clusters = (
-        format_signed(one) for one in (facts.clusters.mean_over_samples, facts.clusters.mean_over_clusters)
-    )
-    return (f"Every sample counted once, the difference is {samples}; every cluster counted once, it is {clusters}.",)
-
-
-def lower_treatment_layer_reason(name: str, found: Difference | None) -> str:
-    """That a layer is lower, as a reason."""
-    return f"Layer {name} is significantly lower: {treatment_difference_text(found)}."
-
-
-def do_judges_put_verdict_in_doubt(agreed: JudgeAgreement) -> bool:
-    """Whether the judges of a variant contradict each other; judges without spread cannot."""
-    return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9

@@ -36,6 +36,7 @@ from evenhand.evals.eval_schema import (
 )
 from evenhand.evals.eval_scoring import (
     JUDGE_FILE_ENDINGS,
+    LOSS_FIELD,
     PLAIN_COMPOSITE,
     read_eval_composite,
     read_eval_judges,
@@ -265,7 +266,7 @@ class _EvalReader:
         if effect is not None and effect <= 0:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
         budget = self._read_budget() if "budget" in fields else None
-        differs = any(name in fields for name in ("weights", "multivariate", *COMPOSITE_FIELDS))
+        differs = any(name in fields for name in ("weights", "multivariate", LOSS_FIELD, *COMPOSITE_FIELDS))
         composite = read_eval_composite(fields) if differs else PLAIN_COMPOSITE
         prices = fields.text("prices")
         if prices is not None and not (self.folder / prices).is_file():
