@@ -156,8 +156,23 @@ def format_number(value: float, digits: int = 2) -> str:
 def format_percent(share: float) -> str:
     """A share as it is shown; never 0 or 100 % while it is neither."""
     if 0 < share < 0.005:
-        return "under 1 %"
-    return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
+        return "under 1%"
+    return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
+
+
+def format_layer(layer: str) -> str:
+    """A layer as it is called on screen: a judge is who judges, so what judges fill is the rubric layer."""
+    return "rubric" if layer == "judge" else layer
+
+
+def format_layers(layers: Iterable[str]) -> str:
+    """The names of several layers, joined."""
+    return join_names([format_layer(layer) for layer in layers])
+
+
+def format_gate(gate: str) -> str:
+    """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
+    return "rubric layer" if gate == "judge" else gate
 
 
 def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
@@ -173,14 +188,14 @@ def format_few_independent(count: int, which: str = "") -> str:
 
 def format_percent_tenths(share: float) -> str:
     """A share in percent with one decimal."""
-    return f"{share * 100:.1f} %"
+    return f"{share * 100:.1f}%"
 
 
 def format_percent_below_whole(share: float) -> str:
     """A share in words; never 100 % while a single weighting says otherwise."""
     if 0.995 <= share < 1:
-        return f"{min(share, 0.9999) * 100:.2f} %"
-    return f"{share * 100:.0f} %"
+        return f"{min(share, 0.9999) * 100:.2f}%"
+    return f"{share * 100:.0f}%"
 
 
 def round_for_json(value: float | None) -> float | None:

@@ -43,7 +43,7 @@ def test_where_nothing_is_planted_hardly_anything_is_reported() -> None:
         for name in BIASES
     }
 
-    assert max(alarms.values()) <= 8, alarms  # Binomial: more than 8 of 60 come up once in 200 tries at 5 %.
+    assert max(alarms.values()) <= 8, alarms  # Binomial: more than 8 of 60 come up once in 200 tries at 5%.
 
 
 def test_a_better_variant_is_no_bias_of_length() -> None:

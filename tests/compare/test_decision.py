@@ -62,7 +62,7 @@ def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
 
     assert found.sure == (
         "If the two were equal, a difference this large would come up in 1 of 64 comparisons (p = 0.016); "
-        "95 % interval +0.06 to +0.44 points."
+        "95% interval +0.06 to +0.44 points."
     )
 
 
@@ -197,7 +197,7 @@ def test_five_pairs_have_no_bounds_in_plain_data() -> None:
     found = encode_compare_decision(decided(column([4.0] * 5), column([4.5] * 5)))
 
     assert (found["comparisons"][0]["composite"]["low"], found["comparisons"][0]["composite"]["high"]) == (None, None)
-    assert "no 95 % interval from 5 pairs" in found["sure"]
+    assert "no 95% interval from 5 pairs" in found["sure"]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_worse_treatment_is_not_excused_by_a_wide_margin() -> None:
 
 
 def test_several_treatments_share_the_risk() -> None:
-    """Each of two gets half of the 5 % by which one may pass wrongly."""
+    """Each of two gets half of the 5% by which one may pass wrongly."""
     first, second = decided(
         column(SAME), column(_jittered(SAME, 0.0)), column(_jittered(SAME, 0.0)), not_worse_by=0.2
     ).comparisons
@@ -66,12 +66,12 @@ def test_several_treatments_share_the_risk() -> None:
 
 
 def test_how_rare_a_loss_may_go_unseen_is_said() -> None:
-    """Forty samples miss what strikes fewer than 1 − 0.05^(1/40) = 7.2 % of them in one of twenty tries."""
+    """Forty samples miss what strikes fewer than 1 − 0.05^(1/40) = 7.2% of them in one of twenty tries."""
     found = compared(column(SAME), column(SAME), not_worse_by=0.2)
 
     assert found.not_worse is not None
     assert found.not_worse.holds
-    assert "Losses in fewer than 7.2 % of the samples may have gone unseen." in found.reasons
+    assert "Losses in fewer than 7.2% of the samples may have gone unseen." in found.reasons
 
 
 def test_differences_that_are_all_the_same_are_said_to_be() -> None:

@@ -22,7 +22,7 @@ SIZES = (5, 8, 12, 20, 50, 200)
 @pytest.mark.parametrize("name", SHARES)
 @pytest.mark.parametrize("n", SIZES)
 def test_equal_variants_seldom_differ_significantly(n: int, name: str, repeats: int) -> None:
-    """Below 5 %, and so below 2.5 % to either side, on few samples and on scores full of ties."""
+    """Below 5%, and so below 2.5% to either side, on few samples and on scores full of ties."""
     rng, tries = np.random.default_rng([n, len(name), repeats]), often(100 if n < 50 else 40, 4_000)
     clusters = np.repeat(np.arange(n), repeats).tolist()
 
@@ -40,7 +40,7 @@ def test_equal_variants_seldom_differ_significantly(n: int, name: str, repeats: 
 @pytest.mark.parametrize("repeats", [1, 3])
 @pytest.mark.parametrize("n", SIZES)
 def test_equal_variants_seldom_get_a_verdict(n: int, repeats: int) -> None:
-    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5 %, REGRESS ≤ 5 %."""
+    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5%, REGRESS ≤ 5%."""
     rng, tries = np.random.default_rng([n, repeats]), often(16 if n < 50 else 6, 1_000)
     clusters = np.repeat(np.arange(n), repeats).tolist()
     names = list(SHARES)

@@ -146,7 +146,7 @@ def test_lost_outputs_settle_it_too() -> None:
 
 
 def test_lost_outputs_are_held_to_the_level_of_the_look() -> None:
-    """Seven lost on one side only are p = 1/128: below the 1 % of a run that is looked at once, not at a look."""
+    """Seven lost on one side only are p = 1/128: below the 1% of a run that is looked at once, not at a look."""
     lost = mcnemar_worse(7, 0)
 
     early = adjust_lost_outputs_for_looks(lost, looks_after(24, planned_looks(PLANNED)))
@@ -225,7 +225,7 @@ def test_outputs_lost_by_one_of_several_treatments_are_settled_by_the_decision_s
 @pytest.mark.parametrize("name", SHARES)
 @pytest.mark.parametrize("planned", [20, 50, 200])
 def test_equal_variants_are_seldom_settled(planned: int, name: str) -> None:
-    """Over all looks and the last: 2.5 % to either side, as if there had been one."""
+    """Over all looks and the last: 2.5% to either side, as if there had been one."""
     tries = often(100 if planned < 200 else 50, 10_000)
     rng = np.random.default_rng([planned, len(name)])
 
@@ -237,7 +237,7 @@ def test_equal_variants_are_seldom_settled(planned: int, name: str) -> None:
 
 @pytest.mark.parametrize("planned", [20, 50, 200])
 def test_equal_variants_seldom_get_a_verdict(planned: int) -> None:
-    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5 %, REGRESS ≤ 5 %."""
+    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5%, REGRESS ≤ 5%."""
     tries = often(6, 2_000)
     rng = np.random.default_rng(planned)
     names = list(SHARES)
@@ -250,7 +250,7 @@ def test_equal_variants_seldom_get_a_verdict(planned: int) -> None:
 
 @pytest.mark.parametrize("planned", [50, 200])
 def test_three_treatments_share_the_chance_of_a_false_alarm(planned: int) -> None:
-    """Each is tested as one of three: none of them is wrongly settled in more than 5 % of runs."""
+    """Each is tested as one of three: none of them is wrongly settled in more than 5% of runs."""
     tries = often(4, 1_000)
     rng = np.random.default_rng(planned)
 

@@ -53,7 +53,7 @@ def test_the_first_to_pass_by_a_panel() -> None:
     (sure,) = decided(contest).how_sure
 
     assert sure == (
-        "2 of 3 judges put it at 60 or more; between equals a majority so clear comes up in 100 % of contests"
+        "2 of 3 judges put it at 60 or more; between equals a majority so clear comes up in 100% of contests"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_unanimous_panel_is_surer() -> None:
     (sure,) = decided(contest).how_sure
 
     assert sure.startswith("3 of 3 judges put it at 60 or more; ")
-    assert sure.endswith("comes up in 25 % of contests")
+    assert sure.endswith("comes up in 25% of contests")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_side_by_side_by_a_panel() -> None:
     assert decided(contest).how_sure[1:] == (
         "alone it was equal to a: 80.00",
         "2 of 3 judges put it ahead of a, 1 saw no difference; "
-        "between equals a majority so clear comes up in 50 % of contests",
+        "between equals a majority so clear comes up in 50% of contests",
     )
 
 

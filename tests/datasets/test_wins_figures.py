@@ -149,7 +149,7 @@ def _mean(scores: list[int | None]) -> float | None:
 
 
 def test_pandalm_judge_against_the_majority(shared: Path) -> None:
-    """71.07 % of 999; the 25 replies that could not be read count as ties, as its authors had it."""
+    """71.07% of 999; the 25 replies that could not be read count as ties, as its authors had it."""
     items, told = _pandalm(shared)
 
     hits = sum(majority == said for majority, said in zip(items, told, strict=True))

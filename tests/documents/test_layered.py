@@ -23,7 +23,7 @@ def _score(**layers: object) -> Any:
 
 
 def test_the_formula_of_the_assertion_layers(document: str) -> None:
-    """0 % is 1, 100 % is 5, and weights count, not assertions."""
+    """0% is 1, 100% is 5, and weights count, not assertions."""
     assert "factScore = 1 + (passed_weight / total_weight) × 4" in document
     assert "Pass rate 0% → 1 point, 100% → 5 points" in document
 
@@ -32,7 +32,7 @@ def test_the_formula_of_the_assertion_layers(document: str) -> None:
 
 
 def test_the_example_of_two_scales(document: str) -> None:
-    """A pass rate of 80 % is 4.2; a judge's 4 stays 4."""
+    """A pass rate of 80% is 4.2; a judge's 4 stays 4."""
     ((rate, expected, given),) = re.findall(r"fact pass rate (\d+)% → factScore ([\d.]+); judge gives (\d)", document)
 
     assert float(_score(fact=int(rate) / 100).exact) == float(expected)

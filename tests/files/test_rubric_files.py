@@ -122,7 +122,7 @@ def test_a_criterion_of_the_method_keeps_what_is_not_said_anew() -> None:
     assert rubric.criteria[0] == load_method("council").criteria[0]
 
 
-@pytest.mark.parametrize(("written", "weight"), [("40%", "0.4"), ("'12.5 %'", "0.125"), ("100%", "1"), ("0.4", "0.4")])
+@pytest.mark.parametrize(("written", "weight"), [("40%", "0.4"), ("'12.5%'", "0.125"), ("100%", "1"), ("0.4", "0.4")])
 def test_a_weight_may_be_a_percentage(written: str, weight: str, tmp_path: Path) -> None:
     """As people write the parts of a hundred."""
     (tmp_path / "r.yaml").write_text(f"criteria:\n  - {{asks: x, weight: {written}}}\n")

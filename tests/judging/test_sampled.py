@@ -45,7 +45,7 @@ def test_a_criterion_gets_the_mean_of_its_replies_with_their_spread() -> None:
 
 
 def test_repeats_are_new_requests_with_seeds_of_their_own() -> None:
-    """Elsewhere repeats replayed the cache: variance 0 %, "stable"."""
+    """Elsewhere repeats replayed the cache: variance 0%, "stable"."""
     requests = next(ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=4))
 
     assert len({request.key("m") for request in requests}) == 4

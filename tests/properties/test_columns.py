@@ -91,7 +91,7 @@ def test_missing_and_unreadable_rows_are_incomplete_in_both(data: st.DataObject)
 
 
 def test_half_points_round_like_the_exact_path() -> None:
-    """Naive floats differ on 7 % of these."""
+    """Naive floats differ on 7% of these."""
     rubric = load_rubric("council")
     rng = np.random.default_rng(7)
     table = {id: rng.integers(2, 21, 4000) / 2 for id in rubric.leaves}

@@ -17,7 +17,7 @@ from tests.builders import card, outputs, reviews
     ],
 )
 def test_the_composite_is_the_mean_of_the_layers_that_are_present(scores: dict[str, object], composite: str) -> None:
-    """A pass rate of 80 % is 4.2; the judge's number stays as it is."""
+    """A pass rate of 80% is 4.2; the judge's number stays as it is."""
     assert str(card("layered", scores).score) == composite
 
 

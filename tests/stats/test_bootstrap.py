@@ -59,7 +59,7 @@ def labels(rng: np.random.Generator, units: int, raters: int = 3) -> Table:
 def test_intervals_of_alpha_hold_the_truth(
     draw: Callable[[np.random.Generator, int], Table], metric: Metric, units: int
 ) -> None:
-    """Plain percentiles hold 80 to 90 % at ten units."""
+    """Plain percentiles hold 80 to 90% at ten units."""
     rng = np.random.default_rng(units)
     truth = _value(krippendorff(draw(rng, 100_000), metric))
 

@@ -129,7 +129,7 @@ def _share_of_alarms(sizes: list[int], errors: np.ndarray) -> float:
 )
 @pytest.mark.parametrize("noise", ["normal", "one to five", "heavy"])
 def test_equal_variants_in_unequal_clusters_are_rarely_told_apart(sizes: list[int], noise: str) -> None:
-    """5 % plus what the simulation may stray, with samples of a cluster that move together."""
+    """5% plus what the simulation may stray, with samples of a cluster that move together."""
     rng = np.random.default_rng(len(sizes))
     tries = TRIES // 2
     shape = (tries, len(sizes))
@@ -189,7 +189,7 @@ def test_half_tied_pairs_cost_little_power(name: str, n: int) -> None:
 @pytest.mark.parametrize("tied", [0.0, 0.2, 0.25, 0.3, 0.5, 0.75, 0.9])
 @pytest.mark.parametrize("n", [6, 8, 12, 16, 25])
 def test_tied_equal_variants_are_rarely_told_apart(n: int, tied: float) -> None:
-    """Differences of ±1 are the worst for mid-p: without zeros it would reject 7.7 % of them at 16 pairs."""
+    """Differences of ±1 are the worst for mid-p: without zeros it would reject 7.7% of them at 16 pairs."""
     rng = np.random.default_rng(n)
     tries = TRIES // 2
     data = rng.choice([-1.0, 0.0, 1.0], size=(tries, n), p=[(1 - tied) / 2, tied, (1 - tied) / 2])

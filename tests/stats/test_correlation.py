@@ -169,7 +169,7 @@ def test_few_or_perfect_ratings_have_a_value_and_no_interval(measure: Measure) -
 @every_measure
 @pytest.mark.parametrize(("n", "cuts"), [(8, None), (20, None), (20, [-1.3, -0.5, 0.3, 1.1]), (50, [-1.8, -1.2, -0.3])])
 def test_nineteen_of_twenty_intervals_hold_the_truth(measure: Measure, n: int, cuts: list[float] | None) -> None:
-    """Normal values, 1–5 scores, and scores that crowd at the top, where textbook intervals of τ hold in 80 %."""
+    """Normal values, 1–5 scores, and scores that crowd at the top, where textbook intervals of τ hold in 80%."""
     rng = np.random.default_rng(n)
 
     def drawn(size: int) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:

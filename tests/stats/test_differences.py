@@ -33,7 +33,7 @@ def test_six_equal_differences_are_two_of_sixty_four() -> None:
 
 
 def test_five_pairs_have_no_interval() -> None:
-    """Even five equal signs come up in 1 of 16 comparisons, so no difference can be ruled out at 5 %."""
+    """Even five equal signs come up in 1 of 16 comparisons, so no difference can be ruled out at 5%."""
     found = _compared([(5, 1), (5, 2), (4, 1), (5, 3), (4, 2)])
 
     assert found.p == 2 / 32
@@ -48,7 +48,7 @@ def test_five_pairs_have_an_interval_of_a_lower_level() -> None:
 
 
 def test_five_different_differences_are_held_against_students_t() -> None:
-    """1, 2, 3, 4, 6: mean 3.2, variance 3.7, so t = 3.2/√0.74 = 3.72 of 4 degrees of freedom, whose 2.5 % is 2.776."""
+    """1, 2, 3, 4, 6: mean 3.2, variance 3.7, so t = 3.2/√0.74 = 3.72 of 4 degrees of freedom, whose 2.5% is 2.776."""
     found = difference_of([1.0, 2.0, 3.0, 4.0, 6.0], rng=np.random.default_rng(1))
 
     assert found.method == "paired t"
@@ -190,7 +190,7 @@ def test_ties_that_are_equal_on_paper_are_equal() -> None:
 @pytest.mark.parametrize("pattern", [[0.2] * 5, [0.05, 0.05, 0.1, 0.3, 0.5], [0.02, 0.03, 0.05, 0.2, 0.7]])
 @pytest.mark.parametrize("n", [5, 8, 12, 20])
 def test_equal_variants_are_rarely_told_apart(n: int, pattern: list[float]) -> None:
-    """False alarms on tied 1–5 scores: 5 % plus what 400 repetitions may stray (2.3 standard errors)."""
+    """False alarms on tied 1–5 scores: 5% plus what 400 repetitions may stray (2.3 standard errors)."""
     rng = np.random.default_rng(n)
     scores = rng.choice(5, size=(400, 2, n), p=pattern) + 1.0
 
@@ -212,7 +212,7 @@ def test_power_is_that_of_the_t_test() -> None:
 
 
 def test_the_interval_covers_the_true_difference() -> None:
-    """94 % and more, less what 400 repetitions may stray, for skewed scores with a real difference."""
+    """94% and more, less what 400 repetitions may stray, for skewed scores with a real difference."""
     rng = np.random.default_rng(6)
     better, worse = [0.05, 0.1, 0.2, 0.35, 0.3], [0.2, 0.3, 0.2, 0.2, 0.1]
     true = float(np.dot(np.subtract(better, worse), range(5)))
@@ -249,7 +249,7 @@ def test_a_level_and_clusters_that_make_no_sense_are_refused() -> None:
     """95 instead of 0.95 is the usual slip."""
     rng = np.random.default_rng(1)
 
-    with pytest.raises(InputError, match=r"95 % is 0\.95"):
+    with pytest.raises(InputError, match=r"95% is 0\.95"):
         paired_difference([1.0, 2.0], [1.0, 1.0], rng=rng, level=95)
     with pytest.raises(InputError, match="1 clusters for 2 scores"):
         paired_difference([1.0, 2.0], [1.0, 1.0], rng=rng, clusters=[1])

@@ -21,7 +21,7 @@ from evenhand.stats.rates import mcnemar_worse, wilson
     [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (19, 2.0930), (30, 2.0423), (100, 1.9840), (99_999, 1.9600)],
 )
 def test_students_quantiles_are_those_of_the_tables(df: int, quantile: float) -> None:
-    """Two-sided 95 %, as printed in every table."""
+    """Two-sided 95%, as printed in every table."""
     assert student_quantile(0.025, df) == pytest.approx(quantile, abs=5e-5)
 
 
@@ -116,7 +116,7 @@ def test_holm_only_raises_and_follows_its_test(ps: list[float], random: st.DataO
 
 @pytest.mark.parametrize(("sd", "needed"), [(0.0, 20), (0.5, 20), (1.0, 34), (1.5, 73)])
 def test_the_power_band_is_that_of_the_tables(sd: float, needed: int) -> None:
-    """34 pairs for half a standard deviation at 80 %; never below 20."""
+    """34 pairs for half a standard deviation at 80%; never below 20."""
     assert power_band(sd).needed == needed
 
 

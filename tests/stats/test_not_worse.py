@@ -56,7 +56,7 @@ def test_points_or_percent_are_the_same(differences: list[int], margin: float, s
 
 @pytest.mark.parametrize("n", [10, 20, 30, 50])
 def test_rare_collapses_do_not_pass(n: int) -> None:
-    """The truth is on the margin through a loss of 4 in few outputs: 5 % pass at most, whatever the share is."""
+    """The truth is on the margin through a loss of 4 in few outputs: 5% pass at most, whatever the share is."""
     rng = np.random.default_rng(n)
     for share in (0.02, 0.06, 0.125, 0.2, 0.5):
         rest = (4 * share - 0.5) / (1 - share)

@@ -26,7 +26,7 @@ def test_power_is_that_of_the_noncentral_t(n: int, effect: float) -> None:
 
 
 def test_half_a_deviation_takes_34_pairs() -> None:
-    """The textbook value for 80 % at 5 %, two-sided."""
+    """The textbook value for 80% at 5%, two-sided."""
     assert needed_for(0.5, 1.0) == 34
     assert power_of(33, 0.5, 1.0).power < 0.8 <= power_of(34, 0.5, 1.0).power
 

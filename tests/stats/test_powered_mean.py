@@ -81,7 +81,7 @@ def test_the_error_is_the_larger_of_two(noisy: str, larger: str) -> None:
 
 @pytest.mark.parametrize("labelled", [20, 30, 50])
 def test_the_interval_covers_people_although_the_judge_is_biased(labelled: int) -> None:
-    """95 % on 1–5 scores with 200 judged, less what 300 repetitions may stray; the judge's own mean is a point off."""
+    """95% on 1–5 scores with 200 judged, less what 300 repetitions may stray; the judge's own mean is a point off."""
     rng = np.random.default_rng(labelled)
     true = _generous(rng, 400_000)[0].mean()
     found: list[Powered] = []

@@ -188,7 +188,7 @@ def test_naming_the_other_output_mirrors_the_wins_and_keeps_the_bias(answers: li
 
 
 def test_the_interval_covers_with_few_games_and_many_ties() -> None:
-    """95 % less what 400 repetitions may stray, where Student's interval often has no width at all."""
+    """95% less what 400 repetitions may stray, where Student's interval often has no width at all."""
     rng = np.random.default_rng(3)
     shares = [0.03, 0.85, 0.12]
 
@@ -216,7 +216,7 @@ def test_what_is_no_preference_is_refused(preferences: list[float], says: str) -
 
 def test_levels_and_orders_that_cannot_be_are_refused() -> None:
     """With the reason."""
-    with pytest.raises(InputError, match=r"95 % is 0\.95"):
+    with pytest.raises(InputError, match=r"95% is 0\.95"):
         _counted(3, 4, level=95)
     with pytest.raises(InputError, match="2 answers with the output shown first, 1 with it second"):
         both_orders([1, 0], [1])

@@ -123,7 +123,7 @@ def test_order_and_scale_do_not_matter(rows: list[tuple[int, int]], random: st.D
 
 
 def test_the_interval_covers() -> None:
-    """No effect of length, 1–5 scores, lengths with a long tail: 95 % less what 300 repetitions may stray."""
+    """No effect of length, 1–5 scores, lengths with a long tail: 95% less what 300 repetitions may stray."""
     rng = np.random.default_rng(5)
 
     found = [length_bias(rng.integers(1, 6, 25), np.exp(rng.normal(6, 0.7, 25))) for _ in range(300)]

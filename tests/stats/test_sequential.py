@@ -33,7 +33,7 @@ def all_looks(planned: int) -> list[Looks]:
 
 
 def test_looks_begin_at_twenty_and_come_closer_together_than_a_twentieth() -> None:
-    """By hand: a fifth more each time, 20 + 4, 24 + 5, until 5 % of 100 is less."""
+    """By hand: a fifth more each time, 20 + 4, 24 + 5, until 5% of 100 is less."""
     assert planned_looks(20) == (20,)
     assert planned_looks(25) == (20, 22, 24, 25)
     assert planned_looks(100) == (20, 24, *range(29, 100, 5), 100)
@@ -49,7 +49,7 @@ def test_looks_rise_from_twenty_to_the_end(planned: int) -> None:
 
 
 def test_the_level_of_one_look_is_what_may_be_spent_by_then() -> None:
-    """By hand: after a quarter of the samples ½ × ½ × ½ of the 5 %; at the end, where nothing was spent, all of it."""
+    """By hand: after a quarter of the samples ½ × ½ × ½ of the 5%; at the end, where nothing was spent, all of it."""
     assert level_at(Looks(taken=(25,), planned=100)) == pytest.approx(0.05 / 8)
     assert level_at(Looks(taken=(100,), planned=100)) == pytest.approx(0.05)
 
@@ -57,7 +57,7 @@ def test_the_level_of_one_look_is_what_may_be_spent_by_then() -> None:
 @pytest.mark.parametrize("level", [0.95, 0.5])
 @pytest.mark.parametrize("first", [20, 50, 90])
 def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int, level: float) -> None:
-    """SciPy's normal distribution of the two sums says at which bound exactly the rest of the 5 % is spent."""
+    """SciPy's normal distribution of the two sums says at which bound exactly the rest of the 5% is spent."""
     spent = (1 - level) * (first / 100) ** 1.5
     bound = scipy_stats.norm.isf(spent / 2)
     both = scipy_stats.multivariate_normal(cov=[[1, (first / 100) ** 0.5], [(first / 100) ** 0.5, 1]])
@@ -74,7 +74,7 @@ def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int, leve
 
 @pytest.mark.parametrize("planned", [25, 50, 100, 1000])
 def test_walks_without_drift_are_stopped_in_one_of_twenty(planned: int) -> None:
-    """Sums of normal steps, looked at as planned: no more than 5 %, and not much less."""
+    """Sums of normal steps, looked at as planned: no more than 5%, and not much less."""
     tries = often(20_000, 400_000)
     walks = np.zeros(tries)
     rng, before, stopped = np.random.default_rng(SEED), 0, np.zeros(tries, dtype=bool)
@@ -152,7 +152,7 @@ def test_a_smaller_p_stays_smaller_and_none_becomes_smaller(ps: list[float], loo
 
 @pytest.mark.parametrize("name", SHARES)
 def test_the_intervals_of_all_looks_together_cover_the_truth(name: str) -> None:
-    """In 95 % of runs no look misses it, so the one at which a run is stopped does not either."""
+    """In 95% of runs no look misses it, so the one at which a run is stopped does not either."""
     tries = often(30, 3_000)
     rng = np.random.default_rng([SEED, len(name)])
 

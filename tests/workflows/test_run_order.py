@@ -113,7 +113,7 @@ def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
 
 
 def test_a_stated_scatter_goes_before_that_of_the_last_run(store: Store) -> None:
-    """Whoever changes the judge knows better; several treatments share the 5 %, so that each shows less."""
+    """Whoever changes the judge knows better; several treatments share the 5%, so that each shows less."""
     keep_run(store, FIRST, {"old": [3.0] * 24, "new": [3.0, 4.0, 5.0, 3.0] * 6})
 
     one = plan_power(store, "desk", treatments=["new"], pairs=34, smallest_effect=0.5, stated_sd=1.0)

@@ -163,7 +163,7 @@ def measure_alignment_with_people(labelled: LabelledOutputs) -> HumanAlignment:
         return _unknown_human_alignment(found.n, found.samples, found.why)
     colour, interval = band(found.value), ""
     if found.low is not None and found.high is not None:
-        interval = f", 95 % interval {format_number(found.low)} to {format_number(found.high)}"
+        interval = f", 95% interval {format_number(found.low)} to {format_number(found.high)}"
     outputs = format_plural(found.n, "labelled output")
     return HumanAlignment(
         colour=colour,

@@ -88,7 +88,7 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
 
 
 def _print_agreement_table(screen: Screen, data: CalibrationData) -> None:
-    screen.line("Agreement with people [95 % interval]; a person: each against the others", gap=True, bold=True)
+    screen.line("Agreement with people [95% interval]; a person: each against the others", gap=True, bold=True)
     names = ("question", "judge", "α", "κ", "r", "ρ", "n")
     rows = list(_build_agreement_terminal_rows(data))
     print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[2:])
@@ -125,7 +125,7 @@ def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]
 
 def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None:
     """One row for each judge and question; what nothing is known of is said once."""
-    screen.line("Bias: judge minus people, with 95 % intervals (* leaves 0 out)", gap=True, bold=True)
+    screen.line("Bias: judge minus people, with 95% intervals (* leaves 0 out)", gap=True, bold=True)
     found = {(one["question"], one["judge"], one["kind"]): one for one in biases}
     kinds = [kind for kind in BIAS_KINDS if any(one["estimate"] is not None for one in biases if one["kind"] == kind)]
     rows = []
@@ -191,7 +191,7 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
     rows = []
     for each in one["candidates"]:
         mark = "→ " if each["name"] == one["chosen"]["name"] else ""
-        rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f} %"])
+        rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f}%"])
     print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
     chosen, gain = one["chosen"], one["gain"]
     why = f"the simplest within one standard error of the best, {one['best']}"

@@ -18,7 +18,7 @@ from evenhand.cli.run_tables import (
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_layer, pluralize_count
 
 
 @click.command("compare")
@@ -101,7 +101,9 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
-            screen.line(f"{name} is CAUTIOUS: {' '.join(layer['reasons'][1:])}")  # The first is in the table.
+            screen.line(
+                f"The {format_layer(name)} layer is CAUTIOUS: {' '.join(layer['reasons'][1:])}"
+            )  # The first is in the table.
 
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
@@ -112,7 +114,7 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
-        shown = ["over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %" for share in shares]
+        shown = ["over 99%" if 0.99 < share < 1 else f"{share * 100:.0f}%" for share in shares]
         columns[f"{name} {one['effect']:.2f}"] = shown
     screen.table(columns, right=tuple(columns))
 

@@ -184,7 +184,7 @@ def _build_cli_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
 
 
 def print_submission_check(task: Task, checked: ContestData) -> None:
-    """Print whether the gate is passed, each criterion that is not met with its hint, and what to mend."""
+    """Print whether the gate is passed, each criterion that is not met with its hint, and what to fix."""
     screen = Screen()
     screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
     screen.line()

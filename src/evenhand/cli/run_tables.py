@@ -45,7 +45,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_safety_gate_findings,
 )
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, format_gate, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -301,10 +301,10 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
         mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-        how = f"{gate['gate']} was not measured (gate {least})"
+        how = f"{format_gate(gate['gate'])} was not measured (gate {least})"
         if gate["passed"] is not None:
             passes = "passes" if gate["passed"] else "is below"
-            how = f"{gate['gate']} {mean} {passes} {least}"
+            how = f"{format_gate(gate['gate'])} {mean} {passes} {least}"
         lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import format_percent, format_signed
+from evenhand.wording import format_layer, format_percent, format_signed
 
 
 @click.command("sensitivity")
@@ -63,7 +63,7 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     screen.line()
     parts = one["by_weight"]
     columns = {
-        {"criteria": "criterion", "layers": "layer"}[one["of"]]: [part["criterion"] for part in parts],
+        {"criteria": "criterion", "layers": "layer"}[one["of"]]: [format_layer(part["criterion"]) for part in parts],
         "weight": [f"{part['weight']:.2f}" for part in parts],
         f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
         "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],

@@ -72,7 +72,7 @@ def _grade_treatment_saturation(facts: CompareFacts) -> Badge:
     if found.moved is not None:
         says += f", all moved the estimate by {format_percent_tenths(found.moved)} of its half-width"
     colour: BadgeColour = "green" if found.saturated else "red"
-    advice = f"To be saturated, these must be below 10 % and 50 %, with at least {LEAST_NEEDED} samples."
+    advice = f"To be saturated, these must be below 10% and 50%, with at least {LEAST_NEEDED} samples."
     return _build_treatment_badge("saturated", colour, found.changed, says, advice)
 
 

@@ -44,7 +44,7 @@ from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
-from evenhand.wording import format_plural, format_score, join_names, round_for_json
+from evenhand.wording import format_gate, format_layers, format_plural, format_score, join_names, round_for_json
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
@@ -257,7 +257,7 @@ def _control_without_treatment_reason(column: VariantColumn, rows: ComparedRows)
     within = f" in {format_plural(n, 'cluster')}" if n < len(np.unique(samples)) else ""
     low, high = max(LOWEST_COMPOSITE, mean.low), min(HIGHEST_COMPOSITE, mean.high)
     return (
-        f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95 % interval "
+        f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95% interval "
         f"{format_score(low)} to {format_score(high)}, from {counted}{within}."
     )
 
@@ -265,14 +265,14 @@ def _control_without_treatment_reason(column: VariantColumn, rows: ComparedRows)
 def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]) -> str:
     means = setting.layer_means[setting.control]
     failed = [
-        f"{state.gate} ({format_score(means[state.gate], beside=state.min)}, "
+        f"{format_gate(state.gate)} ({format_score(means[state.gate], beside=state.min)}, "
         f"{format_score(state.min, beside=state.min)} asked)"
         for state in states[: len(means)]  # Those of the layers come first.
         if not state.passed
     ]
     if failed:
         return f"Below the gate: {join_names(failed)}"
-    return f"All gates passed: {join_names(means)}" if means else "It has no gates"
+    return f"All gates passed: {format_layers(means)}" if means else "It has no gates"
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_
 from evenhand.errors import Fault, InputError
 from evenhand.wording import (
     describe_p_value,
+    format_gate,
     format_p_value,
     format_plural,
     format_short_figure,
@@ -192,7 +193,7 @@ class VariantColumn:
 
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
-    missed = next((state.gate for state in gates if not state.passed), None)
+    missed = next((format_gate(state.gate) for state in gates if not state.passed), None)
     if missed is None:
         return None
     return ShippingObjection(
@@ -215,7 +216,9 @@ def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]
 
 
 def _missed_variant_gate_name(state: GateState) -> str:
-    return f"on criterion {state.gate}" if state.short and state.gate in state.short.criteria else state.gate
+    return (
+        f"on criterion {state.gate}" if state.short and state.gate in state.short.criteria else format_gate(state.gate)
+    )
 
 
 def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:
@@ -245,14 +248,14 @@ def treatment_difference_text(found: Difference | None) -> str:
 def treatment_difference_interval_text(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
-        return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
+        return f"no {found.level * 100:.0f}% interval from {format_plural(found.n, 'pair')}"
     if found.high == found.low:
         return f"the same in all {format_plural(found.n, 'pair')}"
     if found.high - found.low >= 0.02:
         low, high = format_signed_beside(found.low, 0), format_signed_beside(found.high, 0)
     else:
         low, high = format_signed(found.low, 4), format_signed(found.high, 4)
-    return f"{found.level * 100:.0f} % interval {low} to {high}"
+    return f"{found.level * 100:.0f}% interval {low} to {high}"
 
 
 def describe_verdict_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:

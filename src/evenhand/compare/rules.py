@@ -30,6 +30,8 @@ from evenhand.compare.shipping import (
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
     describe_p_value,
+    format_layer,
+    format_layers,
     format_p_value,
     format_percent,
     format_plural,
@@ -75,7 +77,7 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
     asked = facts.not_worse
     if asked is None:
         return found
-    level, low = f"{asked.level * 100:.4g} %", format_signed_beside(asked.low, -asked.by)
+    level, low = f"{asked.level * 100:.4g}%", format_signed_beside(asked.low, -asked.by)
     bound = f"the {level} lower bound, which holds for every distribution of scores, is {low}"
     if not asked.holds:
         few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
@@ -162,7 +164,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     if not fallen:
         return None
     why = tuple(
-        f"Layer {name} fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
+        f"The {format_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
         f"{format_score(layer.control_mean, beside=layer.gate)} to "
         f"{format_score(layer.treatment_mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
         f"{describe_short_samples(layer.short)}."
@@ -170,22 +172,24 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
     first = next(iter(sure or fallen))
-    chance = describe_verdict_difference_chance(fallen[first].difference, f"the two were equal in {first}")
+    chance = describe_verdict_difference_chance(
+        fallen[first].difference, f"the two were equal in the {format_layer(first)} layer"
+    )
     if sure:
         return VerdictRuling(
             verdict="REGRESS",
             rule="5. a layer fell below its gate, significantly",
-            says=f"{facts.treatment} fell below the gate in {join_names(sure)}",
+            says=f"{facts.treatment} fell below the gate in {format_layers(sure)}",
             why=why,
-            next_step=f"Do not ship {facts.treatment}; repair {join_names(sure)} first.",
+            next_step=f"Do not ship {facts.treatment}; fix {format_layers(sure)} first.",
             sure=chance,
         )
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule="5. a layer fell below its gate, not significantly",
-        says=f"{facts.treatment} fell below the gate in {join_names(fallen)}, which may be chance",
+        says=f"{facts.treatment} fell below the gate in {format_layers(fallen)}, which may be chance",
         why=why,
-        next_step=f"Look at {join_names(fallen)} before shipping, or add samples to see whether the fall is real.",
+        next_step=f"Look at {format_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
         sure=chance,
     )
 
@@ -214,14 +218,14 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
-        says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
+        says=f"{facts.treatment} is lower than {facts.control} in {format_layers(worse)}",
         why=(
             _no_treatment_difference_reason(facts),
             *(lower_treatment_layer_reason(name, found) for name, found in worse.items()),
         ),
-        next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
+        next_step=f"Look at what {facts.treatment} lost in {format_layers(worse)} before shipping.",
         sure=describe_verdict_difference_chance(
-            next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"
+            next(iter(worse.values())), f"the two were equal in the {format_layer(next(iter(worse)))} layer"
         ),
     )
 

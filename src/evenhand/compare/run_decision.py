@@ -33,7 +33,7 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, count_samples_by_layers
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
-from evenhand.wording import format_plural, join_names
+from evenhand.wording import format_layers, format_plural
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
 
@@ -124,7 +124,7 @@ def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | No
         positions = (tally.composites_by_layers.get(layers, ()) for tally in summary.tallies.values())
         first = min(chain.from_iterable(positions))
         named = f", first {name_samples({first})[first]}" if name_samples else ""
-        told.append(f"{join_names(layers)} ({format_plural(count, 'sample')}{named})")
+        told.append(f"{format_layers(layers)} ({format_plural(count, 'sample')}{named})")
     raise InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
 
 

@@ -13,13 +13,14 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import Agreement
 from evenhand.wording import (
+    format_layer,
+    format_layers,
     format_number,
     format_percent,
     format_plural,
     format_score,
     format_signed,
     format_signed_beside,
-    join_names,
 )
 
 LEAST_JUDGE_AGREEMENT = 0.4
@@ -30,13 +31,14 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     found = []
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean, beside=layer.gate)}, "
-            f"and {format_score(layer.gate, beside=layer.gate)} is asked{describe_short_samples(layer.short)}."
+            f"The {format_layer(name)} layer is below its gate: "
+            f"{format_score(layer.treatment_mean, beside=layer.gate)}, and "
+            f"{format_score(layer.gate, beside=layer.gate)} is asked{describe_short_samples(layer.short)}."
             if layer.below
             else lower_treatment_layer_reason(name, layer.difference)
             for name, layer in low.items()
         )
-        step = f"Bring {join_names(low)} up before shipping."
+        step = f"Bring {format_layers(low)} up before shipping."
         what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
         found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
     if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
@@ -94,7 +96,7 @@ def describe_cluster_disagreement(facts: CompareFacts) -> tuple[str, ...]:
 
 def lower_treatment_layer_reason(name: str, found: Difference | None) -> str:
     """That a layer is lower, as a reason."""
-    return f"Layer {name} is significantly lower: {treatment_difference_text(found)}."
+    return f"The {format_layer(name)} layer is significantly lower: {treatment_difference_text(found)}."
 
 
 def do_judges_put_verdict_in_doubt(agreed: JudgeAgreement) -> bool:

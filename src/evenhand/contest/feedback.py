@@ -86,7 +86,7 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
 
 
 def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
-    """How a submission does on its own, and what to mend."""
+    """How a submission does on its own, and what to fix."""
     card = score_submission_alone(state, entry)
     worth = _submission_score_feedback_json(state.dimensions, card, "penalized_total")
     return {

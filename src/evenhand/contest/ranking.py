@@ -227,7 +227,7 @@ class AcceptanceCriterion:
 
     @property
     def hints(self) -> list[str]:
-        """What to mend, from those who found it not met."""
+        """What to fix, from those who found it not met."""
         hints = [
             one.revision_hint for one in self.checks if _read_contest_gate_vote(one) is False and one.revision_hint
         ]

@@ -221,7 +221,7 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
         return f"{told}: the mean of their scores decided, not a majority"
     n = for_it + against
     chance = min(Fraction(1), 2 * Fraction(sum(comb(n, k) for k in range(for_it, n + 1)), 2**n))
-    return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)} % of contests"
+    return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)}% of contests"
 
 
 def _finalist_score_text(card: Scorecard) -> str:

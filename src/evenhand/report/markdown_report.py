@@ -44,7 +44,7 @@ from evenhand.report.phrases import (
     list_safety_gate_findings,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_figure, pluralize_count
+from evenhand.wording import format_figure, format_gate, pluralize_count
 
 LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
 COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, and for the last line.
@@ -145,7 +145,9 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
         if not gate["passed"]:
             mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
             found = escape_markdown("was not measured" if gate["mean"] is None else f"{mean} is below {least}")
-            names = f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)}"
+            names = (
+                f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(format_gate(gate['gate']), LONGEST_NAME)}"
+            )
             failed.append(f"- {names} {found}")
     if not failed:
         return [f"Gates: {'the one passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []

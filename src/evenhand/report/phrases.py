@@ -9,6 +9,7 @@ from evenhand.wording import (
     MISSING_DASH,
     format_dollar_amount,
     format_figure,
+    format_layer,
     format_milliseconds,
     join_names,
     pluralize_count,
@@ -160,7 +161,9 @@ def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     scores = [(name, [format_reported_estimate(one[key]) for one in variants]) for name, key in columns.items()]
     for name in list_report_layers(head):
         means = [one["layers"].get(name) for one in variants]
-        scores.append((name, [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means]))
+        scores.append(
+            (format_layer(name), [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means])
+        )
     decided = any(one["verdicts"].get(word) for one in variants for word in VERDICT_WORDS)
     passed = [(one["passed"], one["passed"] + one["failed"]) for one in assertions]
     counts = [
@@ -186,9 +189,13 @@ def build_report_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
     (names,), *groups = build_report_variant_columns(head)[:2]
     compared = [one for one in head["decision"]["comparisons"] if one["composite"] or any(one["layers"].values())]
     rows = [f"{one['treatment']} − {one['control']}" for one in compared]
+    shown = [{format_layer(name): found for name, found in one["layers"].items()} for one in compared]
     columns: list[ReportColumn] = []
     for name, cells in groups[0] if groups else ():
-        found = [one["composite"] if name == "composite" else one["layers"].get(name) for one in compared]
+        found = [
+            one["composite"] if name == "composite" else layers.get(name)
+            for one, layers in zip(compared, shown, strict=True)
+        ]
         signed = ["" if one is None else format_figure(one["estimate"], signed=True) for one in found]
         if name == "composite":
             signed = ["" if one is None else format_reported_estimate(one) for one in found]
@@ -264,7 +271,7 @@ def list_reported_differences(one: ReportData) -> list[tuple[str, ReportData | N
     """
     composite = one["composite"] and {**one["composite"], "p": one["p"]}
     verdicts = {name: layer["verdict"] for name, layer in (one.get("layer_verdicts") or {}).items()}
-    layers = [(name, found, verdicts.get(name, "")) for name, found in one["layers"].items()]
+    layers = [(format_layer(name), found, verdicts.get(name, "")) for name, found in one["layers"].items()]
     return [("composite", composite, one["verdict"]), *layers]
 
 

@@ -25,7 +25,7 @@ from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
-from evenhand.wording import spell_exact_fraction
+from evenhand.wording import format_layer, spell_exact_fraction
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -147,10 +147,10 @@ def find_run_rubric_key(snapshot: Mapping[str, Any]) -> str:
 def describe_composite_layers(layers: Sequence[str], shares: Mapping[str, Fraction] | None = None) -> str:
     """What a composite is of: a mean of layers, as they weigh, or one layer alone."""
     if len(layers) < 2:
-        return f"{layers[0]} alone" if layers else "no layer was scored"
+        return f"{format_layer(layers[0])} alone" if layers else "no layer was scored"
     if not shares:
-        return f"mean of {', '.join(layers)}"
-    return f"weighted mean of {', '.join(f'{name} × {float(shares[name]):g}' for name in layers)}"
+        return f"mean of {', '.join(map(format_layer, layers))}"
+    return f"weighted mean of {', '.join(f'{format_layer(name)} × {float(shares[name]):g}' for name in layers)}"
 
 
 def find_kept_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str]:

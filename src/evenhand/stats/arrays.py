@@ -135,10 +135,10 @@ def quote_statistic_argument(value: object) -> str:
 
 def compute_interval_alpha(level: float) -> float:
     """Return 1 − `level`, the error rate of an interval of this level."""
-    given = require_finite_float(level, "level", "95 % is 0.95")
+    given = require_finite_float(level, "level", "95% is 0.95")
     alpha = round(1 - given, 12)  # 1 − 0.95 is a little more than 0.05, and a p of 0.05 is not below it.
     if not (0 < given < 1 and alpha > 0):
-        raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95 % is 0.95"))
+        raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95% is 0.95"))
     return alpha
 
 

@@ -1,10 +1,10 @@
 """How far ratings rise and fall together: Pearson's r, Spearman's ρ and Kendall's τ-b, and r over all pairs of raters.
 
 The intervals are symmetric on Fisher's z scale. Textbook standard errors (Fisher; Bonett and Wright 2000; Fieller,
-Hartley and Pearson 1957) suppose normal values without ties: on simulated 1–5 scores that crowd at the top their 95 %
-intervals of τ held the truth in 72 to 89 %. The standard error from the influence of each unit supposes nothing, and is
-too small for few units. The larger of the two is taken: from six units on it held 91 to 100 % on normal, tied and
-ceiling-heavy ratings alike; only Pearson's on values with heavy tails (lognormal) stays at 86 to 98 %.
+Hartley and Pearson 1957) suppose normal values without ties: on simulated 1–5 scores that crowd at the top their 95%
+intervals of τ held the truth in 72 to 89%. The standard error from the influence of each unit supposes nothing, and is
+too small for few units. The larger of the two is taken: from six units on it held 91 to 100% on normal, tied and
+ceiling-heavy ratings alike; only Pearson's on values with heavy tails (lognormal) stays at 86 to 98%.
 """
 
 from __future__ import annotations

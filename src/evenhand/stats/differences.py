@@ -35,7 +35,7 @@ from evenhand.stats.distributions import compute_t_tail, student_quantile
 
 # With more distinct values than this, the sign flips of so many differences follow a t distribution.
 _MOST_DISTINCT = 256
-# With five pairs even five equal signs come up in 1 of 16 comparisons: sign flips alone could not reject at 5 %.
+# With five pairs even five equal signs come up in 1 of 16 comparisons: sign flips alone could not reject at 5%.
 _SMALLEST_BY_T = 5
 _MOST_SUBSETS = 1 << 16  # Sixteen distinct differences, or many more with ties.
 _MOST_ENUMERATED = 200  # Beyond, the weights of the subsets cost more than they are worth.

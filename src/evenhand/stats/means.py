@@ -31,7 +31,7 @@ from evenhand.stats.arrays import (
 )
 from evenhand.stats.distributions import student_quantile
 
-LEAST_LABELS = 20  # Below, 95 % intervals of 1–5 scores cover less than 94 %.
+LEAST_LABELS = 20  # Below, 95% intervals of 1–5 scores cover less than 94%.
 
 HumanLabels = Sequence[float | None]
 

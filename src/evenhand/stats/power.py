@@ -100,7 +100,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
         sd=sd,
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
-        method="paired t, two-sided 5 %",
+        method="paired t, two-sided 5%",
         step=step,
     )
 

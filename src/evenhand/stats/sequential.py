@@ -1,11 +1,11 @@
 """Sequential tests: intervals and p-values of a running comparison that hold however early it is stopped.
 
-Testing again and again at 5 % is wrong far more often than that. Here the 5 % are spent as samples come in (Lan and
+Testing again and again at 5% is wrong far more often than that. Here the 5% are spent as samples come in (Lan and
 DeMets 1983), by a power of their share (Kim and DeMets 1987): at first slower than the samples come, so that enough is
 left for a difference that shows late. The level at each look follows from what the looks before it left over, as a sum
 of independent steps would wander (Armitage, McPherson and Rowe 1969); sign flips and Student's t are held to that
 level. All differences that a look does not reject are a repeated confidence interval (Jennison and Turnbull 1989):
-together, those of all looks miss the truth in 5 % of runs.
+together, those of all looks miss the truth in 5% of runs.
 """
 
 from __future__ import annotations

@@ -280,8 +280,8 @@ class Store(AbstractContextManager["Store"]):
             state = row["state"]
             if state != "finished":
                 state = "killed" if state == "running" and not is_run_row_held(connection, row, at) else state
-                mend = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
-                what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {mend}"
+                fix = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
+                what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {fix}"
                 raise StoreError(Fault(what, hint, where=self.shown))
             before = connection.execute(select(BASELINES.c.run).where(BASELINES.c.name == name)).scalar()
             new = {"name": name, "run": row["id"], "at": at.isoformat(timespec="milliseconds")}

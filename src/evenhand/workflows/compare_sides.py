@@ -15,7 +15,7 @@ from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import SAMPLE_PARTS
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_layer, pluralize_count
 
 BASELINE_PREFIX = "baseline:"
 
@@ -276,7 +276,7 @@ def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: JoinedRunRows
         return
     told = [
         " and ".join(
-            f"{' + '.join(layers) or 'no layers'} ({pluralize_count(count, 'sample')})"
+            f"{' + '.join(map(format_layer, layers)) or 'no layers'} ({pluralize_count(count, 'sample')})"
             for layers, count in found.items()
         )
         for found in sets

@@ -36,7 +36,7 @@ def plan_power(
 ) -> Json | None:
     """For each treatment what so many pairs show; None where there is nothing to compare.
 
-    The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5 %.
+    The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5%.
     """
     if stated_sd is not None and not stated_sd >= 0:
         raise InputError(

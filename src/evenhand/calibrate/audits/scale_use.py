@@ -184,7 +184,7 @@ def _find_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> Audit
     )
     lost = f"{heard.failed:,} failed or could not be read"
     says = f"of {format_plural(heard.asked, 'answer')} {lost}, {format_plural(heard.abstained, 'time')} it abstained."
-    advice = "See the failures of the run: a budget, a limit or an unreadable reply can be mended."
+    advice = "See the failures of the run: a budget, a limit or an unreadable reply can be fixed."
     if heard.abstained > heard.failed:
         advice = "See what it abstains on: a question that cannot be answered from the output needs a reference."
     found = IntervalEstimate(

@@ -172,7 +172,7 @@ def _decide_by_words(
         return _abstain("it names several things, of which one may be meant here", seen.quote)
     if not found and any(value.bound and not value.kind for value in claim.values):
         return _abstain("it asks for a number of things, which rules cannot count", seen.quote)
-    percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f} %"
+    percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f}%"
     shown = found or contradicted or seen.features["opposite"]  # What is absent cannot be quoted.
     decision = EmbeddedDecision(
         holds=found != claim.is_inverted,

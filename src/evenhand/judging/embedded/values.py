@@ -1,4 +1,4 @@
-"""Values in a text: numbers with their units, dates, times and weekdays, so that "five percent" is "5 %"."""
+"""Values in a text: numbers with their units, dates, times and weekdays, so that "five percent" is "5%"."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def find_reported_final_scores(one: ContestReportJson) -> ContestReportJson | No
 
 
 def list_reported_suggestions(one: ContestReportJson) -> list[ContestReportJson]:
-    """What to mend, as its author was told."""
+    """What to fix, as its author was told."""
     return [tip for told in one["feedback"] for tip in told.get("revision_suggestions", ())]
 
 

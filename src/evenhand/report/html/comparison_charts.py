@@ -30,7 +30,7 @@ from evenhand.report.html.formats import (
     format_page_signed_number,
 )
 from evenhand.report.html.score_charts import MeanEstimate, describe_charted_estimate, describe_charted_interval_level
-from evenhand.wording import format_figure, pluralize_count
+from evenhand.wording import format_figure, format_layer, pluralize_count
 
 EstimateGroups = Mapping[str, Mapping[str, MeanEstimate]]
 ScaleEnds = tuple[float, ...] | None
@@ -71,7 +71,10 @@ def draw_difference_charts(
 
 
 def _list_layer_estimates(comparison: Mapping[str, Any]) -> Mapping[str, MeanEstimate]:
-    return {"composite": comparison["composite"], **comparison["layers"]}
+    return {
+        "composite": comparison["composite"],
+        **{format_layer(name): found for name, found in comparison["layers"].items()},
+    }
 
 
 def _label_charted_pair(comparison: Mapping[str, Any]) -> str:

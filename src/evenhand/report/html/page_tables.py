@@ -10,7 +10,7 @@ from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
-from evenhand.wording import format_dollar_amount, pluralize_count
+from evenhand.wording import format_dollar_amount, format_gate, format_layer, pluralize_count
 
 PageData = Mapping[str, Any]
 
@@ -49,7 +49,10 @@ def build_score_rows(head: PageData) -> list[ScoreRow]:
     changes = {"composite": one["composite"], **one["layers"]} if one else {}
     measures = {
         "composite": [variant["composite"] for variant in variants],
-        **{layer: [variant["layers"].get(layer) for variant in variants] for layer in list_report_layers(head)},
+        **{
+            format_layer(layer): [variant["layers"].get(layer) for variant in variants]
+            for layer in list_report_layers(head)
+        },
         "score": [variant["score"] for variant in variants],
     }
     return [
@@ -94,7 +97,7 @@ def build_gate_rows(head: PageData) -> list[GateRow]:
     found = {(name, gate["gate"], gate["min"]): gate for name, gates in by_variant.items() for gate in gates}
     names = [variant["name"] for variant in head["variants"]]
     return [
-        GateRow(name=gate, least=least, cells=[found.get((name, gate, least)) for name in names])
+        GateRow(name=format_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
         for gate, least in keys
     ]
 
