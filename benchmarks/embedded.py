@@ -13,15 +13,17 @@ from statistics import median
 from time import perf_counter, process_time
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import FeatureWeights, judge_criterion_claim, load_embedded_judge_weights
 from evenhand.judging.embedded.features import measure_claim_features
-from evenhand.judging.embedded.texts import JudgedText, load_judge_word_vectors
+from evenhand.judging.embedded.texts import JudgedText
 
 DATA = Path(__file__).parent / "data"
+OUTPUTS = Path(__file__).parent.parent / "tests" / "judging" / "embedded" / "everyday.yaml"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "rubrics" / "checklist"
 SETS = {  # What was fitted on, and what was held out; "everyday" and "hard" are two ways of writing pairs.
     "everyday": ("everyday_fit", "everyday_held_out"),
@@ -92,14 +94,32 @@ def read_pairs(name: str) -> list[Pair]:
     return [Pair(row["kind"], row["asks"], row["output"], row["answer"], row.get("reference") or "") for row in rows]
 
 
-class Bench:
-    """Labelled pairs made ready once, with word vectors or without."""
+def read_outputs(*, held_out: bool) -> list[Pair]:
+    """Pairs of the outputs with short criteria: those that are fitted on, or those held out."""
+    entries = [
+        entry for entry in yaml.safe_load(OUTPUTS.read_text("utf-8")) if entry.get("held_out", False) == held_out
+    ]
+    return [
+        Pair(entry["kind"], asks, entry["output"], answer, "")
+        for entry in entries
+        for answer in ("yes", "no", "cannot")
+        for asks in entry.get(answer, ())
+    ]
 
-    def __init__(self, pairs: Sequence[Pair], *, with_vectors: bool) -> None:
-        near = load_judge_word_vectors() if with_vectors else None
+
+def read_fitted_pairs() -> list[Pair]:
+    """All pairs that the weights are fitted on."""
+    pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
+    return [*pairs, *read_outputs(held_out=False)]
+
+
+class Bench:
+    """Labelled pairs made ready once."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
         self.pairs = list(pairs)
-        self._texts = [JudgedText(pair.output, near) for pair in pairs]
-        self._references = [JudgedText(pair.reference, near) if pair.reference else None for pair in pairs]
+        self._texts = [JudgedText(pair.output) for pair in pairs]
+        self._references = [JudgedText(pair.reference) if pair.reference else None for pair in pairs]
         self._seen = [self._features(place) for place in range(len(self.pairs))]
 
     def answers(self, fitted: FeatureWeights | None = None, places: Sequence[int] | None = None) -> list[bool | None]:
@@ -204,12 +224,11 @@ def _milliseconds_each() -> float:
     """The median time for a criterion, the output made ready anew for every twenty of them."""
     pairs = read_pairs("everyday_fit")
     output = " ".join(" ".join(pair.output for pair in pairs).split()[:WORDS])
-    near = load_judge_word_vectors()
-    judge_criterion_claim(pairs[0].asks, JudgedText(output, near))
+    judge_criterion_claim(pairs[0].asks, JudgedText(output))
     takes = []
     for start in range(0, 200, 20):
         began = process_time()
-        text = JudgedText(output, near)
+        text = JudgedText(output)
         for pair in pairs[start : start + 20]:
             judge_criterion_claim(pair.asks, text)
         takes.append(1000 * (process_time() - began) / 20)
@@ -244,16 +263,15 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
 @lru_cache(maxsize=1)
 def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
-    pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
-    with_vectors = load_judge_word_vectors() is not None
-    return pairs, Bench(pairs, with_vectors=with_vectors).crossed(load_embedded_judge_weights(with_vectors).band)
+    pairs = read_fitted_pairs()
+    return pairs, Bench(pairs).crossed(load_embedded_judge_weights().band)
 
 
 @lru_cache(maxsize=4)
 def _answered_pairs(name: str) -> tuple[list[Pair], list[bool | None]]:
     """The pairs of one file, and what is said of each with the shipped weights."""
     pairs = read_pairs(name)
-    return pairs, Bench(pairs, with_vectors=load_judge_word_vectors() is not None).answers()
+    return pairs, Bench(pairs).answers()
 
 
 def _cell(share: Share | None) -> str:

@@ -168,6 +168,21 @@ def test_one_output_has_no_rank() -> None:
     assert done.stdout.splitlines()[2:] == ["output  score", "a        8.00"]
 
 
+def test_a_gate_that_a_panel_misses_says_how_many_reach_it(tmp_path: Path) -> None:
+    """A mean above the limit does not pass where only half of the reviewers reach it."""
+    (tmp_path / "r.yaml").write_text(
+        "criteria:\n  - {id: cause, asks: Names the cause}\n  - {id: depth, asks: How deep, required_min_score: 7}\n"
+    )
+    said = {"a": {"cause": True, "depth": 9}, "b": {"cause": False, "depth": 6}}
+    reviews = [{"judge": judge, "outputs": [{"id": "x", "scores": scores}]} for judge, scores in said.items()]
+    given = json.dumps({"reviews": reviews})
+
+    done = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", "--explain", stdin=given)
+
+    assert "  gate failed: cause: 1 of 2 reviewers said yes; more than half must\n" in done.stdout
+    assert "  gate failed: depth: 1 of 2 reviewers gave at least 7; more than half must\n" in done.stdout
+
+
 def test_explain_says_each_step_in_a_sentence() -> None:
     """The sentence of the ceiling, word by word."""
     lie = {"accuracy": 3, "completeness": 9, "conciseness": 9, "clarity": 9}

@@ -10,7 +10,8 @@ from evenhand.cli.options import read_limit_command_options
 from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.model.method import Method
-from evenhand.model.scale import Scored
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Gate, Scored
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction, pluralize_count
@@ -76,12 +77,22 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
         for gate in rubric.all_gates:
             if gate.criterion in card.gates_failed:
-                gated = rubric.criterion(gate.criterion)
-                yes_no = gated is not None and gated.scale.yes_no
-                why = "required and not met" if yes_no else f"under {format_fraction(gate.min)}"
-                lines.append(f"gate failed: {gate.criterion} is {why}")
+                lines.append(f"gate failed: {_explain_failed_gate(rubric, gate, card)}")
         for line in lines:
             screen.line(line, indent=2)
+
+
+def _explain_failed_gate(rubric: Rubric, gate: Gate, card: Scorecard) -> str:
+    """The criterion and what it lacks; of several reviewers, how many reach it."""
+    gated = rubric.criterion(gate.criterion)
+    yes_no, least = gated is not None and gated.scale.yes_no, format_fraction(gate.min)
+    given = [one.criteria.get(gate.criterion) for one in card.reviews or ()]
+    values = [score.value for score in given if isinstance(score, Scored)]
+    if len(values) > 1:
+        reached = sum(value >= gate.min for value in values)
+        how = "said yes" if yes_no else f"gave at least {least}"
+        return f"{gate.criterion}: {reached} of {len(values)} reviewers {how}; more than half must"
+    return f"{gate.criterion} is {'required and not met' if yes_no else f'under {least}'}"
 
 
 def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
@@ -64,14 +68,35 @@ def measure_judged_eval_question(judged: JudgedSample) -> AssertionMeasurement:
 
 def measure_eval_sample_similarity(assertion: Assertion, facts: AssertionFacts) -> AssertionMeasurement:
     """How near the output is in meaning to the reference, or to the text that the assertion names."""
-    from evenhand.judging.embedded.texts import measure_similarity  # word vectors take half a second to load.
-
     other = str(dict(assertion.arguments).get("to") or facts.reference)
     if not other.strip():
         return AssertionMeasurement(why="the sample has no reference")
     if not facts.made.text.strip():
         return AssertionMeasurement(why="the output is empty")
-    value = measure_similarity(facts.made.text, other)
+    value = _measure_text_similarity(facts.made.text, other)
     if value is None:
         return AssertionMeasurement(why="it needs word vectors: pip install 'evenhand[embedded]'")
     return AssertionMeasurement(value=Fraction(value).limit_denominator(10_000))
+
+
+def _measure_text_similarity(one: str, other: str) -> float | None:
+    """How near two texts are in meaning, from 0 to 1; None where the word vectors are not installed."""
+    vectors = _load_text_vectors()
+    if vectors is None:
+        return None
+    # Half of a surrogate pair is no text to the tokenizer.
+    first, second = vectors.embed([text.encode("utf-8", "replace").decode() for text in (one, other)], norm=True)
+    return min(1.0, max(0.0, float(first @ second)))
+
+
+@cache
+def _load_text_vectors() -> Any:
+    """The word vectors, loaded once: that takes half a second. None where `wordllama` is not installed."""
+    try:
+        wordllama = importlib.import_module("wordllama")
+    except ImportError:
+        return None
+    logging.getLogger("wordllama").setLevel(logging.ERROR)
+    # Its own folder as the cache: what it ships is found there, and nothing is downloaded.
+    home = Path(str(wordllama.__file__)).parent
+    return wordllama.WordLlama.load(cache_dir=home, dim=256, disable_download=True)

@@ -5,6 +5,7 @@ rubric.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +33,23 @@ class AnswerGroup:
     key: str
     wanted: tuple[WantedAnswer, ...]
     more: tuple[str, ...] = ()  # Further texts in each answer, such as feedback.
+
+
+def build_wanted_answer(criterion: Criterion) -> WantedAnswer:
+    """What a reply has to say on a criterion."""
+    return WantedAnswer(criterion.id, criterion.scale, of_absence=asks_for_absence(criterion.asks))
+
+
+# "Does not mention …", "contains no …", "avoids …": before any "that", after which something else may be denied.
+_ABSENCE = re.compile(
+    r"(?i)(?:(?!\bthat\b).){0,60}?(?:n['’]t\b|"
+    r"\b(?:no|not(?! to\b)|never|without|avoid\w*|refrain\w* from|omit\w*|leaves? out|free (?:of|from))\b)"
+)
+
+
+def asks_for_absence(asks: str) -> bool:
+    """Whether a criterion asks for something not to be there."""
+    return _ABSENCE.match(asks) is not None
 
 
 def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
@@ -163,7 +181,7 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     advises = name == "individual"
     criteria = list_judged_criteria(rubric)
     asked = [("criteria", criterion) for criterion in criteria]
-    wanted = tuple(WantedAnswer(criterion.id, criterion.scale) for criterion in criteria)
+    wanted = tuple(map(build_wanted_answer, criteria))
     groups = [AnswerGroup("criteria", wanted, ("feedback",) if advises else ())]
     listed = ""
     for key, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
@@ -222,7 +240,7 @@ def _add_whole_output_prompt(
 def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> Iterator[PreparedPrompt]:
     whole = _build_rubric_prompt(rubric, prompts, name, ()).outline
     for key, criterion in whole.asked:
-        groups = (AnswerGroup(key, (WantedAnswer(criterion.id, criterion.scale),)),)
+        groups = (AnswerGroup(key, (build_wanted_answer(criterion),)),)
         form, schema = build_answer_form(groups, prompts)
         halves = prompts.fill(
             name,

@@ -106,7 +106,7 @@ def verify_form_evidence(
     """Every answer that was asked for with its evidence located; what is absent or invented is a fault.
 
     An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out. What is
-    stated to be absent is evidence for a low answer only.
+    stated to be absent is evidence for a low answer, and for a yes where something is not to be there.
     """
     items: dict[str, EvidencedAnswer] = {}
     faults: dict[str, str] = {}
@@ -128,9 +128,10 @@ def verify_form_evidence(
         quoted = told.found or told.from_trace
         # Something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes.
         low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
-        absent = told.absent if low else ()
-        # A bare no needs nothing: what is absent cannot be quoted.
-        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
+        may_lack = low or (wanted.of_absence and wanted.scale.yes_no)
+        absent = told.absent if may_lack else ()
+        # A bare no needs nothing, nor does a yes where something is not to be there: what is absent cannot be quoted.
+        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and may_lack)
         if told.invented and not quoted and not absent:
             faults[name] = prompts.say("not_quoted", quote=repr(told.invented[0][:80]))
         elif needed and not quoted and not absent:

@@ -40,13 +40,13 @@ class EmbeddedModel:
 
     @cached_property
     def version(self) -> str:
-        """What its answers depend on: the weights, the lexicons, and whether there are word vectors."""
+        """What its answers depend on: the weights and the lexicons."""
         library = resources.files("evenhand") / "library"
         lexicons = sorted((library / "embedded").iterdir(), key=lambda file: file.name)
         known = hashlib.sha256()
         for file in (library / "embedded.json", *lexicons):
             known.update(file.read_bytes())
-        return f"{'vectors' if self._replier.with_vectors else 'rules'} {known.hexdigest()[:12]}"
+        return f"rules {known.hexdigest()[:12]}"
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
@@ -56,6 +56,5 @@ class EmbeddedModel:
     @cached_property
     def _replier(self) -> EmbeddedReplier:
         from evenhand.judging.embedded.replies import EmbeddedReplier  # whoever asks others needs no tables.
-        from evenhand.judging.embedded.texts import load_judge_word_vectors
 
-        return EmbeddedReplier(load_judge_word_vectors())
+        return EmbeddedReplier()

@@ -9,10 +9,9 @@ from evenhand.judging.embedded.decisions import (
     FeatureWeights,
     judge_criterion_claim,
     judge_statement_claim,
-    load_embedded_judge_weights,
 )
 from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
-from evenhand.judging.embedded.texts import JudgedText, load_judge_word_vectors
+from evenhand.judging.embedded.texts import JudgedText
 
 REPLY = (
     "Thanks for writing. The museum opens at nine on Mondays. Dogs are not allowed inside.\n"
@@ -24,12 +23,10 @@ TICKETS = "Tickets cost 12 euros, and children enter without paying."
 PARKING = "We cannot reimburse parking."
 
 
-def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: bool) -> EmbeddedDecision:
-    near = load_judge_word_vectors() if with_vectors else None
-    return judge_criterion_claim(asks, JudgedText(text, near), JudgedText(reference, near) if reference else None)
+def decided(asks: str, text: str = REPLY, reference: str = "") -> EmbeddedDecision:
+    return judge_criterion_claim(asks, JudgedText(text), JudgedText(reference) if reference else None)
 
 
-@pytest.mark.parametrize("with_vectors", [True, False])
 @pytest.mark.parametrize(
     ("asks", "holds", "quote"),
     [
@@ -44,16 +41,15 @@ def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: 
         ("Does the reply explain that Napoleon lost 30,000 horses in Russia?", False, None),
     ],
 )  # fmt: skip
-def test_what_the_words_show_is_decided(asks: str, holds: bool, quote: str | None, with_vectors: bool) -> None:
+def test_what_the_words_show_is_decided(asks: str, holds: bool, quote: str | None) -> None:
     """With the sentence it rests on."""
-    decision = decided(asks, with_vectors=with_vectors)
+    decision = decided(asks)
 
     assert decision.holds is holds
     assert quote is None or decision.quote == quote
     assert decision.quote in REPLY
 
 
-@pytest.mark.parametrize("with_vectors", [True, False])
 @pytest.mark.parametrize(
     ("asks", "reason"),
     [
@@ -63,9 +59,9 @@ def test_what_the_words_show_is_decided(asks: str, holds: bool, quote: str | Non
         ("Does the opening hour agree with the reference?", "no reference was given"),
     ],
 )
-def test_what_the_words_do_not_show_is_left_open(asks: str, reason: str, with_vectors: bool) -> None:
+def test_what_the_words_do_not_show_is_left_open(asks: str, reason: str) -> None:
     """An abstention, and why."""
-    decision = decided(asks, with_vectors=with_vectors)
+    decision = decided(asks)
 
     assert decision.holds is None
     assert reason in decision.reason
@@ -82,19 +78,18 @@ def test_what_the_words_do_not_show_is_left_open(asks: str, reason: str, with_ve
 )
 def test_the_reason_says_what_weighed_most(asks: str, told: str) -> None:
     """And how sure it is."""
-    reason = decided(asks, with_vectors=False).reason
+    reason = decided(asks).reason
 
     assert reason.startswith(told)
     assert "(chance of yes " in reason
 
 
-@pytest.mark.parametrize("with_vectors", [True, False])
-def test_none_of_several_alternatives_is_plain_to_see(with_vectors: bool) -> None:
+def test_none_of_several_alternatives_is_plain_to_see() -> None:
     """Without a word of any of them nothing needs weighing; with one it does."""
     asks = "The reply never asks for a password, a card number or a code."
 
-    absent = decided(asks, with_vectors=with_vectors)
-    present = decided(asks, "Please send us your password and your card number.", with_vectors=with_vectors)
+    absent = decided(asks)
+    present = decided(asks, "Please send us your password and your card number.")
 
     assert absent.holds is True
     assert absent.reason == "none of these occurs in it: password, card number, code"
@@ -105,7 +100,7 @@ def test_absence_is_asked_for_and_found_wanting() -> None:
     """What should not be said is said."""
     asks = "The reply does not say that the sofa costs 300 euros."
 
-    decision = decided(asks, "It is quiet. The sofa costs 300 euros.", with_vectors=False)
+    decision = decided(asks, "It is quiet. The sofa costs 300 euros.")
 
     assert decision.holds is False
     assert decision.quote == "The sofa costs 300 euros."
@@ -116,9 +111,9 @@ def test_a_reference_takes_the_place_of_the_criterion() -> None:
     asks = "Does the price of the ticket agree with the reference?"
     reference = "Coffee is sold. The ticket for adults costs 9 euros. Dogs stay outside."
 
-    same = decided(asks, "The ticket for adults costs 9 euros.", reference, with_vectors=False)
-    other = decided(asks, "The ticket for adults costs 12 euros.", reference, with_vectors=False)
-    silent = decided(asks, "The ticket for adults costs 9 euros.", "Coffee is sold.", with_vectors=False)
+    same = decided(asks, "The ticket for adults costs 9 euros.", reference)
+    other = decided(asks, "The ticket for adults costs 12 euros.", reference)
+    silent = decided(asks, "The ticket for adults costs 9 euros.", "Coffee is sold.")
 
     assert (same.holds, other.holds, silent.holds) == (True, False, None)
     assert silent.reason == "the reference does not clearly speak of it"
@@ -130,7 +125,7 @@ def test_a_reference_takes_the_place_of_the_criterion() -> None:
 )
 def test_words_in_quotation_marks_are_these_very_words(text: str, holds: bool) -> None:
     """Whoever quotes wants no paraphrase."""
-    decision = decided('Does it name the page "Report a problem"?', text, with_vectors=False)
+    decision = decided('Does it name the page "Report a problem"?', text)
 
     assert decision.holds is holds
 
@@ -139,8 +134,8 @@ def test_what_is_not_about_saying_needs_every_word() -> None:
     """ "Is the deposit 300 euros" is met by these words; that they are missing shows nothing."""
     asks = "Is the deposit 300 euros?"
 
-    there = decided(asks, "The deposit is 300 euros.", with_vectors=False)
-    missing = decided(asks, "Coffee is sold on the first floor.", with_vectors=False)
+    there = decided(asks, "The deposit is 300 euros.")
+    missing = decided(asks, "Coffee is sold on the first floor.")
 
     assert there.holds is True
     assert missing.holds is None
@@ -168,15 +163,6 @@ def test_the_band_is_how_sure_it_must_be() -> None:
 
     assert (wide.holds, wide.reason) == (None, "too close to call")
     assert none.holds is False
-
-
-def test_word_vectors_have_weights_of_their_own() -> None:
-    """Without them, likeness weighs nothing."""
-    with_vectors, without = load_embedded_judge_weights(True), load_embedded_judge_weights(False)
-
-    assert with_vectors.features["likeness"] != 0
-    assert without.features["likeness"] == without.features["likeness_of_two"] == 0
-    assert with_vectors.features.keys() == without.features.keys()
 
 
 def test_a_statement_that_is_contradicted_is_marked() -> None:
@@ -273,14 +259,14 @@ def test_a_text_without_words_is_no_reason_to_fail(text: str) -> None:
 )
 def test_limits_ranges_and_denied_forms_mean_what_they_say(asks: str, text: str, holds: bool | None) -> None:
     """Each was answered the wrong way round once."""
-    assert decided(asks, text, with_vectors=False).holds is holds
+    assert decided(asks, text).holds is holds
 
 
 def test_an_output_in_another_language_is_not_compared() -> None:
     """Its words cannot be those of the criterion, which shows nothing."""
     german = "Die Erstattung dauert fünf Tage. Sie erhalten das Geld auf das Konto, von dem die Zahlung kam."
 
-    decision = decided("Does it say that the refund takes five days?", german, with_vectors=False)
+    decision = decided("Does it say that the refund takes five days?", german)
 
     assert decision.holds is None
     assert "German" in decision.reason
@@ -288,6 +274,25 @@ def test_an_output_in_another_language_is_not_compared() -> None:
 
 def test_a_very_long_criterion_takes_no_longer() -> None:
     """A rubric file may hold anything."""
-    decision = decided("Does it say " + "Jan 5 not no ' 05:30 " * 5000, "It was on 5 January.", with_vectors=False)
+    decision = decided("Does it say " + "Jan 5 not no ' 05:30 " * 5000, "It was on 5 January.")
 
     assert decision.holds in (True, False, None)
+
+
+@pytest.mark.parametrize(
+    "asks", ["States time complexity correctly", "States the correct time complexity", "Is the complexity accurate?"]
+)
+def test_whether_something_is_correct_takes_a_reference(asks: str) -> None:
+    """Without one nobody can tell; with one its own sentence decides."""
+    reference = "Merge sort is a divide-and-conquer algorithm. Its time complexity is O(n log n)."
+    wrong, right = "Its time complexity is O(n^3).", "Its time complexity is O(n log n)."
+
+    assert decided(asks, wrong).holds is None
+    assert "without a reference" in decided(asks, right).reason
+    assert decided(asks, wrong, reference).holds is False
+    assert decided(asks, right, reference).holds is True
+
+
+def test_what_is_stated_in_full_can_be_found_correct_or_not() -> None:
+    """Then the criterion itself says what is correct."""
+    assert decided("Correctly says that the museum opens at nine", "The museum opens at nine.").holds is True

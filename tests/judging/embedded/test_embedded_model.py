@@ -5,7 +5,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ import pytest
 
 from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.files.methods import LIBRARY
-from evenhand.judging.embedded.texts import load_judge_word_vectors
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.open_judge import EmbeddedModel, resolve_judge_by_name
 from evenhand.models.connections import Connections
-from evenhand.models.requests import Reply, read_model_version
+from evenhand.models.requests import read_model_version
 
 SAMPLE = Sample(input="When?", outputs={"a": "The shop opens at nine. Bread costs 3 euros."})
 RUBRIC = load_rubric(
@@ -30,14 +28,6 @@ RUBRIC = load_rubric(
         ],
     }
 )
-
-
-@pytest.fixture
-def fresh_vectors() -> Iterator[None]:
-    """Loaded anew here, and anew by whoever comes after."""
-    load_judge_word_vectors.cache_clear()
-    yield
-    load_judge_word_vectors.cache_clear()
 
 
 def judge(**given: Any) -> JudgedSample:
@@ -93,32 +83,20 @@ def test_a_record_gives_the_same_back(tmp_path: Path) -> None:
     assert replayed.scores == asked.scores
 
 
-def test_with_vectors_and_without_are_two_judges(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their scores are not compared as if they were one's: the version says which, and enters the fingerprint."""
-    known, with_vectors = read_model_version(EmbeddedModel()), judge()
-    monkeypatch.setitem(sys.modules, "wordllama", None)  # As where the extra is not installed.
-    load_judge_word_vectors.cache_clear()
-
-    bare, without = read_model_version(EmbeddedModel()), judge()
-
-    assert (known.split()[0], bare.split()[0]) == ("vectors", "rules")
-    assert known.split()[1] == bare.split()[1]  # The weights are in one file.
-    assert {call.reply.model for call in without.calls if isinstance(call.reply, Reply)} == {f"embedded {bare}"}
-    assert with_vectors.scores.fingerprint != without.scores.fingerprint
-
-
-def test_it_judges_without_its_extra(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rules alone answer what is plain."""
-    monkeypatch.setitem(sys.modules, "wordllama", None)
+def test_it_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules answer what is plain, and its version is the same on every machine."""
+    known = read_model_version(EmbeddedModel())
+    monkeypatch.setitem(sys.modules, "wordllama", None)  # As where no extra is installed.
 
     scores = {one.criterion: one.score for one in judge().judgments}
 
     assert isinstance(scores["hour"], Scored) and scores["hour"].value == 1
     assert isinstance(scores["price"], Scored) and scores["price"].value == 0
     assert isinstance(scores["tone"], Missing)
+    assert read_model_version(EmbeddedModel()) == known
 
 
-def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the judge for where there is no network: what it needs is in its package."""
 
     def refuse(*_: Any, **__: Any) -> Any:
@@ -147,17 +125,6 @@ def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
 
     assert heavy.stdout.strip() == "[]"
     assert own.stdout.strip() == "0"
-
-
-def test_vectors_are_loaded_once_and_take_any_text() -> None:
-    """Half of a surrogate pair is no text to the tokenizer."""
-    near = load_judge_word_vectors()
-    assert near is not None
-
-    rows = near.embed(["bread and butter", "\ud800 bread"])
-
-    assert load_judge_word_vectors() is near
-    assert rows.shape == (2, 256)
 
 
 def test_a_changed_lexicon_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from evenhand.judging.embedded.forms import judge_form_claim, parse_fenced_json
 from evenhand.judging.embedded.texts import JudgedText, detect_language
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
+CODE = "Do this:\n\n```python\nprint(1)\n```"
 STEPS = "1. Open it.\n2. Fill it.\n3. Close it."
 TABLE = "| name | age |\n|---|---|\n| Ann | 30 |\n| Bob | 40 |"
 
@@ -14,6 +15,11 @@ TABLE = "| name | age |\n|---|---|\n| Ann | 30 |\n| Bob | 40 |"
 @pytest.mark.parametrize(
     ("asks", "met", "unmet"),
     [
+        ("Includes code examples", CODE, BULLETS),
+        ("Is there a code example?", CODE, BULLETS),
+        ("Contains no code", BULLETS, CODE),
+        ("The reply is free of code", BULLETS, CODE),
+        ("Includes code in Python", CODE, CODE.replace("python", "js")),
         ("The answer has at most five words.", "Come at nine, please.", "Come to us at nine, please."),
         ("It is under 5 words long.", "Come at nine.", "Come at nine, please, all."),
         ("It has more than two sentences.", "Yes. Do. Maybe.", "Yes. Do."),
@@ -136,3 +142,14 @@ def test_a_text_without_common_words_has_no_language() -> None:
     """Nothing is guessed."""
     assert detect_language("Zyx wvut srq pon mlkj") is None
     assert detect_language("") is None
+
+
+def test_what_has_a_form_is_quoted() -> None:
+    """The line that shows it, not the first of the text."""
+    assert judge_criterion_claim("Includes code examples", JudgedText(CODE)).quote == "print(1)"
+    assert judge_criterion_claim("Contains a bullet list", JudgedText(BULLETS)).quote == "- a coat"
+
+
+def test_a_name_in_backticks_may_be_the_code_that_is_meant() -> None:
+    """Or it may not: that is left open."""
+    assert judge_criterion_claim("Includes code examples", JudgedText("Call `print(1)` then.")).holds is None

@@ -1,30 +1,39 @@
 """Measured on pairs that nothing was fitted on: how often the embedded judge is right, and how often it answers."""
 
-import pytest
-from benchmarks.embedded import SETS, Bench, read_pairs, shares
+from benchmarks.embedded import SETS, Bench, read_outputs, read_pairs, shares
 
-from evenhand.judging.embedded.texts import load_judge_word_vectors
 from tests.docs.measured import kept
 from tests.docs.pages import ROOT
 
 
-@pytest.mark.parametrize("with_vectors", [True, False])
-def test_it_is_right_where_it_answers(with_vectors: bool) -> None:
-    """On everyday pairs, in 85 of 100 answers and more; and it answers 60 of 100 and more."""
+def test_it_is_right_where_it_answers() -> None:
+    """On everyday pairs, in 90 of 100 answers and more; and it answers 65 of 100 and more."""
     pairs = read_pairs(SETS["everyday"][1])
 
-    share = shares(pairs, Bench(pairs, with_vectors=with_vectors).answers())["all"]
+    share = shares(pairs, Bench(pairs).answers())["all"]
 
     assert share.of > 200
+    assert share.answered >= 0.65 * share.of
+    assert share.right >= 0.90 * share.answered
+
+
+def test_short_criteria_about_everyday_outputs_are_answered() -> None:
+    """Support answers, reviews, e-mails, how-tos: on outputs that nothing was fitted on, 60 of 100 at 90% right."""
+    fitted, held_out = read_outputs(held_out=False), read_outputs(held_out=True)
+
+    share = shares(held_out, Bench(held_out).answers())["all"]
+
+    assert len(fitted) > 200
+    assert share.of > 120
     assert share.answered >= 0.60 * share.of
-    assert share.right >= 0.85 * share.answered
+    assert share.right >= 0.90 * share.answered
 
 
 def test_it_abstains_on_what_nobody_could_see_in_the_words() -> None:
     """Tone, truth and all that: nine of ten and more."""
     pairs = [pair for name in SETS["hard"] for pair in read_pairs(name) if pair.answer == "cannot"]
 
-    given = Bench(pairs, with_vectors=load_judge_word_vectors() is not None).answers()
+    given = Bench(pairs).answers()
 
     assert len(pairs) > 60
     assert given.count(None) >= 0.9 * len(pairs)

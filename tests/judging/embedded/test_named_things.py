@@ -17,18 +17,17 @@ def holds(asks: str, output: str) -> bool | None:
     return judge_criterion_claim(asks, JudgedText(output)).holds
 
 
-@pytest.mark.parametrize("with_vectors", [True, False])
-def test_plain_criteria_are_answered_and_never_wrongly(with_vectors: bool) -> None:
-    """Four of five are answered; on the rest it abstains."""
+def test_plain_criteria_are_answered_and_never_wrongly() -> None:
+    """Nearly nine of ten are answered; on the rest it abstains."""
     pairs = read_pairs("plain")
 
-    given = Bench(pairs, with_vectors=with_vectors).answers()
+    given = Bench(pairs).answers()
 
     answers = [{True: "yes", False: "no", None: "cannot"}[one] for one in given]
     wrong = [pair.asks for pair, one in zip(pairs, answers, strict=True) if one not in (pair.answer, "cannot")]
     right = sum(pair.answer == one for pair, one in zip(pairs, answers, strict=True))
     assert wrong == []
-    assert right >= 0.8 * len(pairs) >= 80
+    assert right >= 0.88 * len(pairs) >= 80
 
 
 @pytest.mark.parametrize(
@@ -131,3 +130,60 @@ def test_hyphens_and_spaces_between_words_are_one() -> None:
     assert contains_words("Flight LH 1234 is late.", "LH1234")
     assert contains_words("We fine-tuned it.", "finetuning", inflected=True)
     assert not contains_words("A notable case.", "no table")
+
+
+SEARCHING = "Binary search halves a sorted array. Its time complexity is O(log n).\n\n```python\nfind(items, 3)\n```\n"
+RETRIES = "Retry a 503 after a short wait. A 400 will not get better, so fix the request instead."
+
+
+@pytest.mark.parametrize(
+    ("asks", "output", "expected"),
+    [
+        ("Mentions the time complexity", SEARCHING, True),
+        ('Names the page "Report a problem"', 'Open "Report a problem" and choose "Not arrived".', True),
+        ("States the time complexity O(log n)", SEARCHING, True),
+        ("States the time complexity O(n^2)", SEARCHING, False),
+        ("Does it mention Docker?", SEARCHING, False),
+        ("Mentions a hash table", SEARCHING, False),
+        ("Avoids mentioning Docker", SEARCHING, True),
+        ("Recommends Kubernetes", SEARCHING, False),
+        ("Offers the customer a discount", "Your parcel arrives on Monday.", False),
+        ("Mentions the price", "Your parcel arrives on Monday.", False),
+        ("Mentions the price", "The parcel is 12 euros.", None),  # What is meant is there under another word.
+        ("Mentions the advantages", SEARCHING, None),
+        ("Mentions the refund", "Das Geld ist in fünf Tagen auf dem Konto, und das ist sicher.", None),
+    ],
+)
+def test_a_named_thing_is_there_or_it_is_not(asks: str, output: str, expected: bool | None) -> None:
+    """Absence of a thing is a no; of what an umbrella word stands for it shows nothing."""
+    assert holds(asks, output) is expected
+
+
+@pytest.mark.parametrize(
+    ("asks", "output"),
+    [
+        ("Recommends to retry on a 400", RETRIES),
+        ("Says that a charger is included", "The lamp folds flat. A charger is not included."),
+        ("Does it say that parking fees will rise?", "The proposal to let parking fees rise was rejected."),
+        ("Says that a 401 means too many requests", "A 401 says who you are, a 429 that you send too many requests."),
+        ("Says that the capital is Sydney", "Canberra is the capital. It lies south-west of Sydney."),
+        ("Suggests visiting in August", "In August it is hot, so come in May."),
+    ],
+)
+def test_a_denial_or_another_name_near_the_claim_is_no_yes(asks: str, output: str) -> None:
+    """The words are all there, and say something else."""
+    assert holds(asks, output) is not True
+
+
+@pytest.mark.parametrize(
+    ("asks", "output"),
+    [
+        ("Offers a replacement if the parcel is late", "If it has not come by Monday, we send a replacement parcel."),
+        ("Asks for a test of the empty file", "There are no tests for the empty file. Please add one."),
+        ("Says that the charger is not included", "A charger is not included."),
+        ("Does it say that nobody was hurt in the fire?", "A fire broke out at the mill. Nobody was hurt in the fire."),
+    ],
+)
+def test_what_is_no_denial_of_the_claim_is_no_no(asks: str, output: str) -> None:
+    """A condition, a lack that is the reason for a request, a denial that is asked for."""
+    assert holds(asks, output) is not False

@@ -170,7 +170,7 @@ def test_a_request_for_anything_else_is_refused(dialogue: str) -> None:
     request = Request(dialogue=dialogue, messages=(Message("user", "?"),))
 
     with pytest.raises(RefusedError, match=f"it cannot do {dialogue}"):
-        EmbeddedReplier(None).reply(request)
+        EmbeddedReplier().reply(request)
 
 
 def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,9 +178,9 @@ def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     ready = EmbeddedReplier.__init__.__globals__["JudgedText"]
 
-    def counting(text: str, vectors: Any) -> Any:
+    def counting(text: str) -> Any:
         made.append(text)
-        return ready(text, vectors)
+        return ready(text)
 
     monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "JudgedText", counting)
 
@@ -192,7 +192,7 @@ def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_more_texts_are_kept_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run over a thousand outputs does not hold them all."""
     monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "MOST_TEXTS", 2)
-    replier = EmbeddedReplier(None)
+    replier = EmbeddedReplier()
 
     _ask(replier, ["One.", "Two.", "Three."])
 
@@ -202,3 +202,12 @@ def test_no_more_texts_are_kept_than_needed(monkeypatch: pytest.MonkeyPatch) -> 
 def _ask(replier: EmbeddedReplier, texts: Iterable[str]) -> None:
     for text in texts:
         replier._prepare_text(text)
+
+
+@pytest.mark.parametrize("asks", ["Does it avoid mentioning cheese?", "Contains no placeholders", "Has no code"])
+def test_what_is_absent_has_no_quotation(asks: str) -> None:
+    """A yes that rests on absence shows no sentence that has nothing to do with it."""
+    result = judged(load_rubric({"method": "checklist", "criteria": [{"id": "absent", "expected_outcome": asks}]}))
+
+    assert answers(result) == {"absent": 1}
+    assert [one.evidence for one in result.judgments] == [()]

@@ -15,6 +15,7 @@ from evenhand.judging.answer_form import (
     AnswerSchema,
     build_answer_form,
     build_reply_schema,
+    build_wanted_answer,
     format_bands_prompt,
     format_criteria_prompt,
     list_judged_criteria,
@@ -159,7 +160,7 @@ def ask_judge_gate_check(
     criteria = [
         Criterion(id=f"criterion-{number}", asks=asks, scale=YES_NO) for number, asks in enumerate(acceptance, start=1)
     ]
-    groups = (AnswerGroup("criteria", tuple(WantedAnswer(one.id, YES_NO) for one in criteria), (HINT_KEY,)),)
+    groups = (AnswerGroup("criteria", tuple(map(build_wanted_answer, criteria)), (HINT_KEY,)),)
     form, schema = build_answer_form(groups, prompts)
     halves = prompts.fill("gate", criteria=format_criteria_prompt(criteria, prompts), form=form)
     pieces = [*label_prompt_material(prompts, task), (prompts.say("submission"), "submission", text)]

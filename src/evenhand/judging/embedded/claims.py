@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evenhand.judging.embedded.lexicon import load_judge_pattern, load_judge_patterns
+from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
 from evenhand.judging.embedded.values import TextValue, find_claimed_values
-from evenhand.judging.embedded.words import TextWord, find_words, load_stop_stems
+from evenhand.judging.embedded.words import TextWord, find_words, is_content_word
 
 DENIED_BEFORE, DENIED_AFTER = 3, 5  # Words that a denial reaches: "parcels are not sent", "no parcel is sent".
 
@@ -26,9 +26,11 @@ class CriterionClaim:
     parts: tuple[frozenset[str], ...]  # Stems of each thing asked for, where there are several.
     wanted: frozenset[str]  # What is asked for without being said: money, count, time, name, reason.
     denied: frozenset[str]  # Stems of what is to be found denied.
+    denied_first: frozenset[str]  # Of those, the first after each denial: "not sent by post" denies the sending.
     alternatives: tuple[tuple[TextWord, ...], ...]  # The words of each of the things of which one is enough.
     is_inverted: bool  # It is met where the rest is not found.
     is_statement: bool  # It asks for something to be said: then its absence can be seen in the words.
+    is_request: bool  # It wants something to be asked for or advised: that it is lacking is then no denial.
     is_asking: bool  # It wants something to be asked: a question in the output is then no doubt.
     is_open: bool  # It asks what, how or why: a denial may be the very answer.
 
@@ -40,20 +42,25 @@ def extract_claim(asks: str) -> CriterionClaim:
     frame = load_judge_pattern("claims", "frame").match(asks)
     rest = _blank_claim_lead(asks, inversion or frame, least=0 if inversion else 2)
     values, words = find_claimed_values(rest), find_words(rest)
-    content = _select_claim_words(rest, values, words)
+    kinds = load_judge_patterns("claims", "wanted").items()
+    wanted = {name: found.end() for name, kind in kinds if (found := kind.search(rest))}
+    content = _select_claim_words(rest, values, words, framed=rest != asks)
+    parts = _split_parts(rest, content)
+    if not parts and " that " not in asks:  # After "that" each word belongs to what is said.
+        content = _drop_umbrella_words(content, wanted.values())
     return CriterionClaim(
         words=tuple(content.values()),
         values=tuple(values),
         quoted=tuple(next(filter(None, groups)) for groups in load_judge_pattern("claims", "quoted").findall(rest)),
         names=frozenset(word.stem for word in content.values() if word.raw[0].isupper() and word.start > 0),
-        parts=_split_parts(rest, content),
-        wanted=frozenset(
-            kind for kind, pattern in load_judge_patterns("claims", "wanted").items() if pattern.search(rest)
-        ),
+        parts=parts,
+        wanted=frozenset(wanted),
         denied=find_denied_stems(rest, words),
+        denied_first=frozenset(_find_first_denied(rest, content)),
         alternatives=_split_claim_alternatives(rest),
         is_inverted=inversion is not None,
-        is_statement=bool(inversion or frame),
+        is_statement=bool(inversion or frame or load_judge_pattern("claims", "act").match(asks)),
+        is_request=bool(load_judge_pattern("claims", "request").match(asks)),
         is_asking=bool(load_judge_pattern("claims", "asking").search(asks, 0, 60)),
         is_open=bool(load_judge_pattern("claims", "open_question").match(rest)),
     )
@@ -66,7 +73,9 @@ def _blank_claim_lead(text: str, lead: re.Match[str] | None, least: int) -> str:
     return text[: lead.start()] + " " * (lead.end() - lead.start()) + text[lead.end() :]
 
 
-def _select_claim_words(text: str, values: Sequence[TextValue], words: Sequence[TextWord]) -> dict[str, TextWord]:
+def _select_claim_words(
+    text: str, values: Sequence[TextValue], words: Sequence[TextWord], *, framed: bool
+) -> dict[str, TextWord]:
     """The words that carry content and are no part of a value, by stem."""
     in_value = bytearray(len(text))
     for value in values:
@@ -74,9 +83,23 @@ def _select_claim_words(text: str, values: Sequence[TextValue], words: Sequence[
     content: dict[str, TextWord] = {}
     for word in words:
         long = len(word.stem) > 1 or not word.raw.isascii()
-        if long and not in_value[word.start] and word.stem not in load_stop_stems():
+        if long and not in_value[word.start] and is_content_word(word.raw, framed=framed):
             content.setdefault(word.stem, word)
     return content
+
+
+def _drop_umbrella_words(content: dict[str, TextWord], wanted: Collection[int]) -> dict[str, TextWord]:
+    """Without the words for the kind of thing that is asked for ("the date of …"), where others are left."""
+    umbrellas = load_claim_words("claims", "umbrella_nouns")
+    kept = {
+        stem: word for stem, word in content.items() if word.raw.lower() not in umbrellas and word.end not in wanted
+    }
+    return kept or content
+
+
+def _find_first_denied(text: str, content: dict[str, TextWord]) -> Iterator[str]:
+    for cue in load_judge_pattern("claims", "denial").finditer(text):
+        yield from [stem for stem, word in content.items() if word.start > cue.start()][:1]
 
 
 def _split_parts(text: str, content: dict[str, TextWord]) -> tuple[frozenset[str], ...]:
@@ -97,27 +120,33 @@ def _split_claim_alternatives(text: str) -> tuple[tuple[TextWord, ...], ...]:
         return ()
     first, *others = load_judge_pattern("claims", "alternative_break").split(listed.group())
     first = load_judge_pattern("claims", "determiner").split(first)[-1]
-    stop_stems = load_stop_stems()
-    parts = [tuple(word for word in find_words(part)[-3:] if word.stem not in stop_stems) for part in (first, *others)]
+    parts = [tuple(word for word in find_words(part)[-3:] if is_content_word(word.raw)) for part in (first, *others)]
     return tuple(part for part in parts if part)
 
 
-def find_denied_stems(text: str, words: Sequence[TextWord]) -> frozenset[str]:
-    """Stems of the words that a text denies: each time they occur, an odd number of denials reaches them."""
-    times = Counter(_reach_denied_claim_words(text, words))
+def find_denied_stems(text: str, words: Sequence[TextWord], *, is_request: bool = False) -> frozenset[str]:
+    """Stems of the words that a text denies: each time they occur, an odd number of denials reaches them.
+
+    Where something is requested, that it is lacking is no denial.
+    """
+    times = Counter(_reach_denied_claim_words(text, words, is_request))
     affirmed = {word.stem for place, word in enumerate(words) if times[place] % 2 == 0}
     return frozenset(word.stem for word in words if word.stem not in affirmed)
 
 
-def _reach_denied_claim_words(text: str, words: Sequence[TextWord]) -> Iterator[int]:
+def _reach_denied_claim_words(text: str, words: Sequence[TextWord], is_request: bool) -> Iterator[int]:
     """The places of words that denials reach within their clauses, once for each denial."""
-    harmless = [match.span() for match in load_judge_pattern("claims", "harmless_denial").finditer(text)]
+    names = ("harmless_denial", "lack") if is_request else ("harmless_denial",)
+    harmless = [match.span() for name in names for match in load_judge_pattern("claims", name).finditer(text)]
     found = [match.start() for match in load_judge_pattern("claims", "denial").finditer(text)]
     cues = [at for at in found if not any(start <= at < end for start, end in harmless)]
     clauses = [match.span() for match in load_judge_pattern("claims", "clause").finditer(text)] if cues else []
     for cue in cues:
         start, end = next((span for span in clauses if span[0] <= cue < span[1]), (0, len(text)))
+        before = [place for place, word in enumerate(words) if start <= word.start and word.end <= cue]
+        if load_judge_pattern("claims", "backward_denial").match(text, cue):
+            yield from before[-DENIED_AFTER:]
+            continue
         if not load_judge_pattern("claims", "forward_denial").match(text, cue):
-            before = [place for place, word in enumerate(words) if start <= word.start and word.end <= cue]
             yield from before[-DENIED_BEFORE:]
         yield from [place for place, word in enumerate(words) if cue < word.start < end][:DENIED_AFTER]

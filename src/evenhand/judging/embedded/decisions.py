@@ -17,7 +17,7 @@ from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
 from evenhand.judging.embedded.named_things import find_claimed_example, find_claimed_thing, split_examples
 from evenhand.judging.embedded.texts import JudgedText, detect_unjudgeable_language
-from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_claim_letters
+from evenhand.judging.embedded.words import find_words, is_content_word, load_synonyms, lower_claim_letters
 
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
 
@@ -41,9 +41,9 @@ class EmbeddedDecision:
 
 
 @cache
-def load_embedded_judge_weights(with_vectors: bool) -> FeatureWeights:
-    """The shipped weights; those for word vectors differ from those without."""
-    fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))["vectors" if with_vectors else "rules"]
+def load_embedded_judge_weights() -> FeatureWeights:
+    """The shipped weights."""
+    fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))
     return FeatureWeights(features=fitted["weights"], band=fitted["band"])
 
 
@@ -56,9 +56,14 @@ def judge_criterion_claim(
     if form is not None:
         return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote)
     claim = extract_claim(asks)
+    correctness = find_claimed_correctness(asks, claim)
+    if correctness:
+        if reference is None:
+            return _abstain(f"rules cannot tell what is “{correctness}” without a reference")
+        return _decide_by_reference(asks.replace(correctness, " "), text, reference, weights)
     named = find_claimed_thing(asks, claim, text)
-    if named is None and examples and not claim.parts:
-        named = find_claimed_example(examples, text)
+    if examples and not (named and named.quote):
+        named = None if claim.parts else find_claimed_example(examples, text)
     if named is not None:
         reason = f"the passage says it: {named.called}" if named.quote else f"“{named.called}” does not occur in it"
         return EmbeddedDecision(holds=bool(named.quote) != claim.is_inverted, reason=reason, quote=named.quote)
@@ -97,12 +102,19 @@ def judge_statement_claim(statement: str, text: JudgedText, weights: FeatureWeig
     return _decide_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
 
 
+def find_claimed_correctness(asks: str, claim: CriterionClaim) -> str:
+    """The word with which a criterion asks whether something is said correctly; empty where it says what is correct."""
+    asked = load_judge_pattern("decisions", "correctness").search(asks)
+    told = claim.values or claim.quoted or load_judge_pattern("decisions", "stated_fact").search(asks)
+    return asked[0] if asked and not told and "reference" not in asks.lower() else ""
+
+
 def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     """Why rules cannot answer a criterion, as they see no tone, truth or quality; empty where they may try."""
-    words, qualities, stop_stems = find_words(asks), load_claim_words("decisions", "qualities"), load_stop_stems()
+    words, qualities = find_words(asks), load_claim_words("decisions", "qualities")
     lowered = [lower_claim_letters(word.raw) for word in words]
     is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
-    named = sum(not own and word.stem not in stop_stems for word, own in zip(words, is_quality, strict=True))
+    named = sum(not own and is_content_word(word.raw) for word, own in zip(words, is_quality, strict=True))
     about_quality = load_judge_pattern("decisions", "about_quality").search(asks)
     if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
         return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
@@ -160,11 +172,13 @@ def _decide_by_words(
     seen = measure_claim_features(claim, text)
     if seen is None:
         return _abstain("there are no words to look at")
-    weights = weights or load_embedded_judge_weights(text.vectors is not None)
+    weights = weights or load_embedded_judge_weights()
     log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
     chance = 1 / (1 + math.exp(-log_odds))  # How likely it is, as fitted, that the claim is met.
     if abs(chance - 0.5) < weights.band:
         return _abstain("too close to call", seen.quote)
+    if chance > 0.5 and claim.words and not seen.features["near"]:
+        return _abstain("only the value is there, and none of the words around it", seen.quote)
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
     if not is_statement and (seen.missing if found else not contradicted):
         return _abstain("no passage speaks of it in these words, which shows nothing either way")

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
-from evenhand.judging.embedded.lexicon import load_judge_pattern
+from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
 from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
 from evenhand.judging.embedded.values import TextValue
-from evenhand.judging.embedded.words import load_opposites, load_synonyms
+from evenhand.judging.embedded.words import load_opposites, load_synonyms, stem_word
 
 MATCHED = 0.75  # From this strength on, a word counts as found.
 # Each of these speaks against a claim of which every word is there.
@@ -40,7 +40,6 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         return None
     match = _ClaimMatch(claim, text)
     sentence, stems = match.sentence, match.stems
-    likeness, likeness_of_two = text.measure_likeness(" ".join(word.raw for word in claim.words))
     given = [_gives_claimed_value(kind, sentence, match.values) for kind in claim.wanted]
     conflicts = _find_conflicts(claim, match)
     features = {
@@ -53,16 +52,20 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         "quote_absent": float(not all(text.contains_claimed_phrase(quote) for quote in claim.quoted)),
         "asked_given": float(bool(given) and all(given)),
         "asked_absent": float(not all(given)),
-        "likeness": likeness,
-        "likeness_of_two": likeness_of_two,
-        "question": float(sentence.text.endswith(("?", "？")) and not claim.is_asking),
+        "question": float(_is_doubted(sentence.text) and not claim.is_asking),
     }
     missing = tuple(word.raw for word in claim.words if measure_claim_stem(word.stem, stems) < MATCHED)
-    features["every_word"] = float(not missing and not any(features.get(name) for name in _AGAINST))
+    is_apart = match.asked and not match.joins_names  # The names stand here, and all else elsewhere.
+    features["every_word"] = float(not missing and not is_apart and not any(features.get(name) for name in _AGAINST))
     absent = tuple(value.raw for value in claim.values if not is_claimed_value_among(value, text.values))
     # The other value may stand in the sentence before or after.
     shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
     return ClaimFeatures(features=features, quote=shows[0], missing=missing, absent=absent, conflicts=tuple(conflicts))
+
+
+def _is_doubted(sentence: str) -> bool:
+    """Whether a sentence asks something, or tells what others ask or say."""
+    return sentence.endswith(("?", "？")) or bool(load_judge_pattern("claims", "hearsay").search(sentence))
 
 
 class _ClaimMatch:
@@ -74,6 +77,7 @@ class _ClaimMatch:
             word.stem: text.weigh_claim_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0)
             for word in claim.words
         }
+        self.asked = frozenset(self._weights) - claim.names
         worth = []  # What decides which sentence is looked at: words first, values beside them.
         for sentence in text.prepared:
             met = sum(is_claimed_value_among(value, sentence.values) for value in claim.values)
@@ -84,6 +88,9 @@ class _ClaimMatch:
         self.here = self.cover(self.sentence.stems)
         self.nearby = max(self.cover(self.sentence.stems | other.stems) for other in near)
         self.stems = frozenset(stem for sentence in near for stem in sentence.stems)
+        self.joins_names = not claim.names or any(
+            claim.names <= one.stems and not self.asked.isdisjoint(one.stems) for one in near
+        )
         self.values = [value for sentence in near for value in sentence.values]
 
     def cover(self, stems: frozenset[str], part: frozenset[str] | None = None) -> float:
@@ -98,11 +105,15 @@ def measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
     """How surely a stem is among others: itself, a longer or shorter form of it, or one of its synonyms."""
     if stem in stems:
         return 1.0
-    if len(stem) > 4 and any(
-        len(other) > 4 and other[:5] == stem[:5] and abs(len(other) - len(stem)) <= 4 for other in stems
-    ):
+    if len(stem) > 4 and any(_is_claim_stem_form(stem, other) for other in stems):
         return 0.8
     return 0.75 if not stems.isdisjoint(load_synonyms().get(stem, ())) else 0.0
+
+
+def _is_claim_stem_form(one: str, other: str) -> bool:
+    """Whether the shorter of two stems, but for its last letter, begins the longer: "refund" and "refundab"."""
+    short = min(len(one), len(other))
+    return short > 4 and abs(len(one) - len(other)) <= 4 and one[: max(5, short - 1)] == other[: max(5, short - 1)]
 
 
 def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
@@ -126,9 +137,14 @@ def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
         forms = (word.stem, *sorted(synonyms.get(word.stem, ())))
         form = next((one for one in forms if one in sentence.stems), "")
         met |= {word.stem: form} if form else {}
-    denied = find_denied_stems(sentence.text, sentence.words)
-    differ = [stem for stem, form in met.items() if (stem in claim.denied) != (form in denied)]
-    against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open
+    denied = find_denied_stems(sentence.text, sentence.words, is_request=claim.is_request)
+    # What should be denied is affirmed only where the word stands there that is denied first.
+    own = {stem: form for stem, form in met.items() if claim.denied_first <= met.keys() or stem not in claim.denied}
+    differ = [stem for stem, form in own.items() if (stem in claim.denied) != (form in denied)]
+    refusals = {stem_word(word) for word in load_claim_words("claims", "refusals")}
+    # It asks for the refusal itself.
+    is_refusal = not refusals.isdisjoint(met) and load_judge_pattern("claims", "backward_denial").search(sentence.text)
+    against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open and not is_refusal
     unmet = [word.stem for word in claim.words if word.stem not in sentence.stems]
     return {
         "against": float(against),
@@ -136,8 +152,15 @@ def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
         "differ": len(differ) / len(met) if met and not claim.is_open else 0.0,
         "both_deny": float(any(stem in claim.denied and form in denied for stem, form in met.items())),
         "for_near": (not against) * match.nearby**3,
-        "opposite": float(any(not sentence.stems.isdisjoint(load_opposites().get(stem, ())) for stem in unmet)),
+        "opposite": float(any(not sentence.stems.isdisjoint(_list_claim_opposites(stem)) for stem in unmet)),
     }
+
+
+def _list_claim_opposites(stem: str) -> set[str]:
+    """Stems that mean the opposite, those with a prefix that denies among them: "sorted" and "unsorted"."""
+    prefixes = ("un", "in", "non", "dis")
+    bare = {stem.removeprefix(one) for one in prefixes if stem.startswith(one) and len(stem) - len(one) > 3}
+    return {*load_opposites().get(stem, ()), *(one + stem for one in prefixes if len(stem) > 3), *bare}
 
 
 def _measure_claimed_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
@@ -147,6 +170,7 @@ def _measure_claimed_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]
         "values": 1.0,
         "values_absent": absent / len(values),
         "values_near": float(all(is_claimed_value_among(value, match.values) for value in values)),
+        "values_alone": float(not match.here and bool(match.claim.words)),
         "values_differ": float(bool(conflicts)),
     }
 
@@ -162,18 +186,36 @@ def _gives_claimed_value(kind: str, sentence: JudgedSentence, values: list[TextV
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
 
 
+def gives_claimed_kind(kind: str, text: JudgedText) -> bool:
+    """Whether any sentence of a text gives what is asked for without being said."""
+    return any(_gives_claimed_value(kind, sentence, text.values) for sentence in text.prepared)
+
+
 def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str, str]]:
-    """Values of the claim in whose place another stands: in the sentence itself, or else beside it."""
+    """Values of the claim in whose place another stands: in the clause with most of its words, or else around it."""
     found = []
+    clause = _find_claimed_clause(match)
     for value in claim.values:
         own = match.sentence.values
-        values = own if any(map(value.is_comparable, own)) else match.values
+        in_clause = [one for one in own if clause[0] <= one.start < clause[1] and value.is_comparable(one)]
+        values = in_clause or (own if any(map(value.is_comparable, own)) else match.values)
+        if claim.denied and is_claimed_value_among(value, match.values):
+            continue  # What is denied of it may stand beside what is said of another.
         # What the claim names elsewhere stands in its own place, not in this one's.
         others = (one for one in values if value.is_comparable(one) and not is_claimed_value_among(one, claim.values))
         other = next(others, None)
         if other is not None and not is_claimed_value_among(value, values):
             found.append((value.raw, other.raw))
     return found
+
+
+def _find_claimed_clause(match: _ClaimMatch) -> tuple[int, int]:
+    """Where in the sentence the clause stands that has most of the claim's words; all of it where two have as many."""
+    spans = [one.span() for one in load_judge_pattern("claims", "clause").finditer(match.sentence.text)]
+    words = match.sentence.words
+    shares = [match.cover(frozenset(word.stem for word in words if a <= word.start < b)) for a, b in spans]
+    most = max(shares, default=0.0)
+    return spans[shares.index(most)] if most and shares.count(most) == 1 else (0, len(match.sentence.text))
 
 
 def is_claimed_value_among(value: TextValue, values: Iterable[TextValue]) -> bool:

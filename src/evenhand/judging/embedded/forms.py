@@ -18,7 +18,9 @@ from evenhand.judging.embedded.lexicon import (
 )
 from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_language, shorten_evidence_passage
 from evenhand.judging.embedded.values import find_claimed_values
-from evenhand.judging.embedded.words import find_words, load_stop_stems, lower_claim_letters
+from evenhand.judging.embedded.words import find_words, is_content_word, lower_claim_letters
+
+LONGEST_QUOTE = 200  # Characters of a line that are quoted.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class FormAnswer:
 
 def judge_form_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """Whether a criterion of form holds for a text; None where the criterion is not one of form alone."""
-    of_form = (_judge_edge_claim, _judge_language_claim, _judge_json_claim, _judge_count_claim)
+    of_form = (_judge_edge_claim, _judge_language_claim, _judge_json_claim, _judge_count_claim, _judge_code_claim)
     return next(
         (found for check in (*of_form, _judge_word_claim, _judge_feature_claim) if (found := check(asks, text))), None
     )
@@ -91,6 +93,39 @@ def _judge_json_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     return FormAnswer(parses != _denies_form(asks), "it parses as JSON" if parses else "it does not parse as JSON")
 
 
+def _judge_code_claim(asks: str, text: JudgedText) -> FormAnswer | None:
+    """ "Includes code examples", "has no code", "shows code in Python"."""
+    asked = load_judge_pattern("forms", "code_asked").search(asks)
+    if asked is None or load_judge_pattern("forms", "of_every").search(asks):
+        return None
+    around = _cut_form_from_claim(asks, asked.span())
+    more = _claims_more_than_form(around, load_claim_words("forms", "around_features"))
+    denied, wanted = _denies_form(asks), lower_claim_letters(asked["language"] or asked["before"] or "")
+    blocks = list(load_judge_pattern("forms", "code_block").finditer(text.text))
+    shown = blocks[0] if blocks else load_judge_pattern("forms", "code_line").search(text.text)
+    start = text.text.find("\n", shown.start()) + 1 if blocks and shown else shown.start() if shown else 0
+    if shown is None:
+        # A name in backticks may be all the code that is asked for.
+        doubtful = load_judge_pattern("forms", "inline_code").search(text.text)
+        return None if doubtful or (more and denied) else FormAnswer(denied, "it has no code")
+    if more:
+        return None
+    if not wanted:
+        return FormAnswer(not denied, "it has code", _quote_line(text.text, start))
+    languages = load_judge_patterns("forms", "code_languages")
+    tagged = load_judge_pattern("forms", "code_tag").findall(text.text)
+    if not tagged or wanted not in languages:
+        return None
+    is_same = any(languages[wanted].fullmatch(tag) for tag in tagged)
+    return FormAnswer(is_same != denied, f"its code is marked as {tagged[0]}", _quote_line(text.text, start))
+
+
+def _quote_line(text: str, at: int) -> str:
+    """The line of a text at some place, as far as it is readable."""
+    start = text.rfind("\n", 0, at) + 1
+    return text[start : start + LONGEST_QUOTE].partition("\n")[0].strip()
+
+
 def _judge_count_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     """ "At most three sentences", where the criterion has one limit and asks for nothing else."""
     limit = load_judge_pattern("forms", "limit").search(asks)
@@ -105,9 +140,9 @@ def _judge_count_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     in_lists = "in_lists" in load_judge_lexicon("forms")["countables"][name]
     if in_lists and not load_judge_pattern("forms", "asks_for_list").search(asks):
         return None
-    found = count_claimed_form(name, text)
+    found, quote = count_claimed_form(name, text)
     unit = what.removesuffix("s") + ("" if found == 1 else "s")
-    return FormAnswer(_keeps_limit(found, limit) != _denies_form(asks[:start]), f"it has {found} {unit}")
+    return FormAnswer(_keeps_limit(found, limit) != _denies_form(asks[:start]), f"it has {found} {unit}", quote)
 
 
 def _keeps_limit(number: int, limit: re.Match[str]) -> bool:
@@ -155,14 +190,15 @@ def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     if asked is None or load_judge_pattern("forms", "digit").search(asks):
         return None  # With a number, it asks for one of them, not for any.
     feature: Entry = load_judge_lexicon("forms")["features"][name]
-    has_it, denied, called = has_claimed_feature(name, text), _denies_form(asks), feature["called"]
+    quote, denied, called = find_claimed_feature(name, text), _denies_form(asks), feature["called"]
+    has_it = bool(quote)
     around = asks[: asked.start()] + " " + asks[asked.end() :]
     more = name != "placeholder" and _claims_more_than_form(around, load_claim_words("forms", "around_features"))
     # What is there may still be the wrong one; what is not there cannot be the right one.
     if more and (has_it or denied or "plain_to_see" not in feature):
         return None
     shown = called if has_it else f"no {called.removeprefix('an ').removeprefix('a ')}"
-    return FormAnswer(has_it != denied, f"it has {shown}")
+    return FormAnswer(has_it != denied, f"it has {shown}", quote)
 
 
 def _denies_form(asks: str) -> bool:
@@ -177,30 +213,38 @@ def _cut_form_from_claim(asks: str, span: tuple[int, int]) -> str:
 def _claims_more_than_form(rest: str, also: frozenset[str] = frozenset()) -> bool:
     """Whether the words of a criterion around its form ask for something besides it."""
     known = load_claim_words("forms", "around_forms") | also
-    stop_stems = load_stop_stems()
-    return any(word.stem not in stop_stems and lower_claim_letters(word.raw) not in known for word in find_words(rest))
+    return any(is_content_word(word.raw) and lower_claim_letters(word.raw) not in known for word in find_words(rest))
 
 
-def count_claimed_form(name: str, text: JudgedText) -> int:
-    """How many of a countable thing a text has: of the first of its marks that occurs, or as a function counts it."""
+def count_claimed_form(name: str, text: JudgedText) -> tuple[int, str]:
+    """How many of a countable thing a text has, and the line of the first.
+
+    It is the first of its marks that occurs, or as a function counts it.
+    """
     if name in _COUNTERS:
-        return _COUNTERS[name](text)
-    marks = load_judge_lexicon("forms")["countables"][name]["marks"].split()
-    counts = (sum(1 for _ in load_judge_pattern("forms", mark).finditer(text.text)) for mark in marks)
-    return next(filter(None, counts), 0)
+        return _COUNTERS[name](text), ""
+    for mark in load_judge_lexicon("forms")["countables"][name]["marks"].split():
+        found = [match.start() for match in load_judge_pattern("forms", mark).finditer(text.text)]
+        if found:
+            return len(found), "" if name == "word" else _quote_line(text.text, found[0])
+    return 0, ""
 
 
-def has_claimed_feature(name: str, text: JudgedText) -> bool:
-    """Whether a text has one of the marks of a feature often enough, or the feature as a function finds it."""
+def find_claimed_feature(name: str, text: JudgedText) -> str:
+    """The line with the first mark of a feature, where one of its marks is there often enough; empty where none is."""
     if name == "table":
-        return len(_find_claimed_rows(text)) >= 2
+        rows = _find_claimed_rows(text)
+        return rows[0].strip() if len(rows) >= 2 else ""
     if name == "date":
         dates = ("date", "full date", "month", "weekday")
-        return any(value.kind in dates for sentence in text.sentences for value in find_claimed_values(sentence))
+        return next((one for one in text.sentences for value in find_claimed_values(one) if value.kind in dates), "")
     feature: Entry = load_judge_lexicon("forms")["features"][name]
     least = int(feature.get("least", 1))
-    found = (islice(load_judge_pattern("forms", mark).finditer(text.text), least) for mark in feature["marks"].split())
-    return any(sum(1 for _ in marks) == least for marks in found)
+    for mark in feature["marks"].split():
+        found = list(islice(load_judge_pattern("forms", mark).finditer(text.text), least))
+        if len(found) == least:
+            return _quote_line(text.text, found[0].end() - len(found[0][0].lstrip()))
+    return ""
 
 
 def parse_fenced_json(text: str) -> tuple[object] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import explain_unjudgeable_claim
+from evenhand.judging.embedded.decisions import explain_unjudgeable_claim, find_claimed_correctness
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_judge_pattern
 from evenhand.judging.embedded.named_things import split_examples
@@ -34,6 +34,9 @@ def _explain_unanswerable_question(asks: str, *, has_reference: bool) -> str:
     claim = extract_claim(asks)
     if judge_form_claim(asks, _prepare_any_judged_text()) is not None or claim.quoted:
         return ""
+    correctness = find_claimed_correctness(asks, claim)
+    if correctness:
+        return "" if has_reference else f"what is “{correctness}” takes a reference, and there is none"
     if load_judge_pattern("claims", "mention").match(asks):
         return ""
     if "reference" in asks.lower() and not has_reference:

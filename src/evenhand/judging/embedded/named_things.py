@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
-from evenhand.judging.embedded.features import MATCHED, is_claimed_value_among, measure_claim_stem
+from evenhand.judging.embedded.features import (
+    MATCHED,
+    gives_claimed_kind,
+    is_claimed_value_among,
+    measure_claim_features,
+    measure_claim_stem,
+)
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
-from evenhand.judging.embedded.texts import JudgedText, contains_words
-from evenhand.judging.embedded.words import find_words, load_stop_stems, stem_word
+from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_unjudgeable_language
+from evenhand.judging.embedded.words import find_words, is_content_word, stem_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,7 @@ def find_claimed_thing(asks: str, claim: CriterionClaim, text: JudgedText) -> Na
         return None
     literals = (*claim.quoted, *_find_claimed_identifiers(asks, claim))
     if not literals and not claim.values:
-        return _find_claimed_term(asks, text)
+        return _find_claimed_term(asks, claim, text)
     absent = next((one for one in literals if not contains_words(text.text, one)), "")
     if absent:
         named = load_judge_pattern("claims", "naming").match(asks)
@@ -70,9 +76,7 @@ def _find_claimed_identifiers(asks: str, claim: CriterionClaim) -> tuple[str, ..
     unquoted = load_judge_pattern("claims", "quoted").sub(lambda match: " " * len(match[0]), asks)
     spans = [(value.start, value.end) for value in claim.values]
     found = load_judge_pattern("claims", "identifier").finditer(unquoted)
-    return tuple(
-        match[0] for match in found if not any(start <= match.start() and match.end() <= end for start, end in spans)
-    )
+    return tuple(match[0] for match in found if not any(start < match.end() <= end for start, end in spans))
 
 
 def _list_words_beside(claim: CriterionClaim, literals: Sequence[str]) -> list[str]:
@@ -87,12 +91,18 @@ def _find_claimed_thing_by_words(claim: CriterionClaim, literals: Sequence[str],
     # A limit is named by its own number, not by any that keeps it.
     values = [replace(value, bound="") for value in claim.values if not any(value.raw in one for one in literals)]
     others = _list_words_beside(claim, literals)
+    seen = measure_claim_features(claim, text) if values else None
+    if seen and seen.conflicts:
+        return None  # It stands there, but another stands in its place.
     denial = load_judge_pattern("claims", "denial")
     for at, sentence in enumerate(text.prepared):
         stands = all(is_claimed_value_among(value, sentence.values) for value in values) and all(
             contains_words(sentence.text, one) for one in literals
         )
-        near = [one for one in text.prepared[max(0, at - 1) : at + 2] if not denial.search(one.text)]
+        near = text.prepared[max(0, at - 1) : at + 2]
+        if others or values:  # What is only to be named is named in a denial too.
+            near = [one for one in near if not denial.search(one.text)]
+        stands = stands and claim.names <= sentence.stems
         if not stands or sentence not in near or sentence.text.endswith(("?", "？")):
             continue  # What a sentence denies may be what is named.
         stems = frozenset(stem for one in near for stem in one.stems)
@@ -101,31 +111,56 @@ def _find_claimed_thing_by_words(claim: CriterionClaim, literals: Sequence[str],
     return None
 
 
-def _find_claimed_term(asks: str, text: JudgedText) -> NamedThing | None:
+def _find_claimed_term(asks: str, claim: CriterionClaim, text: JudgedText) -> NamedThing | None:
     """The term that a criterion wants mentioned, in the same words, where no denial reaches it."""
     mention = load_judge_pattern("claims", "mention").match(asks)
     term = _cut_to_term(asks[mention.end() :]) if mention else ""
-    if not term:
-        return None
-    for sentence in text.prepared:
+    for sentence in text.prepared if term else ():
         denied = find_denied_stems(sentence.text, sentence.words)
         if contains_words(sentence.text, term, inflected=True) and denied.isdisjoint(map(stem_word, term.split())):
             return NamedThing(called=term, quote=sentence.text)
-    # A thing may be there under another word; a name of some length hardly.
-    is_name = all(len(word) > 3 and word[0].isupper() for word in term.split())
-    absent = not any(measure_claim_stem(word.stem, text.stems) for word in find_words(term))
-    return NamedThing(called=term) if is_name and absent else None
+    return _find_absent_thing(asks, claim, text)
+
+
+def _find_absent_thing(asks: str, claim: CriterionClaim, text: JudgedText) -> NamedThing | None:
+    """What a criterion wants mentioned, offered, recommended or the like, where no word of it occurs.
+
+    A name counts by itself; what an umbrella noun or a kind of value stands for may be there under any other word.
+    """
+    name = load_judge_pattern("claims", "name_named").match(asks)
+    # What is not to be promised or recommended may still be, in other words; what is not to be mentioned hardly.
+    is_mention = not claim.is_inverted or load_judge_pattern("claims", "mention").match(asks)
+    named = name or (load_judge_pattern("claims", "object").match(asks) if is_mention else None)
+    words = [word for word in find_words(named["name"]) if is_content_word(word.raw)] if named else []
+    if detect_unjudgeable_language(text.text):
+        return None  # There it has another name.
+    if not named or not words or any(measure_claim_stem(word.stem, text.stems) for word in words):
+        return None
+    umbrellas = load_claim_words("claims", "umbrella_nouns") | load_claim_words("claims", "kind_nouns")
+    is_given = any(gives_claimed_kind(kind, text) for kind in claim.wanted)
+    if not name and (is_given or all(word.raw.lower() in umbrellas for word in words)):
+        return None
+    return None if _spells_otherwise(named["name"], text) else NamedThing(called=named["name"].strip())
+
+
+def _spells_otherwise(term: str, text: JudgedText) -> bool:
+    """Whether the letters of a term stand in a text in other pieces ("sun light", "fine-tuning"), or as initials."""
+    bare = "".join(word.stem for word in find_words(term))
+    initials = "".join(word.raw[0] for word in find_words(term)).upper()
+    run = "".join(character for character in text.plain if character.isalnum())
+    return bare in run or (len(initials) > 1 and contains_words(text.text, initials))
 
 
 def _cut_to_term(phrase: str) -> str:
     """A noun phrase without the articles before it and the words for its kind around it, where more is left."""
-    words = re.findall(r"[\w’'-]+", phrase)
-    kinds, stop_stems = load_claim_words("claims", "kind_nouns"), load_stop_stems()
-    alone = (
-        words[-1] if words and words[:-1] in (["a"], ["an"]) else ""
-    )  # "An email" is a thing, also where it is short.
-    while words and (stem_word(words[0]) in stop_stems or words[0].lower() in kinds):
-        words.pop(0)
-    while words and (stem_word(words[-1]) in stop_stems or words[-1].lower() in kinds):
-        words.pop()
-    return " ".join(words) or alone
+    words = whole = re.findall(r"[\w’'-]+", phrase)
+    kinds = load_claim_words("claims", "kind_nouns")
+    while words and not is_content_word(words[0], framed=True):
+        words = whole = words[1:]
+    while words and (not is_content_word(words[0]) or words[0].lower() in kinds):
+        words = words[1:]
+    while words and (not is_content_word(words[-1]) or words[-1].lower() in kinds):
+        words = words[:-1]
+    # "The time complexity" is a thing, though each of its words is one for a kind; "an email" is one too.
+    is_thing = len(whole) > 1 or re.match(r"(?i)\W*an?\s", phrase)
+    return " ".join(words or (whole if is_thing else ()))

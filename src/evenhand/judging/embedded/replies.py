@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from evenhand.errors import RefusedError
-from evenhand.judging.answer_form import CANNOT_ASSESS
+from evenhand.judging.answer_form import CANNOT_ASSESS, asks_for_absence
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_judge_pattern
-from evenhand.judging.embedded.texts import JudgedText, JudgeWordVectors, shorten_evidence_passage
+from evenhand.judging.embedded.texts import JudgedText, shorten_evidence_passage
 from evenhand.model.scale import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
 from evenhand.wording import format_number_for_json
@@ -26,16 +26,10 @@ Answer = dict[str, object]
 
 
 class EmbeddedReplier:
-    """Answers requests by rules, and by word vectors where there are any."""
+    """Answers requests by rules."""
 
-    def __init__(self, vectors: JudgeWordVectors | None) -> None:
-        self._vectors = vectors
+    def __init__(self) -> None:
         self._texts: OrderedDict[str, JudgedText] = OrderedDict()
-
-    @property
-    def with_vectors(self) -> bool:
-        """Whether it has word vectors."""
-        return self._vectors is not None
 
     def reply(self, request: Request) -> str:
         """The reply, as JSON; a RefusedError where the request asks for more than answers to criteria."""
@@ -74,7 +68,7 @@ class EmbeddedReplier:
 
     def _prepare_text(self, text: str) -> JudgedText:
         if text not in self._texts:
-            self._texts[text] = JudgedText(text, self._vectors)
+            self._texts[text] = JudgedText(text)
             if len(self._texts) > MOST_TEXTS:
                 self._texts.popitem(last=False)
         return self._texts[text]
@@ -86,8 +80,9 @@ def _answer_criterion(
     if criterion.scale.yes_no:
         decision = judge_criterion_claim(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
-        # A yes has to come with a quotation, also where it rests on a count or on what is absent.
-        quote = decision.quote or (text.opening if decision.holds else "")
+        quote = decision.quote
+        if decision.holds and not quote and not asks_for_absence(criterion.asks):
+            quote = text.opening  # What is counted in the whole text begins there; what is absent has no quotation.
         return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)
     value = CANNOT_ASSESS if placed.value is None else format_number_for_json(placed.value)

@@ -1,17 +1,11 @@
-"""Texts made ready once for all criteria: sentences with their words and values, the language, and word vectors."""
+"""Texts made ready once for all criteria: sentences with their words and values, and the language."""
 
 from __future__ import annotations
 
-import importlib
-import logging
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from pathlib import Path
-from typing import Any, Protocol
+from functools import lru_cache
 
 from evenhand.judging.embedded.lexicon import load_judge_lexicon, load_judge_pattern
 from evenhand.judging.embedded.values import TextValue, find_claimed_values
@@ -35,9 +29,8 @@ class JudgedSentence:
 class JudgedText:
     """A text made ready for comparison with many claims."""
 
-    def __init__(self, text: str, vectors: JudgeWordVectors | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.vectors = vectors
         self.plain = " ".join(text.casefold().split())
         self.sentences = split_sentences(text)
         self.prepared = []
@@ -64,22 +57,6 @@ class JudgedText:
         """How much it says that a stem is found: little, where nearly every sentence has it."""
         others, holding = len(self.prepared) - 1, self._sentences_with[stem]
         return 1.0 if others < 1 or not holding else 1 - 0.65 * (holding - 1) / others
-
-    def measure_likeness(self, words: str) -> tuple[float, float]:
-        """How near the nearest sentence, and the nearest two in a row, are to these words; 0 without vectors."""
-        if self.vectors is None or not self.prepared or not words:
-            return 0.0, 0.0
-        row = self.vectors.embed([words])[0]
-        single, pairs = self._embed_judged_sentences
-        return float((single @ row).max()), float((pairs @ row).max())
-
-    @cached_property
-    def _embed_judged_sentences(self) -> tuple[Any, Any]:
-        """A row for each sentence, and one for each two in a row."""
-        assert self.vectors is not None
-        texts = [sentence.text for sentence in self.prepared]
-        single = self.vectors.embed(texts)
-        return single, self.vectors.embed([" ".join(two) for two in pairwise(texts)]) if texts[1:] else single
 
 
 def contains_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
@@ -131,7 +108,7 @@ def _judged_sentence_goes_on(text: str, start: int, end: re.Match[str]) -> bool:
         before = text[max(0, end.start() - 8) : end.start()]
         abbreviated = load_judge_pattern("texts", "abbreviation").search(before)
         return bool(abbreviated) or (before.endswith("No.") and after[:1].isdigit())
-    line = text[max(start, text.rfind("\n", 0, end.start()) + 1) : end.start()].rstrip()
+    line = text[text.rfind("\n", 0, end.start()) + 1 : end.start()].rstrip()
     if end.group().count("\n") > 1 or not line or line[-1] in ".!?:;。！？；|":
         return False
     wrapped = after[:1].islower() or len(line) >= WRAPPED
@@ -168,42 +145,3 @@ def _count_judge_lexicon_words(text: str) -> tuple[int, dict[str, int]]:
     }
     chinese = len(load_judge_pattern("texts", "chinese_character").findall(text))
     return len(words), {**counts, "chinese": chinese if chinese > len(words) else 0}
-
-
-class JudgeWordVectors(Protocol):
-    """Tells how near texts are in meaning."""
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """A matrix, one row of length 1 for each text."""
-
-
-@lru_cache(maxsize=1)
-def load_judge_word_vectors() -> JudgeWordVectors | None:
-    """The word vectors, loaded once; None where `wordllama` is not installed."""
-    try:
-        wordllama = importlib.import_module("wordllama")
-    except ImportError:
-        return None
-    logging.getLogger("wordllama").setLevel(logging.ERROR)
-    # Its own folder as the cache: what it ships is found there, and nothing is downloaded.
-    home = Path(str(wordllama.__file__)).parent
-    return _WordLlama(wordllama.WordLlama.load(cache_dir=home, dim=256, disable_download=True))
-
-
-class _WordLlama:
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """A matrix, one row of length 1 for each text."""
-        # Half of a surrogate pair is no text to the tokenizer.
-        return self._model.embed([text.encode("utf-8", "replace").decode() for text in texts], norm=True)
-
-
-def measure_similarity(one: str, other: str) -> float | None:
-    """How near two texts are in meaning, from 0 to 1; None where the vectors are not installed."""
-    known = load_judge_word_vectors()
-    if known is None:
-        return None
-    first, second = known.embed([one, other])
-    return min(1.0, max(0.0, float(first @ second)))

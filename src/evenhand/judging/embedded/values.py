@@ -14,7 +14,7 @@ from evenhand.judging.embedded.lexicon import (
     load_judge_patterns,
     load_lexicon_numbers,
 )
-from evenhand.judging.embedded.words import load_stop_stems, lower_claim_letters, stem_word
+from evenhand.judging.embedded.words import is_content_word, lower_claim_letters, stem_word
 
 Amount = Fraction | tuple[int, ...]
 Reading = tuple[str, Amount] | None  # A kind and an amount; None where the words mean no value after all.
@@ -38,6 +38,11 @@ class TextValue:
         """Whether a bare number reads as a year."""
         return self.kind == "" and isinstance(self.amount, Fraction) and 1000 <= self.amount <= 2100
 
+    @property
+    def is_code(self) -> bool:
+        """Whether a bare number reads as the name of something, such as a status or a room."""
+        return self.kind == "" and self.raw.isdigit() and len(self.raw) > 2 and not self.is_year
+
     def means_same(self, other: TextValue) -> bool:
         """Whether both mean the same; a bare number equals one with a unit, and a limit equals what keeps it."""
         first, second = self.amount, other.amount
@@ -56,8 +61,9 @@ class TextValue:
     def is_comparable(self, other: TextValue) -> bool:
         """Whether one could have stood in place of the other."""
         if self.kind == other.kind == "":
-            same_noun = self.noun == other.noun != "" and self.noun not in load_stop_stems()
-            return (self.is_year and other.is_year) or same_noun
+            same_noun = self.noun == other.noun != "" and is_content_word(self.noun)
+            both_codes = self.is_code and other.is_code and len(self.raw) == len(other.raw)
+            return (self.is_year and other.is_year) or same_noun or both_codes
         return self.kind == other.kind or {self.kind, other.kind} == {"date", "full date"}
 
 

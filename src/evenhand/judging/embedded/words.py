@@ -71,10 +71,14 @@ def _load_endings() -> list[tuple[str, int, str]]:
     return [(ending, int(kept), "".join(rest)) for ending, kept, *rest in (entry.split("/") for entry in entries)]
 
 
-@cache
-def load_stop_stems() -> frozenset[str]:
-    """Stems of the words that say nothing."""
-    return frozenset(map(stem_word, load_claim_words("words", "stop_words")))
+def is_content_word(raw: str, *, framed: bool = False) -> bool:
+    """Whether a word says something by itself.
+
+    Where it is `framed`, words for saying are part of what is said: "says that a charger is included".
+    """
+    low = lower_claim_letters(raw).replace("’", "'").removesuffix("'s")
+    in_frame = not framed and low in load_claim_words("words", "frame_words")
+    return not in_frame and low not in load_claim_words("words", "stop_words")
 
 
 @cache

@@ -20,6 +20,7 @@ class WantedAnswer:
     id: str
     scale: Scale
     names: tuple[str, ...] = ()
+    of_absence: bool = False  # It asks for something not to be there: then a yes needs no quotation.
 
 
 @dataclass(frozen=True, slots=True)
