@@ -120,11 +120,11 @@ def test_several_treatments_have_a_table_each(folder: Path) -> None:
     done = evenhand("compare", "latest", folder=folder)
 
     assert "new against old: PROGRESS" in done.stdout
-    assert "next against old: NOISE" in done.stdout
+    assert "next against old: UNDERPOWERED" in done.stdout
     assert done.stdout.count("\np of the composite is adjusted for 2 treatments\n") == 2
     lines = done.stdout.split("\nTreatments\n")[1].split("\n\n")[0]
     assert lines.startswith("  new: PROGRESS by rule 7. the composite is significantly higher")
-    assert "Ship new.\n  next: NOISE by rule 6. the composite does not differ. Keep the cheaper" in lines
+    assert "Ship new.\n  next: UNDERPOWERED by rule 6. the composite does not differ, and the interval" in lines
     assert done.returncode == 1
 
 
@@ -132,7 +132,7 @@ def test_a_layer_that_is_held_back_below_progress_says_why(folder: Path) -> None
     """The word alone in the table leaves its reader guessing."""
     fact = {"old": ["3/1"] * 12, "new": ["5/1", "16/5", "4/1", "16/5"] * 3}  # Scattered: higher, but not by how much.
     rows = [
-        result(at, name, 2.0 if name == "old" else 4.0, layers={"fact": fact[name][at]})
+        result(at, name, 2.0 if name == "old" else 4.0 + at % 2 / 5, layers={"fact": fact[name][at]})
         for at in range(12)
         for name in ("old", "new")
     ]
@@ -142,7 +142,7 @@ def test_a_layer_that_is_held_back_below_progress_says_why(folder: Path) -> None
     done = evenhand("compare", "latest", folder=folder)
 
     assert "PROGRESS: new is better than old" in done.stdout
-    says = "fact is CAUTIOUS: The layer fact is significantly higher. 12 pairs: below 20 the whole interval must lie at"
+    says = "The fact layer is CAUTIOUS: The fact layer is significantly higher. 12 pairs: below 20 the whole interval must lie at"
     assert says in _joined(done.stdout)
 
 

@@ -27,6 +27,7 @@ from evenhand.compare.shipping import (
     list_shipping_objections,
     lower_treatment_layer_reason,
 )
+from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
     describe_p_value,
@@ -294,6 +295,8 @@ def count_more_samples(facts: CompareFacts) -> int:
     shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
     reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
     ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
+    if SCALE_BOUND in found.method:  # What equal differences leave open shrinks as fast as their number grows.
+        return max(1, ceil(facts.units * (max(1.0, 1 / ruled_out if ruled_out > 0 else 1.0) - 1)))
     narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
     return max(1, ceil(facts.units * (narrower - 1)))
 

@@ -109,6 +109,5 @@ def describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
     losses = facts.large_losses
     if losses is None:
         return ()
-    seen = f"{losses.seen:,}" if losses.seen else "None"
-    lost = f"{seen} of {format_plural(facts.units, facts.unit)} lost {losses.points:g} points or more"
-    return (f"{lost}; up to {format_percent(losses.upper)} could.",)
+    seen = f"{losses.seen:,} of {format_plural(facts.units, facts.unit)}" if losses.seen else f"No {facts.unit}"
+    return (f"{seen} lost {losses.points:g} points; up to {format_percent(losses.upper)} could.",)

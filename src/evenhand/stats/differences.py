@@ -45,6 +45,7 @@ _CANCELLED = 1e-9  # Sums that cancel on paper leave this much at most, as a sha
 # Where so many pairs are tied, how many are not is chance too, and evens out the steps of a p-value that counts half of
 # what equals the observation (mid-p). Without zeros its steps show: 7.7 % false alarms on 16 differences of ±1.
 _TIED_SHARE = 0.25
+SCALE_BOUND = "a bound on the scale"
 _NEARLY_ALL = 0.95  # Where so many differences are the same, their scatter says nothing about what is rare.
 
 
@@ -234,7 +235,7 @@ def _widen_to_scale_bound(known: _TestResult, values: Floats, sizes: Floats, spa
         ps.append(min(1.0, 2 * math.exp(-log_capital_against(turned, sizes, 0.0, lowest=-span))))
     low = bounds[0] if math.isinf(known[0]) else min(known[0], bounds[0])
     high = -bounds[1] if math.isinf(known[1]) else max(known[1], -bounds[1])
-    return low, high, max(known[2], min(ps)), f"{known[3]}, and a bound on the scale"
+    return low, high, max(known[2], min(ps)), f"{known[3]}, and {SCALE_BOUND}"
 
 
 def _test_by_t(pairs: _DistinctDifferences, alpha: float) -> _TestResult:
