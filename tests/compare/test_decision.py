@@ -24,6 +24,11 @@ SIX_HIGHER = [4.0 + (place < 6) for place in range(24)]
 FLAT = [4.0] * 24
 
 
+def _scattered(mean: float) -> list[float]:
+    """As `spread`, a tenth of a point to and fro: no two variants differ by the same everywhere."""
+    return [one + (0.1 if place % 4 < 2 else -0.1) for place, one in enumerate(spread(mean))]
+
+
 def test_several_treatments_share_the_chance_of_a_false_alarm() -> None:
     """Six higher of six that differ are p = 0.016, by mid-p: enough alone, 0.063 beside three more treatments."""
     alone = decided(column(FLAT), column(SIX_HIGHER))
@@ -37,7 +42,7 @@ def test_several_treatments_share_the_chance_of_a_false_alarm() -> None:
 
 def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> None:
     """One treatment that is worse fails the build, and the better of two good ones is still told."""
-    found = decided(column(spread(4)), column(spread(4.3)), column(spread(3.8)), column(spread(4.5)))
+    found = decided(column(spread(4)), column(_scattered(4.3)), column(_scattered(3.8)), column(_scattered(4.5)))
 
     assert [one.verdict for one in found.comparisons] == ["PROGRESS", "REGRESS", "PROGRESS"]
     assert (found.verdict, found.best, found.exit_code) == ("REGRESS", "new3", 1)
@@ -48,8 +53,8 @@ def test_a_tie_break_ranks_treatments_with_equal_means() -> None:
     """Without one, the first that is named stays the best."""
     low, high = [3.0] * 24, [5.0] * 24
     old = replace(column(spread(4)), criteria={"accuracy": low, "tone": low})
-    toned = replace(column(spread(4.5)), criteria={"accuracy": low, "tone": high})
-    right = replace(column(spread(4.5)), criteria={"accuracy": high, "tone": low})
+    toned = replace(column(_scattered(4.5)), criteria={"accuracy": low, "tone": high})
+    right = replace(column(_scattered(4.5)), criteria={"accuracy": high, "tone": low})
 
     best = [decided(old, toned, right, tie_breaks=ties).best for ties in ((), ("accuracy", "tone"), ("tone",))]
 
@@ -194,7 +199,7 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
 
 def test_five_pairs_have_no_bounds_in_plain_data() -> None:
     """An infinite end is null: JSON has no infinity."""
-    found = encode_compare_decision(decided(column([4.0] * 5), column([4.5] * 5)))
+    found = encode_compare_decision(decided(column([4.0] * 5), column([4.5, 4.5, 4.5, 4.5, 5.0])))
 
     assert (found["comparisons"][0]["composite"]["low"], found["comparisons"][0]["composite"]["high"]) == (None, None)
     assert "no 95% interval from 5 pairs" in found["sure"]

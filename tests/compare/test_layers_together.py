@@ -32,7 +32,7 @@ def test_layers_that_moved_against_each_other_are_seen() -> None:
     )
     assert opposed.together is not None
     assert opposed.together.significant
-    assert any(reason.startswith("All layers together (fact and judge): T² = ") for reason in opposed.reasons)
+    assert any(reason.startswith("All layers together (fact and rubric): T² = ") for reason in opposed.reasons)
 
 
 def test_a_better_treatment_stays_better_where_the_layers_agree() -> None:

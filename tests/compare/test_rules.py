@@ -50,8 +50,10 @@ TABLE: list[tuple[str, str, VariantColumn, VariantColumn, dict[str, Any]]] = [
      column(spread(4, 19)), column(spread(4, 19)), {}),
     ("6. the composite does not differ, and the interval still reaches a difference that matters", "UNDERPOWERED",
      column([3.0] * 24), column([1.5, 4.5] * 12), {}),
+    ("6. the composite does not differ, and the interval still reaches a difference that matters", "UNDERPOWERED",
+     column(spread(4, 27)), column(spread(4, 27)), {}),
     ("6. the composite does not differ", "NOISE",
-     column(spread(4)), column(spread(4)), {}),
+     column(spread(4, 28)), column(spread(4, 28)), {}),
     ("7. the composite is significantly higher, but a layer is below its gate", "CAUTIOUS",
      column(spread(2)), column(_up(spread(2))), {}),
     ("7. the composite is significantly higher, but a layer fell", "CAUTIOUS",
@@ -88,7 +90,7 @@ def test_one_variant_is_solo() -> None:
     passing, failing = decided(column(spread(4))), decided(column(spread(4), fact=spread(3)))
 
     assert (passing.verdict, passing.exit_code, passing.comparisons) == ("SOLO", 0, ())
-    assert passing.headline == "old stands alone. All gates passed: judge."
+    assert passing.headline == "old stands alone. All gates passed: rubric layer."
     assert (failing.verdict, failing.exit_code) == ("SOLO", 1)
     assert failing.headline == "old stands alone. Below the gate: fact (3.00, 3.50 asked)."
 
@@ -113,8 +115,8 @@ def test_a_treatment_that_crashed_on_half_the_samples_is_no_progress(n: int) -> 
 
 def test_losses_are_counted_by_sample_not_by_repeat() -> None:
     """Two samples that failed in all five repeats are two losses, not ten: no REGRESS, and no PROGRESS either."""
-    control = spread(4, 100)
-    treatment = [None if place // 5 in (3, 4) else one for place, one in enumerate(_up(control))]
+    control = spread(3, 100)
+    treatment = [None if place // 5 in (3, 4) else one for place, one in enumerate(_up(control, 0.8))]
 
     found = compared(column(control), column(treatment), clusters=[place // 5 for place in range(100)])
 
@@ -142,7 +144,7 @@ def test_who_lost_outputs_never_makes_progress(rows: tuple[list[int | None], lis
 
 def test_a_layer_that_was_below_its_gate_already_is_not_held_against_the_treatment() -> None:
     """Unless it wants to ship: equal scores below the gate are NOISE, higher ones still below are CAUTIOUS."""
-    low = spread(2)
+    low = spread(2, 30)
 
     assert compared(column(low), column(low)).verdict == "NOISE"
     assert compared(column(low), column(_up(low))).verdict == "CAUTIOUS"
@@ -157,7 +159,7 @@ def test_a_mean_that_is_on_its_gate_on_paper_is_on_it() -> None:
 
 def test_a_layer_that_is_a_little_lower_by_chance_holds_nothing_back() -> None:
     """One sample lower in one layer and higher in the other is no sign of anything."""
-    steady = [4.0] * 24
+    steady = [4.0] * 30
 
     found = compared(column(steady, fact=steady), column([*steady[1:], 3.0], fact=[*steady[1:], 5.0]))
 

@@ -44,7 +44,7 @@ from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
-from evenhand.wording import format_gate, format_layers, format_plural, format_score, join_names, round_for_json
+from evenhand.wording import format_gate, format_plural, format_score, join_names, round_for_json
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
@@ -272,7 +272,7 @@ def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]
     ]
     if failed:
         return f"Below the gate: {join_names(failed)}"
-    return f"All gates passed: {format_layers(means)}" if means else "It has no gates"
+    return f"All gates passed: {join_names(map(format_gate, means))}" if means else "It has no gates"
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:

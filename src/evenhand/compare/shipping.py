@@ -16,7 +16,7 @@ from evenhand.wording import (
     format_layer,
     format_layers,
     format_number,
-    format_percent,
+    format_percent_tenths,
     format_plural,
     format_score,
     format_signed,
@@ -49,7 +49,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         step = f"Get a score for every output of {facts.treatment}, then compare again."
         found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
     if facts.large_losses is not None and facts.large_losses.too_many:
-        allowed = format_percent(facts.large_losses.allowed or 0.0)
+        allowed = f"{(facts.large_losses.allowed or 0.0) * 100:g}%"
         what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
         step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
         found.append(ShippingObjection(what=what, reasons=describe_large_losses(facts), next_step=step))
@@ -110,4 +110,4 @@ def describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
     if losses is None:
         return ()
     seen = f"{losses.seen:,} of {format_plural(facts.units, facts.unit)}" if losses.seen else f"No {facts.unit}"
-    return (f"{seen} lost {losses.points:g} points; up to {format_percent(losses.upper)} could.",)
+    return (f"{seen} lost {losses.points:g} points; up to {format_percent_tenths(losses.upper)} could.",)

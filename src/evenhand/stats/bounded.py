@@ -54,7 +54,7 @@ def not_worse(
     alpha = compute_interval_alpha(level)
     margin = require_finite_float(by, "by", "0.2 is a fifth of a point")
     given, counted = require_bounded_differences(differences, span, sizes)
-    if not 0 < margin < span:
+    if not _ROUNDING < margin / span < 1:
         raise InputError(Fault(f"by must be above 0 and below the span {span:g}, got {margin:g}", "such as 0.2"))
     bets = choose_bets(len(given), margin, span, alpha)
     low = bound_mean_from_below(given, counted, lowest=-span, alpha=alpha, bets=bets)
@@ -72,7 +72,7 @@ def not_worse(
 
 def count_needed_for_margin(margin: float, span: float, alpha: float) -> int:
     """How many differences of 0 it takes: a rarer loss of the whole span would go unseen by fewer."""
-    return math.ceil(-math.log(alpha) / math.log(span / (span - margin)) - _ROUNDING)
+    return math.ceil(math.log(alpha) / math.log1p(-margin / span) - _ROUNDING)
 
 
 def choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
@@ -82,7 +82,7 @@ def choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
     smaller bets: down to the share that is best where n differences without a mean just suffice.
     """
     smallest = -2 * math.log(alpha) / (n * margin) * (span - margin)
-    return np.ones(1) if smallest >= 1 else np.geomspace(smallest, 1.0, _BETS)
+    return np.ones(1) if smallest >= 1 else np.geomspace(max(smallest, _ROUNDING), 1.0, _BETS)
 
 
 def bound_mean_from_below(
