@@ -56,26 +56,26 @@ def not_worse(
     given, counted = require_bounded_differences(differences, span, sizes)
     if not _ROUNDING < margin / span < 1:
         raise InputError(Fault(f"by must be above 0 and below the span {span:g}, got {margin:g}", "such as 0.2"))
-    bets = choose_bets(len(given), margin, span, alpha)
-    low = bound_mean_from_below(given, counted, lowest=-span, alpha=alpha, bets=bets)
+    bets = _choose_bets(len(given), margin, span, alpha)
+    low = _bound_mean_from_below(given, counted, lowest=-span, alpha=alpha, bets=bets)
     return MarginTest(
-        holds=log_capital_against(given, counted, -margin, lowest=-span, bets=bets) >= -math.log(alpha) - _ROUNDING,
+        holds=_log_capital(given, counted, -margin, lowest=-span, bets=bets) >= -math.log(alpha) - _ROUNDING,
         margin=margin,
         estimate=float(np.average(given, weights=counted)),
         low=low,
         level=level,
-        needed=count_needed_for_margin(margin, span, alpha),
+        needed=_count_needed_for_margin(margin, span, alpha),
         method="betting, one-sided",
         n=len(given),
     )
 
 
-def count_needed_for_margin(margin: float, span: float, alpha: float) -> int:
+def _count_needed_for_margin(margin: float, span: float, alpha: float) -> int:
     """How many differences of 0 it takes: a rarer loss of the whole span would go unseen by fewer."""
     return math.ceil(math.log(alpha) / math.log1p(-margin / span) - _ROUNDING)
 
 
-def choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
+def _choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
     """Shares of the capital to bet, from the number of differences and the margin alone.
 
     The whole of it while there are few. With more, the scatter that can be shown not to matter is larger, and takes
@@ -85,24 +85,19 @@ def choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
     return np.ones(1) if smallest >= 1 else np.geomspace(max(smallest, _ROUNDING), 1.0, _BETS)
 
 
-def bound_mean_from_below(
-    values: Floats, sizes: Floats, *, lowest: float, alpha: float, bets: Floats | None = None
-) -> float:
+def _bound_mean_from_below(values: Floats, sizes: Floats, *, lowest: float, alpha: float, bets: Floats) -> float:
     """The largest m for which "the mean is at most m" is rejected; `lowest` where none is."""
     low, high = lowest, float(np.average(values, weights=sizes))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        capital = log_capital_against(values, sizes, middle, lowest=lowest, bets=bets) if middle > lowest else -math.inf
+        capital = _log_capital(values, sizes, middle, lowest=lowest, bets=bets) if middle > lowest else -math.inf
         rejected = capital >= -math.log(alpha)
         low, high = (middle, high) if rejected else (low, middle)
     return low
 
 
-def log_capital_against(
-    values: Floats, sizes: Floats, mean: float, *, lowest: float, bets: Floats | None = None
-) -> float:
+def _log_capital(values: Floats, sizes: Floats, mean: float, *, lowest: float, bets: Floats) -> float:
     """The logarithm of the capital after all bets against "the mean is at most this", over the shares that were bet."""
-    bets = np.ones(1) if bets is None else bets
     gains = np.maximum(sizes / sizes.max() * (values - mean) / (mean - lowest), -1.0)
     with np.errstate(divide="ignore"):
         logs = np.log1p(bets[:, None] * gains[None, :]).sum(axis=1)

@@ -30,8 +30,9 @@ from evenhand.stats.arrays import (
     require_random_generator,
     round_array_to_grid,
 )
-from evenhand.stats.bounded import bound_mean_from_below, log_capital_against, require_bounded_differences
-from evenhand.stats.distributions import compute_t_tail, student_quantile
+from evenhand.stats.bounded import require_bounded_differences
+from evenhand.stats.distributions import compute_binomial_at_most, compute_t_tail, student_quantile
+from evenhand.stats.rates import bound_share_from_above
 
 # With more distinct values than this, the sign flips of so many differences follow a t distribution.
 _MOST_DISTINCT = 256
@@ -136,9 +137,9 @@ def difference_of(
     pairs = _DistinctDifferences.count(given / scale, counted)
     low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
     if span is not None and pairs.nearly_equal:
-        units, counted = require_bounded_differences(given, span, counted)
+        require_bounded_differences(given, span, counted)
         known = low, high, p, method
-        low, high, p, method = _widen_to_scale_bound(known, units / scale, counted, span / scale, alpha)
+        low, high, p, method = _widen_to_scale_bound(known, pairs, span / scale, alpha)
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
     return Difference(
@@ -227,15 +228,26 @@ def _p_value_and_interval_of_differences(
     return low, high, p, f"{signs[3]}, and t"
 
 
-def _widen_to_scale_bound(known: _TestResult, values: Floats, sizes: Floats, span: float, alpha: float) -> _TestResult:
-    """Each end by a bet of everything; p is the level at which 0 would just be an end."""
-    bounds, ps = [], []
-    for turned in (values, -values):
-        bounds.append(bound_mean_from_below(turned, sizes, lowest=-span, alpha=alpha / 2))
-        ps.append(min(1.0, 2 * math.exp(-log_capital_against(turned, sizes, 0.0, lowest=-span))))
-    low = bounds[0] if math.isinf(known[0]) else min(known[0], bounds[0])
-    high = -bounds[1] if math.isinf(known[1]) else max(known[1], -bounds[1])
-    return low, high, max(known[2], min(ps)), f"{known[3]}, and {SCALE_BOUND}"
+def _widen_to_scale_bound(known: _TestResult, pairs: _DistinctDifferences, span: float, alpha: float) -> _TestResult:
+    """Each end as if all differences beyond the usual one lay at the end of the scale, as often as may be.
+
+    How often that is follows from how many of them do not equal the usual one (Clopper and Pearson); p is the level at
+    which 0 would just be an end. Clusters that count more than others are fewer observations.
+    """
+    usual = float(pairs.values[np.argmax(pairs.counts)])
+    weights = pairs.counts * pairs.sizes
+    n = max(2, math.floor(float(weights.sum() ** 2 / (weights @ pairs.sizes))))
+    low, high, p, method = known
+    ends, ps = [], [1.0]
+    for side in (-1, 1):
+        odd = min(n, int(pairs.counts[(pairs.values - usual) * side > 0].sum()))
+        room = span - side * usual
+        ends.append(usual + side * room * bound_share_from_above(odd, n, 1 - alpha / 2))
+        if side * usual < 0:  # Only a bound on the far side of 0 can leave it out.
+            ps.append(2 * compute_binomial_at_most(odd, n, -side * usual / room))
+    low = ends[0] if math.isinf(low) else min(low, ends[0])
+    high = ends[1] if math.isinf(high) else max(high, ends[1])
+    return low, high, max(p, min(ps)), f"{method}, and {SCALE_BOUND}"
 
 
 def _test_by_t(pairs: _DistinctDifferences, alpha: float) -> _TestResult:
