@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -48,11 +48,10 @@ from evenhand.wording import format_gate, format_plural, format_score, join_name
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
-SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 
 
-class DecisionTerms(TypedDict):
-    """How variants are compared, as far as an eval says it."""
+class DecisionTerms(TypedDict, total=False):
+    """How variants are compared, as far as an eval says it; the settings of a decision say what holds otherwise."""
 
     per: CountedPer
     smallest_effect: float
@@ -69,17 +68,10 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     control: str,
     clusters: Sequence[int],
     samples: Sequence[int] | None = None,
-    per: CountedPer = "sample",
     seed: int,
     gates: Mapping[str, float] | None = None,
     judges: Mapping[str, Sequence[RowScores]] | None = None,
     aligned: Agreement | Undefined | None = None,
-    smallest_effect: float = 0.5,
-    span: float | None = SPAN_OF_COMPOSITES,
-    criterion_spans: Mapping[str, float] | None = None,
-    smallest_loss: LossShare | None = None,
-    multivariate: bool = False,
-    tie_breaks: Sequence[str] = (),
     not_worse_by: float | None = None,
     stopped_early: bool = False,
     looks: Looks | None = None,
@@ -87,6 +79,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     other_gates: Mapping[str, tuple[GateState, ...]] | None = None,
     short_samples: ShortSamplesByVariant | None = None,
     forced: ForcedComparison | None = None,
+    **terms: Unpack[DecisionTerms],
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
 
@@ -103,7 +96,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
-    rows = ComparedRows.number(clusters, samples, per)
+    rows = ComparedRows.number(clusters, samples, terms.get("per", "sample"))
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
@@ -112,12 +105,6 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
-        smallest_effect=smallest_effect,
-        span=span,
-        criterion_spans=criterion_spans or {},
-        smallest_loss=smallest_loss or LossShare(),
-        multivariate=multivariate,
-        tie_breaks=tie_breaks,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),
         seed=seed,
@@ -125,6 +112,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         looks=looks,
         tell_looks=tell_looks,
         forced=forced,
+        **terms,
     )
     if len(columns) == 1:
         return _conclude_solo_decision(columns[control], rows, setting)

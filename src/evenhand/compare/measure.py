@@ -39,6 +39,7 @@ from evenhand.wording import format_plural
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
 
@@ -53,16 +54,17 @@ class DecisionSettings:
     other_gates: Mapping[str, tuple[GateState, ...]]  # By variant: those beside the layers.
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
-    smallest_effect: float
-    span: float | None  # Between the ends of the scale of composite and layers; None where it has none.
-    criterion_spans: Mapping[str, float]
-    smallest_loss: LossShare
-    multivariate: bool
     not_worse_by: float | None
     treatments: int
     seed: int
     stopped_early: bool
     tie_breaks: Sequence[str] = ()  # Criteria, the first that differs decides between treatments with equal means.
+    per: CountedPer = "sample"
+    smallest_effect: float = 0.5
+    span: float | None = SPAN_OF_COMPOSITES  # None where composite and layers have no ends.
+    criterion_spans: Mapping[str, float] = field(default_factory=dict)
+    smallest_loss: LossShare = field(default_factory=LossShare)
+    multivariate: bool = False
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False

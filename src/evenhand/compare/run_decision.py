@@ -10,7 +10,7 @@ from itertools import chain
 from math import isnan
 from typing import Any
 
-from evenhand.compare.decide import DEFAULT_LAYER_GATE, SPAN_OF_COMPOSITES, DecisionTerms, decide_comparison
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
     REQUIRED_GATE,
@@ -28,6 +28,7 @@ from evenhand.compare.gate_samples import (
     find_short_samples,
     name_gate_samples,
 )
+from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.errors import Fault, InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, count_samples_by_layers

@@ -178,11 +178,15 @@ class VariantTally:
         self.gated += bool(card.get("gates_failed"))
         for criterion in card.get("gates_failed") or ():
             self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
+        self._add_output_facts(content["output"], priced=priced)
+        self._add_findings(row, content)
+
+    def _add_findings(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Count what assertions, guards and the safety gate say of an output, and what failed about it."""
         for one in content["assertions"]:
             word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
             self.assertions.setdefault(one["name"], Counter())[word] += 1
             self.assertion_layers[one["name"]] = one["layer"]
-        self._add_output_facts(content["output"], priced=priced)
         for kind, why in dict.fromkeys(iter_failures_in_result_row(row, content)):
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
