@@ -93,7 +93,7 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
     assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "passed": False, "short": short}
     assert "pass_rate" not in gates
     assert head["decision"]["exit_code"] == 1
-    told = "new: the gate required is 0.5, at least 1 is asked for; not passed: plain (criterion greets)."
+    told = "new: required is 0.5, the gate is 1; not passed: plain (criterion greets)."
     assert told in head["decision"]["reasons"]
 
 

@@ -60,7 +60,7 @@ def test_a_criterion_below_its_gate_is_named_with_its_lowest_samples(store: Stor
     found = decision(store)
 
     said = (
-        "new: the gate on criterion tone is 4.417, at least 4.5 is asked for; below it: s3, s9, s7 and 2 more samples."
+        "new: criterion tone is 4.417, the gate is 4.5; below it: s3, s9, s7 and 2 more samples."
     )
     assert found["verdict"] == "CAUTIOUS"
     assert said in found["reasons"]
@@ -77,7 +77,7 @@ def test_a_pass_rate_names_what_does_not_pass_and_the_criteria_it_fails_by(store
     )  # fmt: skip
 
     assert decision(store)["reasons"][-1] == (
-        "new: the gate pass_rate is 0.9167, at least 0.95 is asked for; "
+        "new: pass_rate is 0.9167, the gate is 0.95; "
         "not passed: s2 and s5 (criteria safety and tone)."
     )
 
@@ -112,7 +112,7 @@ def test_what_an_older_run_has_kept_is_read() -> None:
 
     assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
     assert encode_decision_value(state) == old
-    assert describe_missed_gates("new", [state]) == ["new: the gate tone is 0.5, at least 1 is asked for."]
+    assert describe_missed_gates("new", [state]) == ["new: tone is 0.5, the gate is 1."]
 
 
 def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
@@ -130,4 +130,4 @@ def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
     """Nobody could tell why 3.5 is below 3.5."""
     state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
 
-    assert describe_missed_gates("new", [state]) == ["new: the gate tone is 3.49996, at least 3.5 is asked for."]
+    assert describe_missed_gates("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]

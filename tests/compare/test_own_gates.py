@@ -26,7 +26,7 @@ def test_a_better_treatment_that_misses_a_gate_is_cautious_in_every_word() -> No
     )
     assert one.headline.startswith("CAUTIOUS: new is better than old")
     assert one.next_step == decision.next_step == "Find out why new misses its gate composite, then run it again."
-    said = "new: the gate composite is 4.5, at least 4.99 is asked for."
+    said = "new: composite is 4.5, the gate is 4.99."
     assert decision.reasons[-1] == one.reasons[-1] == said
     assert decision.reasons.count(said) == 1
 
@@ -55,7 +55,7 @@ def test_a_treatment_that_is_worse_anyway_keeps_its_reason() -> None:
     decision = _held([one - 0.5 - 0.05 * (place % 5) for place, one in enumerate(SAME)], missing=("new",))
 
     assert decision.verdict == "REGRESS"
-    assert decision.comparisons[0].reasons[-1].startswith("new: the gate composite is 4.5")
+    assert decision.comparisons[0].reasons[-1].startswith("new: composite is 4.5")
     assert decision.next_step.startswith("Do not ship new")
 
 

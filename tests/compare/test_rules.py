@@ -66,9 +66,9 @@ TABLE: list[tuple[str, str, VariantColumn, VariantColumn, dict[str, Any]]] = [
      column(spread(4)), column(_up(spread(4))), {"judges": {"old": OPPOSED}}),
     ("7. the composite is significantly higher, but the samples are few", "CAUTIOUS",
      column(spread(4, 12)), column(_up(spread(4, 12))), {}),
-    ("7. the composite is significantly higher, and nothing speaks against it", "PROGRESS",
+    ("7. the composite is significantly higher, and nothing holds it back", "PROGRESS",
      column(spread(3.6, 12)), column(_up(spread(3.6, 12), 0.6)), {}),
-    ("7. the composite is significantly higher, and nothing speaks against it", "PROGRESS",
+    ("7. the composite is significantly higher, and nothing holds it back", "PROGRESS",
      column(spread(4)), column(_up(spread(4))), {"judges": {"old": [spread(4)] * 2}}),
 ]  # fmt: skip
 
@@ -92,7 +92,7 @@ def test_one_variant_is_solo() -> None:
     assert (passing.verdict, passing.exit_code, passing.comparisons) == ("SOLO", 0, ())
     assert passing.headline == "old stands alone. All gates passed: rubric layer."
     assert (failing.verdict, failing.exit_code) == ("SOLO", 1)
-    assert failing.headline == "old stands alone. Below the gate: fact (3.00, 3.50 asked)."
+    assert failing.headline == "old stands alone. Below the gate: fact (3.00, gate 3.50)."
 
 
 def test_one_variant_without_any_score_does_not_pass() -> None:

@@ -156,7 +156,7 @@ def test_a_run_says_how_its_composite_was_computed_and_keeps_five_layers(tmp_pat
     assert "weighted so because: a wrong fact costs most" in composite["says"]
     assert "the effect of length on judge scores was removed" in composite["says"]
     assert "layers standardised (rank)" in composite["says"]
-    assert "composite: weighted mean of fact × 3, behavior × 1, judge × 1" in " ".join(shown.split())
+    assert "composite: weighted mean of fact × 3, behavior × 1, rubric × 1" in " ".join(shown.split())
     assert again["composite"] == composite
     for variant in head["variants"]:
         assert list(variant["five_layers"]) == ["assertion", "llm", "judge", "dimension", "composite"]
@@ -191,7 +191,7 @@ def test_plain_composites_say_which_layers_they_are_of(tmp_path: Path) -> None:
 
     head = head_of(tmp_path)
 
-    assert head["composite"]["says"] == "mean of fact, behavior, judge"
+    assert head["composite"]["says"] == "mean of fact, behavior, rubric"
     assert head["decision"]["comparisons"][0]["together"] is None
 
 

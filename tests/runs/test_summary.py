@@ -271,7 +271,7 @@ def test_a_gate_that_is_not_known_has_not_passed() -> None:
     )
 
     assert decision.exit_code == 1
-    assert "new: the gate tone is not known, at least 1 is asked for." in decision.reasons
+    assert "new: tone is not known, the gate is 1." in decision.reasons
 
 
 def test_a_stopped_run_compares_only_what_both_variants_have() -> None:
@@ -320,12 +320,12 @@ def test_a_run_of_mixed_samples_says_which_have_which_layers() -> None:
     composite = summarise_run_composite(frame(), summary, None)
 
     assert decision.headline == (
-        "Samples were scored from different layers, which cannot be compared: judge (3 samples, first s0); "
-        "fact, behavior and judge (2 samples, first s1)."
+        "Samples were scored from different layers, which cannot be compared: rubric (3 samples, first s0); "
+        "fact, behavior and rubric (2 samples, first s1)."
     )
     assert composite["says"] == (
-        "of different layers, which cannot be compared: judge alone (3 samples), "
-        "mean of fact, behavior, judge (2 samples)"
+        "of different layers, which cannot be compared: rubric alone (3 samples), "
+        "mean of fact, behavior, rubric (2 samples)"
     )
     assert composite["samples_by_layers"][1] == {"layers": ["fact", "behavior", "judge"], "samples": 2}
     assert list(summarise_run_head(frame(), summary, {})["variants"][0]["layers"]) == ["fact", "behavior", "judge"]

@@ -236,7 +236,7 @@ def test_the_interval_covers_the_true_difference() -> None:
         ([1.0, None], [1.0, 2.0], r"treatment\[1\] is not a finite number"),
         (["a", "b"], [1.0, 2.0], "treatment must be numbers"),
         ([[1.0, 2.0]], [1.0, 2.0], "one row of numbers, got 2 dimensions"),
-        ([1e200, 2.0], [1.0, 2.0], "too large to reckon with"),
+        ([1e200, 2.0], [1.0, 2.0], "too large to compute with"),
     ],
 )
 def test_data_that_carry_no_difference_are_refused(treatment: list[float], control: list[float], says: str) -> None:

@@ -145,7 +145,7 @@ def test_a_composite_beside_its_layers_is_collinear() -> None:
         ({"a": [1.0, 2.0], "b": [2.0, 1.0]}, "2 layers need at least 3 samples, got 2"),
         ({"a": [1.0, 2.0, 3.0], "b": [2.0, 1.0]}, "different numbers of samples: a 3, b 2"),
         ({"a": [1.0, 2.0, math.nan]}, r"a\[2\] is not a finite number"),
-        ({"a": [1e200, 2.0, 1.0]}, "too large to reckon with"),
+        ({"a": [1e200, 2.0, 1.0]}, "too large to compute with"),
     ],
 )
 def test_data_that_carry_no_test_are_refused(differences: dict[str, list[float]], says: str) -> None:

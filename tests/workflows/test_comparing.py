@@ -246,7 +246,7 @@ def test_what_a_decided_run_did_not_come_to_was_left_out_by_lot(store: Store) ->
 
     assert found["forced"] == []
     assert found["notes"][0] == (
-        f"the run of {TOLD_B} was decided before it came to 4 of the samples of {TOLD_A}: left out by lot"
+        f"the run of {TOLD_B} was decided before it came to 4 of the samples of {TOLD_A}: left out at random"
     )
     assert found["decision"]["comparisons"][0]["pairs"] == 20
 

@@ -73,9 +73,9 @@ def test_lists_and_histories_are_sorted_on_request(tmp_path: Path) -> None:
     for text in (listed, history):
         assert text.index(FIRST) < text.index(SECOND)
         assert "4.00" in text
-    assert f"composite of {SECOND}: mean of fact, judge" in " ".join(history.split())
+    assert f"composite of {SECOND}: mean of fact, rubric" in " ".join(history.split())
     assert "composites that were computed differently cannot be compared" in history
-    assert listed.index("desk · fingerprint f · composite: mean of fact, judge") < listed.index(SECOND)
+    assert listed.index("desk · fingerprint f · composite: mean of fact, rubric") < listed.index(SECOND)
     assert "only the composites of one group can be compared" in listed
 
 

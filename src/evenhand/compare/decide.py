@@ -254,7 +254,7 @@ def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]
     means = setting.layer_means[setting.control]
     failed = [
         f"{format_gate(state.gate)} ({format_score(means[state.gate], beside=state.min)}, "
-        f"{format_score(state.min, beside=state.min)} asked)"
+        f"gate {format_score(state.min, beside=state.min)})"
         for state in states[: len(means)]  # Those of the layers come first.
         if not state.passed
     ]

@@ -207,18 +207,16 @@ def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingO
 def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
-        f"{variant}: the gate {_missed_variant_gate_name(state)} is "
+        f"{variant}: {_missed_variant_gate_name(state)} is "
         f"{'not known' if state.mean is None else format_short_figure(state.mean, beside=state.min)}, "
-        f"at least {state.min:g} is asked for{describe_short_samples(state.short, state.gate)}."
+        f"the gate is {state.min:g}{describe_short_samples(state.short, state.gate)}."
         for state in gates
         if not state.passed
     ]
 
 
 def _missed_variant_gate_name(state: GateState) -> str:
-    return (
-        f"on criterion {state.gate}" if state.short and state.gate in state.short.criteria else format_gate(state.gate)
-    )
+    return f"criterion {state.gate}" if state.short and state.gate in state.short.criteria else format_gate(state.gate)
 
 
 def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:

@@ -100,7 +100,8 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     lost = facts.lost
     why = (
         f"{facts.treatment} has no score for {format_plural(lost.lost_by_treatment, facts.unit)} that {facts.control} "
-        f"has one for; the other way round it is {lost.lost_by_control:,} ({format_p_value(lost.p)})."
+        f"scored, and {facts.control} for {lost.lost_by_control:,} that {facts.treatment} scored "
+        f"({format_p_value(lost.p)})."
     )
     return VerdictRuling(
         verdict="REGRESS",
@@ -342,7 +343,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     if not held:
         return VerdictRuling(
             verdict="PROGRESS",
-            rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
+            rule=f"7. the {facts.what} is significantly higher, and nothing holds it back",
             says=says,
             why=(why, *describe_large_losses(facts)),
             next_step=f"Ship {facts.treatment}.",

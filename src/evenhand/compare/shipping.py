@@ -31,9 +31,9 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     found = []
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
-            f"The {format_layer(name)} layer is below its gate: "
-            f"{format_score(layer.treatment_mean, beside=layer.gate)}, and "
-            f"{format_score(layer.gate, beside=layer.gate)} is asked{describe_short_samples(layer.short)}."
+            f"The {format_layer(name)} layer is "
+            f"{format_score(layer.treatment_mean, beside=layer.gate)}, the gate is "
+            f"{format_score(layer.gate, beside=layer.gate)}{describe_short_samples(layer.short)}."
             if layer.below
             else lower_treatment_layer_reason(name, layer.difference)
             for name, layer in low.items()

@@ -43,7 +43,7 @@ def require_finite(values: Numbers, what: str) -> Floats:
         raise InputError(Fault(f"{what}[{wrong[0]}] is not a finite number", hint))
     large = np.flatnonzero(np.abs(array) > LARGEST_NUMBER)
     if len(large):
-        what = f"{what}[{large[0]}] is {array[large[0]]:g}, which is too large to reckon with"
+        what = f"{what}[{large[0]}] is {array[large[0]]:g}, which is too large to compute with"
         raise InputError(Fault(what, f"{LARGEST_NUMBER:g} at most"))
     return array
 

@@ -226,7 +226,7 @@ def _require_regressor_columns(
         raise InputError(Fault("units must be whole numbers from 0", "one per row, equal where rows belong together"))
     if any(0 < np.abs(column).max() < _SMALLEST_COLUMN for column in given):
         hint = f"give it in a unit that makes it {_SMALLEST_COLUMN:g} or more"
-        raise InputError(Fault("a column is too small to reckon with", hint))
+        raise InputError(Fault("a column is too small to compute with", hint))
     return given, rows, codes.astype(np.int64)
 
 

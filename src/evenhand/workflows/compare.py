@@ -214,7 +214,7 @@ def _note_about_stored_runs(
     control, *treatments = sides
     notes = [
         f"the run of {side.name} was decided before it came to {len(found.only_first):,} of the samples of "
-        f"{control.name}: left out by lot"
+        f"{control.name}: left out at random"
         for side, found, lot in zip(treatments, common, by_lot, strict=True)
         if lot
     ]

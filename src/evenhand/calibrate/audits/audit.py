@@ -114,7 +114,7 @@ def _decide_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, Aud
 
 def _word_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
     if worst is None:
-        return f"Fit to decide: yes. Nothing speaks against {'this judge' if len(judges) == 1 else 'these judges'}."
+        return f"Fit to decide: yes. Nothing argues against {'this judge' if len(judges) == 1 else 'these judges'}."
     if fit == "not known":
         return f"Fit to decide: not known. How far judges agree is {worst.says}"
     whose = "" if worst.judge == PANEL_SUBJECT else f" of {worst.judge}"
