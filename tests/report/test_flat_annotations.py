@@ -67,7 +67,7 @@ def test_a_gate_of_the_treatment_that_was_not_passed_is_an_error() -> None:
     assert lines[1:] == [
         "::error title=new%3A gate fact::the mean is 3.00, the gate is 3.50",
         "::error title=new%3A gate near::the mean is 3.49996, the gate is 3.50",
-        "::error title=new%3A gate judge::nothing was measured, the gate is 3.50",
+        "::error title=new%3A gate rubric layer::nothing was measured, the gate is 3.50",
     ]
 
 

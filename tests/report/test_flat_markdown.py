@@ -30,7 +30,7 @@ def test_the_first_line_is_the_verdict_and_the_numbers_follow() -> None:
     assert lines[0] == "### ✅ PROGRESS: delivery answers"
     assert lines[2].startswith("**new is better than old")
     assert "- **Next:** Ship new, and keep q-007 in view: it could not be scored." in lines
-    assert any(line.startswith("| variant | score | composite | fact | behavior | judge | pass |") for line in lines)
+    assert any(line.startswith("| variant | score | composite | fact | behavior | rubric | pass |") for line in lines)
     assert any(line.startswith("| old (control) | 0.60 \\[0.57, 0.64\\] | 4.01 \\[3.76, 4.25\\] |") for line in lines)
     assert "| accuracy | 0.63 | 0.74 |" in lines
     assert "- old: rubric layer 3.41 is below 3.50" in lines

@@ -106,7 +106,7 @@ def test_measures_that_no_variant_has_are_no_row() -> None:
 
     rows = re.findall(r'<th scope="row"><span class="name">([^<]*)', section(whole, "scores").split("</table>")[0])
 
-    assert rows == ["judge", "score", "scored", "verdicts"]
+    assert rows == ["rubric", "score", "scored", "verdicts"]
 
 
 def test_the_same_history_is_said_once() -> None:

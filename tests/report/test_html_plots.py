@@ -36,7 +36,7 @@ def test_criteria_of_one_scale_share_an_axis_and_others_do_not() -> None:
 
     first, second = draw_difference_charts(compared(criteria=criteria), ends)
 
-    assert [row.name for row in first.rows] == ["composite", "fact", "behavior", "judge", "tone"]
+    assert [row.name for row in first.rows] == ["composite", "fact", "behavior", "rubric", "tone"]
     assert [row.name for row in second.rows] == ["facts", "layout"]
     assert [row.kind for row in second.rows] == ["up", "open"]
     assert second.title == "Criteria on 0 to 100: new minus old, with 95% intervals; grey where 0 is inside"
