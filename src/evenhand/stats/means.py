@@ -258,9 +258,10 @@ def _bound_mean_along_line(
     squares = float(found.weights @ centred**2) if slope else 1.0
     estimate = mean + slope * away
     pile = 0.0 if scale is None else _share_of_largest_pile(y - fitted, scale[1] - scale[0]) ** 2
-    lowest, highest = scale or (fitted.max(), fitted.min())
+    top, bottom = float(fitted.max()), float(fitted.min())
+    lowest, highest = scale or (top, bottom)
     reaches = []
-    for gap in (fitted.max() - lowest, highest - fitted.min()):
+    for gap in (top - lowest, highest - bottom):
         shift = pile * gap / (n + pile)
         total = float(residuals @ residuals) + pile * gap**2 - (n + pile) * shift**2
         spread = total / (n + pile - used) * (1 / (n + pile) + away**2 / squares)
