@@ -13,7 +13,7 @@ from evenhand.stats.means import Powered, mean_interval, powered_mean
 from tests.soak import at_least, often
 
 Floats = NDArray[np.float64]
-TRIES = often(300, 1_500)
+TRIES = often(150, 1_500)
 
 
 def _labels(human: Floats, labelled: int) -> list[float | None]:
