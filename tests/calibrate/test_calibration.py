@@ -58,13 +58,31 @@ def test_labels_on_some_give_means_on_peoples_scale_for_all() -> None:
 
 
 def test_people_cannot_give_more_than_the_scale_has() -> None:
-    """Nearly everything is a 5: the interval of the mean ends there."""
-    top: list[float | None] = [4 if place == 7 else 5 for place in range(60)]
+    """Nearly everything is a 5: the interval of the mean ends where nothing better is left to label."""
+    top: list[float | None] = [4 if place == 7 else 5 if place < 30 else None for place in range(60)]
     run = table({"j": {"tone": [5, 4, 5] * 20}})
 
     (found,) = calibrated(run, top).means
 
-    assert found.powered is not None and 4.5 < found.powered.low < found.powered.high == 5.0
+    assert found.powered is not None and 4.5 < found.powered.low < found.powered.high == pytest.approx(5 - 1 / 60)
+
+
+def test_labels_that_are_all_the_same_have_an_interval() -> None:
+    """Thirty fives of sixty: lower ones may be among the rest, and the interval says how many at most."""
+    run = table({"j": {"tone": [5, 4, 5] * 20}})
+
+    (found,) = calibrated(run, [5 if place < 30 else None for place in range(60)]).means
+
+    assert found.powered is not None and 4.4 < found.powered.low < 4.9 < found.powered.high == 5.0
+
+
+def test_where_every_output_is_labelled_the_mean_is_known() -> None:
+    """Nothing is estimated, however few they are."""
+    run = table({"j": {"tone": [5, 4, 3] * 4}})
+
+    (found,) = calibrated(run, [4, 5, 3] * 4).means
+
+    assert found.powered is not None and (found.powered.low, found.powered.high) == (4.0, 4.0)
 
 
 def test_samples_of_one_cluster_are_one() -> None:

@@ -132,7 +132,7 @@ def test_what_was_not_measured_has_no_column(shown: Any) -> None:
     text = shown(whole, 160)
 
     header = next(line for line in text.splitlines() if line.startswith("variant"))
-    assert header.split() == ["variant", "composite", "fact", "behavior", "judge", "assertions", "scored", "failed"]
+    assert header.split() == ["variant", "composite", "fact", "behavior", "rubric", "assertions", "scored", "failed"]
     assert "criterion" not in text
     assert "calls" not in text
 

@@ -213,9 +213,9 @@ def test_seven_pairs_far_apart_need_no_more() -> None:
 
 def test_a_late_change_is_a_red_badge_and_no_verdict() -> None:
     """The interval decides; whether it has settled is told beside it."""
-    late = next(seed for seed in range(99) if np.random.default_rng(seed).permutation(32)[-1] == 31)
+    late = next(seed for seed in range(999) if np.random.default_rng(seed).permutation(48)[-1] == 47)
 
-    found = compared(column([4.0] * 32), column([4.0] * 31 + [5.0]), seed=late)
+    found = compared(column([4.0] * 48), column([4.0] * 47 + [5.0]), seed=late)
 
     assert found.verdict == "NOISE"
     assert {badge.name: badge.colour for badge in found.badges}["saturated"] == "red"

@@ -59,9 +59,7 @@ def test_a_criterion_below_its_gate_is_named_with_its_lowest_samples(store: Stor
 
     found = decision(store)
 
-    said = (
-        "new: criterion tone is 4.417, the gate is 4.5; below it: s3, s9, s7 and 2 more samples."
-    )
+    said = "new: criterion tone is 4.417, the gate is 4.5; below it: s3, s9, s7 and 2 more samples."
     assert found["verdict"] == "CAUTIOUS"
     assert said in found["reasons"]
     assert said in found["comparisons"][0]["reasons"]
@@ -77,8 +75,7 @@ def test_a_pass_rate_names_what_does_not_pass_and_the_criteria_it_fails_by(store
     )  # fmt: skip
 
     assert decision(store)["reasons"][-1] == (
-        "new: pass_rate is 0.9167, the gate is 0.95; "
-        "not passed: s2 and s5 (criteria safety and tone)."
+        "new: pass_rate is 0.9167, the gate is 0.95; not passed: s2 and s5 (criteria safety and tone)."
     )
 
 

@@ -75,7 +75,7 @@ SENSE: dict[str, dict[str, Any]] = {
     "planned_looks": {"planned": 100},
     "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1},
     "power_of": {"n": 20, "effect": 0.5, "sd": 1.0, "step": 0.1, "level": 0.95},
-    "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "clusters": [*range(30)]},
+    "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "clusters": [*range(30)], "scale": (0.0, 9.0)},
     "saturation": {"differences": GAPS, "level": 0.95},
     "sequential_difference": {"differences": GAPS, "looks": LOOKS, "level": 0.95, "sizes": LENGTHS, "span": 4.0},
     "spearman": {"x": SCORES, "y": OTHERS, "level": 0.95},
@@ -225,7 +225,7 @@ UNITLESS = {"p", "t2", "f", "level", "tuning"}
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**480])
 def test_tiny_and_huge_scores_have_their_spread(name: str, scale: float) -> None:
     """Squared, tiny ones would vanish, and the interval with them."""
-    measured = ("differences", "values", "scores", "judged", "human")
+    measured = ("differences", "values", "scores", "judged", "human", "scale")
 
     found = called_with(name, {key: times(scale, sense) for key, sense in SENSE[name].items() if key in measured})
 

@@ -192,11 +192,8 @@ def _estimate_human_mean(
         labelled=sum(one is not None for one in known),
         silent=len(own) - len(spoke),
     )
+    clusters, scale = outputs.clusters()[spoke].tolist(), (question.low, question.high)
     try:
-        powered = powered_mean(judged[spoke], known, clusters=outputs.clusters()[spoke].tolist())
+        return replace(plain, powered=powered_mean(judged[spoke], known, clusters=clusters, scale=scale))
     except InputError as error:
         return replace(plain, why=error.faults[0].what)
-    # People cannot give more than the scale has: the interval ends where it does.
-    low, high = (min(question.high, max(question.low, end)) for end in (powered.low, powered.high))
-    estimate = min(high, max(low, powered.estimate))
-    return replace(plain, powered=replace(powered, estimate=estimate, low=low, high=high))

@@ -168,6 +168,8 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
         rows = []
         for one in known:
             people = _format_cli_agreement(one["powered"], "estimate")
+            if one["powered"]["low"] == one["powered"]["high"]:  # Every output has a label.
+                people = _format_cli_number(one["powered"]["estimate"])
             labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
             rows.append([one["variant"], one["question"], _format_cli_number(one["judged"]), people, labelled])
         names = ("variant", "question", "judges say", "people would", "labelled")

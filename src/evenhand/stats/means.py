@@ -4,7 +4,8 @@ The judge need not be right: its scores move the powered estimate only as far as
 
 1. Angelopoulos, Bates, Fannjiang, Jordan, Zrnic. Prediction-powered inference. Science 382, 2023.
 2. Angelopoulos, Duchi, Zrnic. PPI++: efficient prediction-powered inference. 2023. For a mean its tuned estimate is the
-   regression estimator of double sampling (Cochran, Sampling Techniques, 12.6), whose small-sample variance is used.
+   regression estimator (Cochran, Sampling Techniques, 7.3 and 2.6), whose small-sample variance is used, with the
+   finite-population correction.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ from evenhand.stats.arrays import (
     CountedPer,
     Floats,
     Numbers,
+    UnitNumbers,
     average_clusters,
     compute_interval_alpha,
     find_power_of_two_magnitude,
     number_clusters,
     require_array_sequence,
     require_finite,
+    require_finite_float,
 )
 from evenhand.stats.distributions import student_quantile
 
-LEAST_LABELS = 20  # Below, 95% intervals of 1–5 scores cover less than 94%.
+LEAST_LABELS = 20  # Below, 95% intervals of 1–5 scores cover less than 93%.
+_NEAR = 0.1  # Of a standard deviation: residuals this close to each other pile up.
+_ROUNDING = 1e-9  # Of the scale.
 
 HumanLabels = Sequence[float | None]
 
@@ -50,10 +55,10 @@ class MeanInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powered:
-    """A mean on people's scale; `n` counts labelled samples, `judged` all.
+    """People's mean over the samples that were judged; `n` counts what was labelled and is independent, `judged` all.
 
     `tuning` is λ: how far the estimate follows the judge, 0 where it does not. `labels_only` is what people's labels
-    say without the judge.
+    say without the judge; the interval is never wider than that.
     """
 
     estimate: float
@@ -101,48 +106,47 @@ def clustered_mean_and_error(units: ClusterMeans) -> tuple[float, float]:
 
 
 def powered_mean(
-    judged: Numbers, human: HumanLabels, *, level: float = 0.95, clusters: ClusterLabels | None = None
+    judged: Numbers,
+    human: HumanLabels,
+    *,
+    level: float = 0.95,
+    clusters: ClusterLabels | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Powered:
-    """People's mean over all samples; `human` has None where nobody labelled, and the labelled ones are random."""
+    """People's mean over all samples; `human` has None where nobody labelled, and the labelled ones are random.
+
+    `scale` is the lowest and the highest label that people can give. With it the interval also covers where nearly all
+    labels are the same.
+    """
     scores = require_finite(judged, "judged")
     labels = _convert_labels_to_floats(human, len(scores))
-    if clusters is not None:
-        scores, labels = _regression_means_by_cluster(scores, labels, clusters)
     alpha = compute_interval_alpha(level)
-    known = ~np.isnan(labels)
-    n, rows = int(known.sum()), len(scores)
-    if n < LEAST_LABELS:
-        hint = f"label more samples, or take mean_interval of the {n} labels alone"
-        few = "1 labelled sample is" if n == 1 else f"{n} labelled samples are"
-        raise InputError(Fault(f"{few} too few: it takes {LEAST_LABELS}", hint))
-    order = np.lexsort((labels, scores))  # One order of addition, whatever order the samples come in.
-    scores, labels, known = scores[order], labels[order], known[order]
-    x, y = scores[known], labels[known]
-    if np.ptp(y) <= 1e-12 * np.abs(y).max():
-        what = f"all {n} labels are {y[0]:g}: they do not tell how far labels spread"
-        raise InputError(Fault(what, "label more samples"))
-    alone = mean_interval(y, level=level)
-    useless = "every sample has one" if len(x) == rows else ""  # Why the judge's scores have nothing to add.
-    if not useless and np.ptp(x) <= max(1e-12 * np.abs(x).max(), 1e-150 * np.ptp(y)):  # Beyond, λ would be no number.
-        useless = "the judge scored all labelled samples the same"
-    if useless:
-        estimate, low, high, tuning, method = alone.estimate, alone.low, alone.high, 0.0, f"labels only: {useless}"
-    else:
-        scale, judge_scale = find_power_of_two_magnitude(y), find_power_of_two_magnitude(scores)
-        estimate, error, tuning = _regression_mean_and_error(scores / judge_scale, x / judge_scale, y / scale)
-        reach = student_quantile(alpha / 2, n - 2) * error
-        estimate, low, high = (scale * one for one in (estimate, estimate - reach, estimate + reach))
-        tuning, method = tuning * (scale / judge_scale), "prediction-powered, tuned; t"
+    ends = None if scale is None else _require_label_scale(scale, labels)
+    unit = np.arange(len(scores)) if clusters is None else number_clusters(clusters, len(scores), "clusters")
+    size, judge_size = find_power_of_two_magnitude(labels[~np.isnan(labels)]), find_power_of_two_magnitude(scores)
+    found = _average_labelled_clusters(scores / judge_size, labels / size, unit)
+    _require_labels(found, bounded=ends is not None, size=size)
+    bounds = None if ends is None else (ends[0] / size, ends[1] / size)
+    slope, useless = _find_judge_slope(found)
+    alone = chosen = _bound_mean_along_line(found, 0.0, alpha, bounds)
+    if slope:
+        chosen = _bound_mean_along_line(found, slope, alpha, bounds)
+        # Without the scale too: on it, scores at random also narrow the interval, as they spread what was a pile.
+        plain, plain_alone = (_bound_mean_along_line(found, one, alpha, None) for one in (slope, 0.0))
+        if not (0 < chosen.width < alone.width and plain.width < plain_alone.width):
+            chosen, slope, useless = alone, 0.0, "the judge does not narrow the interval"
+    kind, n = "t" if ends is None else "t on the scale", len(found.y)
+    estimate, low, high = (size * one for one in (alone.estimate, alone.low, alone.high))
     return Powered(
-        estimate=estimate,
-        low=low,
-        high=high,
+        estimate=size * chosen.estimate,
+        low=size * chosen.low,
+        high=size * chosen.high,
         level=level,
-        tuning=tuning,
-        labels_only=alone,
-        method=method,
+        tuning=slope * (1 - found.share) * (size / judge_size),
+        labels_only=MeanInterval(estimate=estimate, low=low, high=high, level=level, method=kind, n=n),
+        method=f"labels only: {useless}" if useless else f"prediction-powered, tuned; {kind}",
         n=n,
-        judged=rows,
+        judged=len(scores),
     )
 
 
@@ -156,26 +160,129 @@ def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
     return labels
 
 
-def _regression_means_by_cluster(scores: Floats, labels: Floats, clusters: ClusterLabels) -> tuple[Floats, Floats]:
-    unit = number_clusters(clusters, len(scores), "clusters")
+def _require_label_scale(scale: tuple[float, float], labels: Floats) -> tuple[float, float]:
+    given = [require_finite_float(end, "scale", "(1, 5)") for end in require_array_sequence(scale, "scale", "(1, 5)")]
+    if len(given) != 2 or not given[0] < given[1]:
+        raise InputError(Fault("scale must be the lowest and the highest label that people can give", "(1, 5)"))
+    low, high = given
+    beyond = _ROUNDING * (high - low)
+    if (labels < low - beyond).any() or (labels > high + beyond).any():
+        raise InputError(Fault(f"a label is outside the scale from {low:g} to {high:g}", "give the labels' own scale"))
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class _LabelledClusters:
+    """Judge (x) and people (y) where people labelled, one of each per cluster; `weights` count samples, 1 on average.
+
+    `judged` is the judge's mean over all samples, `share` how many of them have a label.
+    """
+
+    x: Floats
+    y: Floats
+    weights: Floats
+    judged: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundedMean:
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+def _average_labelled_clusters(scores: Floats, labels: Floats, unit: UnitNumbers) -> _LabelledClusters:
     known = ~np.isnan(labels)
-    times, labelled = np.bincount(unit), np.bincount(unit, weights=known)
-    total = np.bincount(unit, weights=np.where(known, labels, 0.0))
-    means = np.where(labelled > 0, total / np.maximum(labelled, 1), np.nan)
-    return np.bincount(unit, weights=scores) / times, means
+    many = np.bincount(unit[known])
+    kept = many > 0
+    sums = (np.bincount(unit[known], weights=column[known])[kept] for column in (scores, labels))
+    sizes = many[kept]
+    x, y = (one / sizes for one in sums)
+    order = np.lexsort((sizes, y, x))  # One order of addition, whatever order the samples come in.
+    return _LabelledClusters(
+        x=x[order],
+        y=y[order],
+        weights=sizes[order] * (len(sizes) / max(1, sizes.sum())),
+        judged=float(np.sort(scores).mean()) if len(scores) else 0.0,
+        share=float(known.mean()) if len(known) else 0.0,
+    )
 
 
-def _regression_mean_and_error(scores: Floats, x: Floats, y: Floats) -> tuple[float, float, float]:
-    """Return the estimate, its standard error, and λ."""
-    n, judged = len(x), len(scores)
-    centred, squares = x - x.mean(), float(((x - x.mean()) ** 2).sum())
-    slope = float(centred @ (y - y.mean())) / squares
-    away = float(scores.mean() - x.mean())
-    residuals = y - y.mean() - slope * centred
-    even = float(residuals @ residuals) / (n - 2) * (1 / n + away**2 / squares)
-    # The same without the assumption that labels spread equally at every score (HC3). The larger of the two is taken,
-    # because each alone covers too seldom with 20 to 30 labels on 1–5 scores that crowd at the top.
-    leverage = 1 / n + centred**2 / squares
-    pulled = (1 / n + away * centred / squares) * residuals / np.maximum(1 - leverage, 1e-9)
-    spread = max(even, float(pulled @ pulled)) + slope**2 * float(scores.var(ddof=1)) / judged
-    return float(y.mean()) + slope * away, math.sqrt(spread), slope * (judged - n) / judged
+def _require_labels(found: _LabelledClusters, *, bounded: bool, size: float) -> None:
+    n = len(found.y)
+    if found.share == 1:
+        return  # Nothing is left to estimate.
+    if n < LEAST_LABELS:
+        hint = f"label more samples, or take mean_interval of the {n} labels alone"
+        few = "1 labelled sample is" if n == 1 else f"{n} labelled samples are"
+        raise InputError(Fault(f"{few} too few: it takes {LEAST_LABELS}", hint))
+    if not bounded and np.ptp(found.y) <= 1e-12 * np.abs(found.y).max():
+        what = f"all {n} labels are {size * found.y[0]:g}: they do not tell how far labels spread"
+        raise InputError(Fault(what, "say between which labels people choose: scale=(1, 5)"))
+
+
+def _find_judge_slope(found: _LabelledClusters) -> tuple[float, str]:
+    """How much labels rise where the judge's score rises by 1, or why the judge has nothing to add."""
+    if found.share == 1:
+        return 0.0, "every sample has one"
+    x, y, n = found.x, found.y, len(found.y)
+    if np.ptp(x) <= max(1e-12 * np.abs(x).max(), 1e-150 * np.ptp(y)):  # Beyond, λ would be no number.
+        return 0.0, "the judge scored all labelled samples the same"
+    centred = x - float(found.weights @ x) / n
+    slope = float((found.weights * centred) @ (y - float(found.weights @ y) / n)) / float(found.weights @ centred**2)
+    return slope, "" if slope else "labels do not go with the judge's scores"
+
+
+def _bound_mean_along_line(
+    found: _LabelledClusters, slope: float, alpha: float, scale: tuple[float, float] | None
+) -> _BoundedMean:
+    """The mean where labels lie along a line over the judge's scores, level (`slope` 0) for labels alone.
+
+    Where many labels lie at the same distance from the line, labels far from it may exist and not have been drawn. So
+    each end counts one more label, as far from the line as the scale allows, by the square of the share of the largest
+    such pile.
+    """
+    y, n, used = found.y, len(found.y), 2 if slope else 1
+    mean, middle = float(found.weights @ y) / n, float(found.weights @ found.x) / n
+    if found.share == 1:
+        return _BoundedMean(mean, mean, mean)
+    centred = found.x - middle
+    fitted = mean + slope * centred
+    residuals = found.weights * (y - fitted)
+    away = (found.judged - middle) if slope else 0.0
+    squares = float(found.weights @ centred**2) if slope else 1.0
+    estimate = mean + slope * away
+    pile = 0.0 if scale is None else _share_of_largest_pile(y - fitted, scale[1] - scale[0]) ** 2
+    top, bottom = float(fitted.max()), float(fitted.min())
+    lowest, highest = scale or (top, bottom)
+    reaches = []
+    for gap in (top - lowest, highest - bottom):
+        shift = pile * gap / (n + pile)
+        total = float(residuals @ residuals) + pile * gap**2 - (n + pile) * shift**2
+        spread = total / (n + pile - used) * (1 / (n + pile) + away**2 / squares)
+        if slope:
+            # The same without the assumption that labels spread equally at every score (HC3). The larger is taken,
+            # because each alone covers too seldom with 20 to 30 labels on 1–5 scores.
+            leverage = found.weights * (1 / n + centred**2 / squares)
+            pulled = (1 / n + away * centred / squares) * residuals / np.maximum(1 - leverage, 1e-9)
+            spread = max(spread, float(pulled @ pulled) + pile * (gap / (n + pile)) ** 2)
+        left = 1 - found.share * (n - pile) / n  # What was not labelled can stray, and nothing else.
+        reaches.append(math.sqrt(left) * (shift + student_quantile(alpha / 2, n - used) * math.sqrt(spread)))
+    low, high = estimate - reaches[0], estimate + reaches[1]
+    if scale is not None:  # If all the others had the lowest label, or the highest.
+        least, most = (found.share * mean + (1 - found.share) * end for end in scale)
+        estimate, low, high = (min(most, max(least, one)) for one in (estimate, low, high))
+    return _BoundedMean(estimate, low, high)
+
+
+def _share_of_largest_pile(residuals: Floats, span: float) -> float:
+    """The largest share of residuals that are, give or take a tenth of their standard deviation, the same."""
+    ordered = np.sort(residuals)
+    near = _NEAR * float(ordered.std(ddof=1)) + _ROUNDING * span
+    first, last = np.searchsorted(ordered, ordered - near, "left"), np.searchsorted(ordered, ordered + near, "right")
+    return float((last - first).max()) / len(ordered)
