@@ -161,7 +161,7 @@ def _check_decision(decision: CompareDecision) -> None:
         )
     for one in decision.comparisons:
         missed = [state.gate for state in decision.gates[one.treatment] if state.gate == "composite"]
-        assert all(any(f"gate {gate}" in reason for reason in one.reasons) for gate in missed)
+        assert all(any(f": {gate} is " in reason for reason in one.reasons) for gate in missed)
 
 
 def test_not_worse_is_said_where_it_passes_and_nowhere_else() -> None:
