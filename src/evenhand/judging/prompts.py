@@ -74,10 +74,10 @@ class Prompts:
         found = ((re.fullmatch(pattern, text), into) for pattern, into in self.translations.items())
         return next((match.expand(into) for match, into in found if match), text)
 
-    def word_fault(self, fault: str) -> str:
-        """What is wrong with a reply, for the judge; where there is no translation, in general words."""
-        told = self.translate(fault)
-        return self.say("fault") if self.translations and not _IDEOGRAPH.search(told) else told
+    def word_fault(self, fault: Missing) -> str:
+        """What is wrong with a reply, for the judge: what it may be told, in its language, else in general words."""
+        told = self.translate(fault.told)
+        return told if told and not (self.translations and not _IDEOGRAPH.search(told)) else self.say("fault")
 
 
 @cache
@@ -257,8 +257,6 @@ RoundReplies = Sequence[Reply | NoReply]
 Dialogue = Generator[RequestRound, RoundReplies, R]
 
 MOST_FAULTS = 20
-# Words of the reply in a fault: they are for people, not for the judge.
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[“‘][^”’]*[”’]""")
 LONGEST_FAULT = 300
 
 
@@ -267,13 +265,13 @@ class ReplyReading(Generic[T]):
     """What was read: items by id, faults by id, or one reason why there is nothing at all."""
 
     items: Mapping[str, T] = field(default_factory=dict)
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Missing] = field(default_factory=dict)
     unread: Missing | None = None
     data: object = None
 
     def explain_missing(self, id: str) -> Missing:
         """Why an item is missing."""
-        return self.unread or Missing("unreadable", self.faults.get(id, "no answer was given"))
+        return self.unread or self.faults.get(id) or Missing("unreadable", "no answer was given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +307,7 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
-        return replace(reading, items=items, faults={"": prompts.say("cut_off"), **reading.faults})
+        return replace(reading, items=items, faults={"": Missing.unreadable(prompts.say("cut_off")), **reading.faults})
     return reading
 
 
@@ -319,7 +317,7 @@ def explain_silent_judge(reply: NoReply) -> Missing:
 
 
 def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
-    """The same request with the faults named at its end; the reply itself is not shown again.
+    """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
@@ -329,7 +327,7 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
         label, slash, name = id.rpartition("/")
         name = name.removeprefix("red_flags.").removeprefix("bonuses.")
         named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
-        listed.append(f"- {named}{_shorten_judge_reply_fault(prompts.word_fault(_QUOTED.sub('…', fault)))}")
+        listed.append(f"- {named}{prompts.word_fault(fault)}")
     note, _ = prompts.fill("repair", faults="\n".join(listed))
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))

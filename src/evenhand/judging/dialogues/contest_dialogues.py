@@ -78,14 +78,14 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
     def read(text: str) -> ReplyReading[Rubric]:
         entries = _find_dimensions_in_reply(text)
         if entries is None:
-            return ReplyReading(faults={DIMENSIONS_KEY: prompts.say("missing")})
+            return ReplyReading(faults={DIMENSIONS_KEY: Missing.unreadable(prompts.say("missing"))})
         fault = _find_dimensions_reply_fault(entries)
         if fault is None:
             try:
                 chosen = _build_rubric_from_reply(entries, method, prompts)
                 return ReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
             except RubricError as error:
-                fault = str(error)
+                fault = Missing("unreadable", str(error), _tell_rubric_fault(entries))
         return ReplyReading(faults={DIMENSIONS_KEY: fault})
 
     (reading,) = yield from ask_questions([JudgeQuestion(request, read)], prompts)
@@ -111,24 +111,37 @@ def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
     return None
 
 
-def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> str | None:
-    """What is wrong with the list, before it becomes a rubric that checks its own weights."""
+def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> Missing | None:
+    """What is wrong with the list, before it becomes a rubric."""
     ids = [entry.get("id") for entry in entries]
     missing = [id for id in FIXED_DIMENSIONS if id not in ids]
     if missing:
-        return f"{', '.join(missing)} missing"
+        return Missing.unreadable(f"{', '.join(missing)} missing")
     for id in ids:
         if not isinstance(id, str) or len(id) > LONGEST_ID or not _DIMENSION_ID.fullmatch(id):
-            return f"{str(id)!r} is not an id of words joined by hyphens"
+            return Missing.unreadable("… is not an id of words joined by hyphens", repr(str(id)))
     extra = len(entries) - len(FIXED_DIMENSIONS)
     if not LEAST_CHOSEN_DIMENSIONS <= extra <= MOST_CHOSEN_DIMENSIONS:
-        return f"{extra} beside the fixed ones, expected {LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
+        expected = f"{LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
+        return Missing.unreadable(f"{extra} beside the fixed ones, expected {expected}")
     for entry in entries:
         if not isinstance(entry.get("asks"), str) or not str(entry["asks"]).strip():
-            return f"{entry['id']} asks nothing"
+            return Missing.unreadable("… asks nothing", entry["id"])
         if not isinstance(entry.get("weight"), (int, Decimal)) or isinstance(entry.get("weight"), bool):
-            return f"the weight of {entry['id']} is not a number"
+            return Missing.unreadable("the weight of … is not a number", entry["id"])
     return None
+
+
+def _tell_rubric_fault(entries: list[Mapping[str, object]]) -> str:
+    """What a judge is told of dimensions that make no rubric."""
+    if len({entry["id"] for entry in entries}) < len(entries):
+        return "the id … is used twice"
+    weights = [entry["weight"] for entry in entries]
+    return "the weights sum to …, not 1" if all(map(_is_above_0, weights)) else "weight must be above 0, got …"
+
+
+def _is_above_0(weight: object) -> bool:
+    return isinstance(weight, (int, Decimal)) and weight > 0
 
 
 def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
@@ -189,7 +202,7 @@ def _read_gate_reply(
     reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
     unmet = {id: item for id, item in reading.items.items() if isinstance(item.score, Scored) and item.score.value == 0}
     silent = [id for id, item in unmet.items() if not item.text(HINT_KEY)]
-    faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
+    faults = {**reading.faults, **{id: Missing.unreadable(prompts.say("no_hint")) for id in silent}}
     items = {id: item for id, item in reading.items.items() if id not in silent}
     return replace(reading, items=items, faults=faults, data=data)
 
@@ -270,7 +283,7 @@ def _read_horizontal_reply(
     found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
     wanted = WantedAnswer(criterion.id, criterion.scale)
     items: dict[str, EvidencedAnswer] = {}
-    faults: dict[str, str] = {}
+    faults: dict[str, Missing] = {}
     for label, text in texts.items():
         said = read_json_answers({criterion.id: found.get(label)}, [wanted])
         groups = [AnswerGroup("criteria", (wanted,))]

@@ -82,7 +82,7 @@ def _build_listwise_question(
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
         found, data = read_under_labels(text, labels, prompts.phrases["response"])
         items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
-        faults: dict[str, str] = {}
+        faults: dict[str, Missing] = {}
         for label, quoted in texts.items():
             answers = read_form_part(found.get(label), part.groups)
             held = verify_form_evidence(answers, part.groups, quoted, prompts, needs_evidence=False)
@@ -274,7 +274,7 @@ def _build_pairwise_question(
 def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
     if isinstance(choice, Missing):
-        return ReplyReading(faults={WINNER: choice.why})
+        return ReplyReading(faults={WINNER: choice})
     objects = [value.data for value in find_json_values(text) if isinstance(value.data, dict) and WINNER in value.data]
     data = objects[-1] if objects else {}
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
