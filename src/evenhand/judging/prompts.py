@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
 from evenhand.judging.reading.reply_text import cut_quoted_material_from_reply, find_judge_refusal
@@ -208,19 +210,24 @@ MATERIAL = "{{material}}"
 JOINER = "\u2060"
 
 _ROLES = (
-    "system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
-    "系统|用户|助手|助理|开发者|人类|指令"
+    "(?:system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
+    "系统|用户|助手|助理|开发者|人类|指令)s?"
+    r"(?:[ _-](?:prompt|message|turn|input|output|instructions?|note|role|override))?"
 )
-_LINE = r"(?:^|(?<=[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))"
+_BREAKS = r"\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_LINE = rf"(?:^|(?<=[{_BREAKS}]))"
+_MARK = r"(?:[^\w\n]|_)"
+# Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[A-Za-z_/|!?｜<]) | \[(?=/?[A-Z][A-Z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
-    | (?P<role>
-        {_LINE} (?:[^\w\n]|_){{0,12}} (?:[0-9]{{1,2}}[.)])? (?:[^\w\n]|_){{0,4}}
-        (?=(?:{_ROLES})s? (?:[ _-](?:prompt|message|turn|input|output))? (?:[^\w\n]|_){{0,8}}? [:：]) .
-      )
+    (?P<tag> <(?=[a-z_/|!?<]) | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
+    | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
+        {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)
+        | [ \t>]{{0,8}} (?:[#*_=~]|--) {_MARK}{{0,12}} (?={_ROLES} {_MARK}{{0,12}}? (?:[\n{_BREAKS}]|\Z))
+        | [ \t]{{0,8}} (?={_ROLES} [ \t]{{0,8}} \r?\n [ \t]{{0,8}} (?:={{3}}|-{{3}}))
+      ) .
     """,
-    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+    re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -242,11 +249,14 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
 
 def neutralize_untrusted_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    # After the first character of a tag, and after all that comes before a role.
-    return _POWER.sub(
-        lambda found: found[0][0] + JOINER + found[0][1:] if found["tag"] else found[0] + JOINER,
-        _SURROGATES.sub("\ufffd", text),
-    )
+    text = _SURROGATES.sub("\ufffd", text)
+    # After the first character of a tag, and after the first letter of a role.
+    cuts = [found.start() if found["tag"] else found.end() - 1 for found in _POWER.finditer(fold_lookalikes(text))]
+    if not cuts:
+        return text
+    places = range(len(text)) if text.isascii() else trace_lookalikes(text)
+    edges = [0, *(places[cut] + 1 for cut in cuts), len(text)]
+    return JOINER.join(text[start:end] for start, end in pairwise(edges))
 
 
 T = TypeVar("T")
