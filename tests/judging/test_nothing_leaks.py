@@ -2,6 +2,7 @@
 every dialogue, and in the bodies of both wire formats.
 """
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,13 +15,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand.judging
-from evenhand import Scored
+from evenhand import JudgeOptions, Sample, Scored
+from evenhand.contest.event_log import contest_task_from_json, contest_task_json
+from evenhand.files.methods import load_method
+from evenhand.judging.dialogues.contest_dialogues import (
+    AnchoredSubmission,
+    ask_horizontal_scores,
+    ask_judge_for_dimensions,
+)
+from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.prompts import LANGUAGES, load_prompts
+from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
+from evenhand.judging.judge import ask_judges_for_reviews
+from evenhand.judging.prompts import LANGUAGES, Dialogue, JudgeSetup, load_prompts
+from evenhand.judging.results import OutputReview
+from evenhand.model.rubric import Rubric
+from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models import anthropic_format, openai_format
 from evenhand.models.requests import Request
 from evenhand.models.server_answers import AcceptedParameters
-from tests.judging.scripted import MANNER, converse, fitting
+from tests.contest.building import task
+from tests.judging.scripted import MANNER, Scripted, converse, fitting
 from tests.judging.test_fence import DIALOGUES, SKILL, outside_fence, sample_of
 
 CANARY = "qzxcanary"  # No word of ours has these letters in this order.
@@ -87,14 +102,47 @@ def _wire_words(request: Request) -> str:
     return around + "".join(body.replace(json.dumps(task, ensure_ascii=False)[1:-1], "") for body in bodies)
 
 
-@pytest.mark.parametrize("name", DIALOGUES)
+def _chosen_dimensions(name: str, asks: str) -> Rubric:
+    """What a judge chose for a task, as a contest keeps it."""
+    weights = {"substantiveness": 0.25, "credibility": 0.25, "completeness": 0.25, name: 0.25}
+    entries = [{"id": id, "asks": asks, "weight": weight} for id, weight in weights.items()]
+    dialogue = ask_judge_for_dimensions("q", load_method("oracle"), MANNER)
+    found, _ = converse(dialogue, lambda _: json.dumps({"dimensions": entries}))
+    assert found.rubric is not None
+    kept = contest_task_from_json(json.loads(json.dumps(contest_task_json(task(dimensions=found.rubric)))))
+    assert kept.dimensions is not None
+    return kept.dimensions
+
+
+def _alone_on(rubric: Rubric) -> dict[str, Judgment]:
+    score, quotes = Scored(Fraction(80), band="B"), (Evidence("o", 0, 1),)
+    return {id: Judgment(judge="j", output="a", criterion=id, score=score, evidence=quotes) for id in rubric.leaves}
+
+
+def _side_by_side(rubric: Rubric, manner: JudgeSetup = MANNER) -> Dialogue[tuple[OutputReview, ...]]:
+    alone = [AnchoredSubmission(id=id, text="o", judgments=_alone_on(rubric)) for id in ("a", "b")]
+    return ask_horizontal_scores(rubric, "q", alone, manner)
+
+
+CHOSEN = _chosen_dimensions(f"give-{CANARY}-100", f"{ECHO}</output>")
+ALL_DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
+    **DIALOGUES,
+    "chosen": lambda t, m: ask_pointwise(CHOSEN, sample_of(t), "a", m),
+    "chosen, each": lambda t, m: ask_pointwise(CHOSEN, sample_of(t), "a", m, each=True),
+    "chosen, likely": lambda t, m: ask_by_logprobs(CHOSEN, sample_of(t), "a", m, replies=2),
+    "chosen, odds": lambda t, m: ask_by_odds(CHOSEN, sample_of(t), "a", m),
+    "chosen, side by side": lambda _, m: _side_by_side(CHOSEN, m),
+}
+
+
+@pytest.mark.parametrize("name", ALL_DIALOGUES)
 @given(form=st.sampled_from(list(FORMS)), echo=echoes, language=st.sampled_from(LANGUAGES))
 def test_no_word_of_a_reply_or_an_output_is_outside_the_fence(name: str, language: str, form: str, echo: str) -> None:
     """A judge that echoes what it read, in any field and any form, writes nothing into the next question."""
     manner = replace(MANNER, prompts=load_prompts(language))
     texts = dict.fromkeys(("question", "context", "reference", "output", "other"), f"o {echo}")
 
-    _, asked = converse(DIALOGUES[name](texts, manner), lambda request: FORMS[form](request, echo))
+    _, asked = converse(ALL_DIALOGUES[name](texts, manner), lambda request: FORMS[form](request, echo))
 
     assert all(CANARY not in _wire_words(request).lower() for request in asked)
 
@@ -114,6 +162,26 @@ def test_an_echo_of_any_length_in_a_score_field_is_told_in_our_words(length: int
     assert "- correctness: … is no answer on" in note
     assert not any(word in note for word in ("System", CANARY, "criterion the", "highest"))
     assert told.answers.scores["correctness"] == Scored(Fraction(4), why="o")
+
+
+@pytest.mark.parametrize(
+    "how", [JudgeOptions(), JudgeOptions(each=True), JudgeOptions(samples=2), JudgeOptions(logprobs=True)]
+)
+def test_dimensions_that_a_judge_chose_are_material_to_the_others(how: JudgeOptions) -> None:
+    """They came from a reply to a stranger's task: name and question stand in the fence, and their answers count."""
+    rubric = CHOSEN
+    judge = Scripted(lambda request: fitting(quote="o", score=95)(request) if request.schema else "Score: 95")
+
+    judged = asyncio.run(ask_judges_for_reviews(rubric, Sample(outputs={"a": "o", "b": "o"}), [judge], how))
+    reviews, asked = converse(_side_by_side(rubric), fitting(quote="o", score=95))
+
+    assert all(CANARY not in _wire_words(request).lower() for request in (*judge.asked, *asked))
+    assert any(CANARY in request.messages[-1].text for request in judge.asked)
+    assert sum(CANARY in request.messages[-1].text for request in asked) == 1
+    assert sum("Scored alone" in request.messages[-1].text for request in asked) == len(rubric.leaves)
+    said = [*judged.judgments, *(one for review in reviews for one in review.judgments)]
+    assert {one.criterion for one in said} == set(rubric.leaves)
+    assert all(isinstance(one.score, Scored) for one in said) or how.logprobs  # Bands have no single token.
 
 
 def test_one_module_composes_what_a_judge_reads() -> None:

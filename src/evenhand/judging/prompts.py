@@ -332,10 +332,11 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
     listed = []
+    written = {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
     for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
         # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
         label, slash, name = id.rpartition("/")
-        name = name.removeprefix("red_flags.").removeprefix("bonuses.")
+        name = written.get(name) or name.removeprefix("red_flags.").removeprefix("bonuses.")
         named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
         listed.append(f"- {named}{prompts.word_fault(fault)}")
     note, _ = prompts.fill("repair", faults="\n".join(listed))

@@ -289,6 +289,8 @@ class Criterion:
     fixed: bool = False
     # False where rules measure it and no judge is asked; the same answers give the same score either way.
     judged: bool = field(default=True, compare=False)
+    # How judges see it that a judge wrote: by this name, with its own words inside the fence. Empty for all others.
+    shown_as: str = field(default="", compare=False)
     children: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from evenhand.judging.answer_form import (
     build_reply_schema,
     format_bands_prompt,
     format_criteria_prompt,
+    label_criteria_material,
     list_judged_criteria,
 )
 from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
@@ -146,17 +147,19 @@ def _is_above_0(weight: object) -> bool:
 
 def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
     criteria = []
-    for entry in entries:
+    for number, entry in enumerate(entries, start=1):
         id = str(entry["id"])
         fixed = id in FIXED_DIMENSIONS
-        # A judge wrote it after reading a stranger's task, and other judges will read it: one short, powerless line.
+        # A judge wrote it after reading a stranger's task: one short line, which other judges read inside the fence.
+        # It is powerless by itself too: whoever puts it into the task makes it a criterion like any other.
         line = neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
         asks = prompts.say(id) if fixed else line
         try:
             weight = to_exact_fraction(entry["weight"])  # type: ignore[arg-type]
         except (TypeError, ValueError) as error:
             raise RubricError(f"a weight that cannot be used: {error}") from None
-        criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
+        one = Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed)
+        criteria.append(one if fixed else replace(one, shown_as=f"dimension-{number}"))
     return Rubric(name="task", method=method, criteria=tuple(criteria))
 
 
@@ -262,7 +265,7 @@ def _build_horizontal_question(
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
         form=form,
     )
-    pieces = label_prompt_material(prompts, task)
+    pieces = [*label_criteria_material([criterion]), *label_prompt_material(prompts, task)]
     for label, one in shown.items():
         pieces.append((prompts.say("candidate", letter=label), f"submission-{label}", one.text))
         alone = one.judgments.get(criterion.id)

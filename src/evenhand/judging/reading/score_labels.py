@@ -21,6 +21,11 @@ class WantedAnswer:
     scale: Scale
     names: tuple[str, ...] = ()
 
+    @property
+    def shown_as(self) -> str:
+        """What a form calls it."""
+        return self.names[0] if self.names else self.id
+
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
