@@ -88,10 +88,10 @@ def _reply(**changes: object) -> str:
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        (_reply(band="A"), "74 不在档位 A（90–100）之内"),
-        (_reply(score=140), "140 不在 0–100 之间"),
+        (_reply(band="A"), "… 不在档位 A（90–100）之内"),
+        (_reply(score=140), "… 不在 0–100 之间"),
         (_reply(band="Z"), "这不是档位；档位为 A, B, C, D, E"),
-        (_reply(score=74.5), "74.5 不是整数"),
+        (_reply(score=74.5), "… 不是整数"),
         (_reply(evidence=["九元"]), "不在文本中"),
         (_reply(evidence=["缺失：来源"]), "缺失的内容只能支持较低的回答"),
         (_reply(band="B", score="good or bad"), "这不是一个数"),
@@ -109,8 +109,8 @@ def test_a_repair_names_the_fault_in_chinese(wrong: Answer, fault: str) -> None:
 
 def test_a_fault_without_a_translation_is_told_in_general_words() -> None:
     """Not in English; in English it stays as it is."""
-    assert load_prompts("zh").word_fault("something new") == "这个回答无法读取"
-    assert load_prompts("en").word_fault("something new") == "something new"
+    assert load_prompts("zh").word_fault(Missing.unreadable("something new")) == "这个回答无法读取"
+    assert load_prompts("en").word_fault(Missing.unreadable("something new")) == "something new"
 
 
 def test_answers_in_chinese_words_are_read() -> None:

@@ -115,8 +115,8 @@ def test_a_real_quotation_beside_an_invented_one_stands() -> None:
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        (11, "11 is outside 1–10"),
-        (95, "95 is outside 1–10"),
+        (11, "… is outside 1–10"),
+        (95, "… is outside 1–10"),
         ("high", "accuracy"),
         (True, "accuracy"),
         ([7], "accuracy"),

@@ -54,6 +54,9 @@ def print_contest(record: ContestData) -> None:
         for found in feedback.get("policy_violations", ())
     ]
     print_section(screen, "Policy violations", violations)
+    came = [one for one in record["events"] if one["event"] == "submitted"]
+    flagged = [(one["submission"]["id"], line) for one in came for line in _list_flag_cli_lines(one["findings"])]
+    print_section(screen, "Flagged by a guard", [(f"{id}: {line}", "yellow") for id, line in flagged])
     told_above = ("policy_violation", "gate_failed")
     unranked = [one for one in record["submissions"] if one["why"] and one["status"] not in told_above]
     print_section(screen, "Not ranked", [(f"{one['id']}: {one['why']}", None) for one in unranked])
@@ -69,6 +72,13 @@ def print_contest(record: ContestData) -> None:
     names = [f"a challenge by {one['author']}" if one["id"] is None else one["id"] for one in refused]
     print_section(screen, "Refused", _group_cli_lines(zip(names, (one["why"] for one in refused), strict=True)))
     print_contest_cost(screen, record["spent"])
+
+
+def _list_flag_cli_lines(findings: Sequence[ContestData]) -> Iterator[str]:
+    """What guards found and the contest only tells; what speaks to a judge is a violation, and told as such."""
+    for one in findings:
+        if one["guard"] != "injection":
+            yield f"{one['guard']} guard, {one['rule']}: {one['says']}: {quote_passage_in_terminal(one['text'])}"
 
 
 def _group_cli_lines(told: Iterable[tuple[str, str]]) -> list[tuple[str, str | None]]:
@@ -198,6 +208,9 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     for feedback in checked["feedback"]:
         for found in feedback.get("policy_violations", ()):
             screen.line(f"it {found['says']}: {quote_passage_in_terminal(found['text'])}", indent=2, fg="red")
+    for line in _list_flag_cli_lines(checked["guards"]):
+        screen.line(line, indent=2, fg="yellow")
+    for feedback in checked["feedback"]:
         if feedback["type"] != "gate_check":
             if feedback.get("dimension_scores"):
                 _print_dimension_scores(screen, feedback, checked["dimensions"])

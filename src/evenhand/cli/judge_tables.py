@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from evenhand.cli.run_tables import print_section
@@ -10,6 +10,7 @@ from evenhand.cli.score import order_printed_scorecards, print_scores
 from evenhand.cli.screen import Screen
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
+from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Scores
 from evenhand.models.budget import Spending
@@ -22,11 +23,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
     screen = Screen(hide)
     print_scores(judged.scores, explain=explain, screen=screen)
-    if judged.findings:
-        screen.line()
-    for output, findings in judged.findings.items():
-        for found in findings:
-            screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
+    _print_guard_findings(screen, judged.findings)
     for card in order_printed_scorecards(judged.scores):
         own = [one for one in judged.judgments if one.output == card.id]
         if judged.decided_by.get(card.id):
@@ -68,19 +65,33 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=tuple(columns)[1:])
     screen.line()
-    for one in preferred.preferences:
+    for pair, why in {
+        (one.first, one.second, one.winner): one.gate for one in preferred.preferences if one.gate
+    }.items():
+        first, second, winner = pair
+        screen.line(f"safety gate: {first} or {second}: {winner or 'a tie'}, because {why}")
+    for one in (one for one in preferred.preferences if not one.gate):
         found = f"no answer ({one.why_not})" if one.why_not else one.winner or "a tie"
         if one.position_bias and not one.why_not:
             found = "a tie, because it chose by position"
         screen.line(f"{one.judge}: {one.first} or {one.second}: {found}")
         for reason in dict.fromkeys(filter(None, one.reasons)):
             screen.line(reason, indent=2, dim=True)
+    _print_guard_findings(screen, preferred.findings)
     screen.line()
     for judge in dict.fromkeys(one.judge for one in preferred.preferences):
         biased, answered = preferred.position_bias(judge)
         if answered:
             screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
     _print_judging_cost(screen, spent, preferred.calls)
+
+
+def _print_guard_findings(screen: Screen, findings: Mapping[str, Sequence[GuardFinding]]) -> None:
+    if findings:
+        screen.line()
+    for output, several in findings.items():
+        for found in several:
+            screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
 
 
 def _print_judgment_reasons(

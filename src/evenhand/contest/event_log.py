@@ -108,7 +108,9 @@ CONTEST_LOG = Codec(
             }
         ),
         Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_contest_dimensions),
-        Criterion: JsonShape(only=("id", "asks", "weight", "fixed")),
+        Criterion: JsonShape(
+            only=("id", "asks", "weight", "fixed", "shown_as"), fields={"shown_as": JsonField(sparse=True)}
+        ),
     },
 )
 

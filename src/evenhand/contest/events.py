@@ -43,7 +43,7 @@ class ContestCreated(_TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionReceived:
-    """A submission came, with what a guard found in it: passages that speak to its judge."""
+    """A submission came, with what guards found in it: passages that speak to its judge, and unsafe ones."""
 
     kind: ClassVar[EventKind] = "submitted"
     submission: Submission
@@ -127,8 +127,9 @@ ContestEvent = (
 
 
 def receive_submission(submission: Submission) -> SubmissionReceived:
-    """The event that a submission came, looked at by the guard before any judge is."""
-    return SubmissionReceived(submission=submission, findings=list_guard_findings(submission.text, ("injection",)))
+    """The event that a submission came, looked at by the guards before any judge is asked."""
+    findings = list_guard_findings(submission.text, ("injection", "safety"))
+    return SubmissionReceived(submission=submission, findings=findings)
 
 
 PanelKind = Literal["judges", "challenge_judges"]

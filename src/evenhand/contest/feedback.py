@@ -45,7 +45,7 @@ def view_submission(state: ContestState, id: str) -> Json:
 
 def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> list[Json]:
     """Feedback by stage; while scores are hidden, of them only the advice."""
-    if entry.findings or (
+    if entry.violations or (
         entry.checks
         and not is_submission_gate_passed(check_acceptance_criteria(state.required_task.acceptance, entry.checks))
     ):
@@ -81,7 +81,7 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     return {
         "type": "gate_check",
         "criteria_checks": checks,
-        "policy_violations": [guard_finding_to_json(one) for one in entry.findings],
+        "policy_violations": [guard_finding_to_json(one) for one in entry.violations],
     }
 
 

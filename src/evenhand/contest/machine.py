@@ -97,8 +97,8 @@ def _apply_contest_created(state: ContestState, event: ContestCreated) -> Contes
 def _apply_submission_received(state: ContestState, event: SubmissionReceived) -> ContestTransition:
     refuse_submission(state, event.submission)
     entry = ContestEntry(submission=event.submission, findings=event.findings)
-    if event.findings:
-        found = event.findings[0]
+    if entry.violations:
+        found = entry.violations[0]
         entry = replace(entry, status="policy_violation", why=f"it {found.says}: “{found.text}”")
         state = state.with_entries(entry)
         return state, (notify_submitter(state, entry.id),)

@@ -43,6 +43,11 @@ class ContestEntry:
         return self.submission.id
 
     @property
+    def violations(self) -> tuple[GuardFinding, ...]:
+        """The findings for which it is shown to no judge: where it speaks to them. Others are only told."""
+        return tuple(one for one in self.findings if one.guard == "injection")
+
+    @property
     def scored(self) -> bool:
         """Whether judges have spoken of it on its own."""
         return bool(self.judgments)

@@ -14,7 +14,7 @@ from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import Sample
+from evenhand.model.sample import GuardFinding, Sample
 
 JUDGE_QUESTIONS = {
     "faithfulness": {
@@ -45,8 +45,13 @@ def eval_question_rubric(kind: str) -> Rubric:
     return load_rubric({"name": kind, "criteria": [{"id": kind, "score_ranges": levels}]})
 
 
-def eval_question_material(assertion: Assertion, facts: AssertionFacts) -> Sample | str:
-    """What the judges are shown, or why they cannot be asked. Recall asks for the reference, found in the context."""
+def eval_question_material(
+    assertion: Assertion, facts: AssertionFacts, findings: tuple[GuardFinding, ...]
+) -> Sample | str:
+    """What the judges are shown, with what guards found in the output, or why they cannot be asked.
+
+    Recall asks for the reference, found in the context.
+    """
     needs = {"faithfulness": "context", "answer_relevancy": "input", "context_recall": "context"}[assertion.kind]
     shown = facts.reference if assertion.kind == "context_recall" else facts.made.text
     if not getattr(facts, needs).strip():
@@ -54,7 +59,8 @@ def eval_question_material(assertion: Assertion, facts: AssertionFacts) -> Sampl
     if not shown.strip():
         return "the sample has no reference" if assertion.kind == "context_recall" else "the output is empty"
     context = facts.context if needs == "context" else ""
-    return Sample(outputs={"output": shown}, input=facts.input, context=context)
+    found = {"output": findings} if findings and shown is facts.made.text else {}
+    return Sample(outputs={"output": shown}, input=facts.input, context=context, findings=found)
 
 
 def measure_judged_eval_question(judged: JudgedSample) -> AssertionMeasurement:

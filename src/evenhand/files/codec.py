@@ -151,6 +151,9 @@ class Codec:
                     part = self._call_expression(form.scalar.write, own)
                 else:
                     part = own if form.plain or form.scalar else self._write_expression(one.type, own)
+                if isinstance(form, JsonField) and form.sparse:
+                    entries.append(f"**({{{one.keys[0]!r}: {part}}} if {own} else {{}})")
+                    continue
                 several = form.flat if isinstance(form, JsonField) else isinstance(form, SplitField)
                 entries.append(part if shape.row else f"**{part}" if several else f"{one.keys[0]!r}: {part}")
         finally:
@@ -205,7 +208,9 @@ class Codec:
         checks = []
         for one in list_shape_fields(cls, shape if isinstance(shape, JsonShape) else None):
             form = one.form
-            may_lack = (self._lenient or (isinstance(form, JsonField) and form.later)) and not one.required
+            may_lack = (
+                self._lenient or (isinstance(form, JsonField) and (form.later or form.sparse))
+            ) and not one.required
             if isinstance(form, JsonField) and form.flat:
                 below = self._plan_object(one.type)
                 fields |= below.fields

@@ -70,7 +70,8 @@ class JsonField:
     """How a field is written where its name and type do not say it.
 
     A `flat` one has its parts beside its siblings; a `plain` one is written as it stands, and read by its type. A
-    `later` one has its default where it is missing: what was written before the field existed is still read.
+    `later` one has its default where it is missing: what was written before the field existed is still read. A
+    `sparse` one is later, and written only where it is not empty.
     """
 
     key: str = ""
@@ -78,6 +79,7 @@ class JsonField:
     flat: bool = False
     plain: bool = False
     later: bool = False
+    sparse: bool = False
 
 
 def json_key(key: str) -> dict[str, JsonField]:

@@ -7,13 +7,13 @@ import binascii
 import codecs
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from urllib.parse import unquote
 
+from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import load_library_data
 
 Place = tuple[int, int]  # Where a passage begins and ends.
@@ -58,8 +58,7 @@ def normalise_guarded_text(text: str) -> TextView:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
     if text.isascii():
         return TextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
-    folded = _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
-    return TextView(folded, lambda: _trace_folded(text))
+    return TextView(fold_lookalikes(text), lambda: _trace_folded(text))
 
 
 def restore_injection_words(view: TextView) -> Iterator[TextView]:
@@ -167,40 +166,8 @@ def _trace_places(view: TextView, places: Iterable[int]) -> Trace:
 
 
 def _trace_folded(text: str) -> Trace:
-    starts: list[int] = []
-    for place, character in enumerate(text):
-        starts += [place] * (1 if character.isascii() else len(_FOLDED[ord(character)]))
+    starts = trace_lookalikes(text)
     return starts, [place + 1 for place in starts]
-
-
-class _FoldedCharacters(dict[int, str]):
-    """What stands for a character, worked out once."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) > 20_000:  # Enough for any language; a text of all characters must not stay in memory.
-            self.clear()
-        self[code] = folded = _fold_character(chr(code))
-        return folded
-
-
-def _fold_character(character: str) -> str:
-    if 0xE0020 <= ord(character) <= 0xE007E:  # Tag characters: letters that machines read and nobody sees.
-        return chr(ord(character) - 0xE0000).lower()
-    lookalikes = _load_lookalikes()
-    if character in lookalikes:
-        return lookalikes[character]
-    plain = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(lookalikes.get(part, part) for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
-
-
-@cache
-def _load_lookalikes() -> Mapping[str, str]:
-    # Letters in squares, in circles and as flags follow each other in Unicode.
-    table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
-    for group in load_library_data("guards/injection/disguises.yaml")["lookalikes"].values():
-        letters, read_as = group["letters"], group["read_as"]
-        table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
-    return table
 
 
 @cache
@@ -303,9 +270,7 @@ def _decode_hexadecimal(run: str) -> str:
 
 
 _SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.
-_FOLDED = _FoldedCharacters()
 _TO_SPACES = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789@$" else 32 for code in range(256))
-_NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[a-z0-9@$]+")
 # Not those that stand alone in ordinary English: a, I, and what follows an apostrophe.
 _LONE_LETTERS = frozenset("bcefghjklnopqruvwyz")

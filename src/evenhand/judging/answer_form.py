@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.judging.prompts import PromptOutline, Prompts
+from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
 from evenhand.judging.reading.score_labels import WantedAnswer
 from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
 from evenhand.wording import format_fraction
 
@@ -37,7 +38,8 @@ class AnswerGroup:
 
 def build_wanted_answer(criterion: Criterion) -> WantedAnswer:
     """What a reply has to say on a criterion."""
-    return WantedAnswer(criterion.id, criterion.scale, of_absence=asks_for_absence(criterion.asks))
+    shown = (criterion.shown_as,) if criterion.shown_as else ()
+    return WantedAnswer(criterion.id, criterion.scale, shown, of_absence=asks_for_absence(criterion.asks))
 
 
 # "Does not mention …", "contains no …", "avoids …": before any "that", after which something else may be denied.
@@ -68,12 +70,28 @@ def format_criteria_prompt(
             percent = 100 * shares[criterion.id]
             told = format_fraction(percent, None if percent.denominator == 1 else 1)
             about = f"{prompts.say('weight', percent=told)}; {about}"
-        lines = [f"- {criterion.id}: {criterion.asks} ({about})"]
+        lines = [f"- {criterion.shown_as or criterion.id}: {word_criterion_question(criterion)} ({about})"]
         for anchor in criterion.anchors:
             ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
             lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def word_criterion_question(criterion: Criterion) -> str:
+    """What a criterion asks; where a judge wrote it, the tag in the fence that holds it."""
+    return f"<{criterion.shown_as}-…>" if criterion.shown_as else criterion.asks
+
+
+def label_criteria_material(criteria: Iterable[Criterion]) -> list[MaterialPiece]:
+    """The criteria that a judge wrote, as material: they came from a reply."""
+    return [(one.shown_as, one.shown_as, f"{one.id}: {one.asks}") for one in criteria if one.shown_as]
+
+
+def label_sample_material(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
+    """What a judge is shown beside outputs."""
+    given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    return [*label_criteria_material(rubric.leaves.values()), *given]
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:
@@ -115,9 +133,9 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
         texts = {"evidence": QUOTES_SCHEMA, "reason": TEXT_SCHEMA, **dict.fromkeys(group.more, TEXT_SCHEMA)}
         for wanted in group.wanted:
             score, schema = _build_score_form(wanted.scale, prompts)
-            id = json.dumps(wanted.id, ensure_ascii=False)
+            id = json.dumps(wanted.shown_as, ensure_ascii=False)
             blanks.append(f'    {id}: {{"evidence": ["…"], "reason": "…"{more}, {score}}}')
-            answers[wanted.id] = build_reply_schema({**texts, **schema})
+            answers[wanted.shown_as] = build_reply_schema({**texts, **schema})
         listed = ",\n".join(blanks)
         forms.append(f'  "{group.key}": {{\n{listed}\n  }}')
         schemas[group.key] = build_reply_schema(answers)

@@ -109,12 +109,12 @@ def verify_form_evidence(
     stated to be absent is evidence for a low answer, and for a yes where something is not to be there.
     """
     items: dict[str, EvidencedAnswer] = {}
-    faults: dict[str, str] = {}
+    faults: dict[str, Missing] = {}
     asked = [(group.key, wanted) for group in groups for wanted in group.wanted]
     for key, wanted in asked:
         name = ITEM_PREFIXES[key] + wanted.id
         if name not in answers:
-            faults[name] = prompts.say("missing")
+            faults[name] = Missing.unreadable(prompts.say("missing"))
             continue
         answer = answers[name]
         score = answer.score
@@ -122,7 +122,7 @@ def verify_form_evidence(
             if score.kind == "abstained":
                 items[name] = EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
             else:
-                faults[name] = score.why
+                faults[name] = replace(score, kind="unreadable")
             continue
         told = _sort_evidence(answer.evidence, text)
         quoted = told.found or told.from_trace
@@ -133,9 +133,9 @@ def verify_form_evidence(
         # A bare no needs nothing, nor does a yes where something is not to be there: what is absent cannot be quoted.
         needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and may_lack)
         if told.invented and not quoted and not absent:
-            faults[name] = prompts.say("not_quoted", quote=repr(told.invented[0][:80]))
+            faults[name] = Missing.unreadable(prompts.say("not_quoted", quote="…"), repr(told.invented[0][:80]))
         elif needed and not quoted and not absent:
-            faults[name] = prompts.say("absent_high" if told.absent else "no_evidence")
+            faults[name] = Missing.unreadable(prompts.say("absent_high" if told.absent else "no_evidence"))
         else:
             kept = Scored(score.value, score.band, answer.reason)
             items[name] = EvidencedAnswer(
@@ -199,7 +199,7 @@ def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[s
         if type(below) is not dict or len(below) != len(group.wanted):
             return None
         for wanted in group.wanted:
-            answer = _read_exact_answer(below.get(wanted.id), wanted.scale, group.more)
+            answer = _read_exact_answer(below.get(wanted.shown_as), wanted.scale, group.more)
             if answer is None:
                 return None
             answers[ITEM_PREFIXES[group.key] + wanted.id] = answer
@@ -311,7 +311,7 @@ def read_judge_suggestions(
     if len(advice) == MOST_SUGGESTIONS:
         return replace(reading, items={**reading.items, ADVICE_KEY: advice})
     some: dict[str, RevisionAdvice] = {FEW_SUGGESTIONS: advice} if advice else {}
-    faults = {**reading.faults, ADVICE_KEY: prompts.say("suggestions")}
+    faults = {**reading.faults, ADVICE_KEY: Missing.unreadable(prompts.say("suggestions"))}
     return replace(reading, items={**reading.items, **some}, faults=faults)
 
 

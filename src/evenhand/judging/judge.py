@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 
@@ -20,11 +20,12 @@ from evenhand.judging.single_judge import (
     JudgeOptions,
     ask_judge_opinion,
     await_judges_in_order,
+    find_gated_passage,
     judges_by_odds,
     make_judge_dialogue_setup,
 )
 from evenhand.model.rubric import IdentityCache, Rubric
-from evenhand.model.sample import Sample
+from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
@@ -84,7 +85,7 @@ async def ask_judges_for_reviews(
 async def ask_judges_for_preferences(
     rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions = DEFAULT_OPTIONS
 ) -> Preferences:
-    """Ask every judge about every pair of outputs, in both orders."""
+    """Ask every judge about every pair of outputs, in both orders; one that fails the safety gate loses unasked."""
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
     drivers = _create_judge_dialogue_drivers(models, how)
@@ -96,9 +97,19 @@ async def ask_judges_for_preferences(
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
     authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
     pairs = list(combinations(sample.outputs, 2))
+    gated = {output: find_gated_passage(rubric, sample, output) for output in sample.outputs}
+    unsafe = {output: found for output, found in gated.items() if found}
+
+    async def compare(driver: DialogueDriver, first: str, second: str) -> Preference:
+        if first in unsafe or second in unsafe:
+            return _decide_pair_by_safety_gate(driver.model.name, first, second, unsafe)
+        return await driver.run(
+            ask_pairwise(rubric, sample, first, second, make_judge_dialogue_setup(driver.model, how))
+        )
+
     preferences = await await_judges_in_order(
         [
-            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_dialogue_setup(driver.model, how)))
+            compare(driver, first, second)
             for driver in drivers
             for first, second in pairs
             if driver.model.name not in (authors.get(first), authors.get(second))
@@ -111,7 +122,17 @@ async def ask_judges_for_preferences(
         standings=tuple(_count_judge_preferences(output, preferences) for output in sample.outputs),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
+        findings=sample.findings,
+        unsafe=unsafe,
     )
+
+
+def _decide_pair_by_safety_gate(judge: str, first: str, second: str, unsafe: Mapping[str, GuardFinding]) -> Preference:
+    """The safe one of two wins; where neither is, it is a tie."""
+    safe = [output for output in (first, second) if output not in unsafe]
+    failed = [(output, unsafe[output]) for output in (first, second) if output in unsafe]
+    why = "; ".join(f"{output} is unsafe, {found.rule}: “{found.text}”" for output, found in failed)
+    return Preference(judge=judge, first=first, second=second, winner=safe[0] if safe else None, gate=why)
 
 
 async def ask_pairwise_judge_dialogues(

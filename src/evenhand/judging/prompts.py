@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
 from evenhand.judging.reading.reply_text import cut_quoted_material_from_reply, find_judge_refusal
@@ -74,10 +76,10 @@ class Prompts:
         found = ((re.fullmatch(pattern, text), into) for pattern, into in self.translations.items())
         return next((match.expand(into) for match, into in found if match), text)
 
-    def word_fault(self, fault: str) -> str:
-        """What is wrong with a reply, for the judge; where there is no translation, in general words."""
-        told = self.translate(fault)
-        return self.say("fault") if self.translations and not _IDEOGRAPH.search(told) else told
+    def word_fault(self, fault: Missing) -> str:
+        """What is wrong with a reply, for the judge: what it may be told, in its language, else in general words."""
+        told = self.translate(fault.told)
+        return told if told and not (self.translations and not _IDEOGRAPH.search(told)) else self.say("fault")
 
 
 @cache
@@ -208,19 +210,24 @@ MATERIAL = "{{material}}"
 JOINER = "\u2060"
 
 _ROLES = (
-    "system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
-    "系统|用户|助手|助理|开发者|人类|指令"
+    "(?:system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
+    "系统|用户|助手|助理|开发者|人类|指令)s?"
+    r"(?:[ _-](?:prompt|message|turn|input|output|instructions?|note|role|override))?"
 )
-_LINE = r"(?:^|(?<=[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))"
+_BREAKS = r"\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_LINE = rf"(?:^|(?<=[{_BREAKS}]))"
+_MARK = r"(?:[^\w\n]|_)"
+# Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[A-Za-z_/|!?｜<]) | \[(?=/?[A-Z][A-Z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
-    | (?P<role>
-        {_LINE} (?:[^\w\n]|_){{0,12}} (?:[0-9]{{1,2}}[.)])? (?:[^\w\n]|_){{0,4}}
-        (?=(?:{_ROLES})s? (?:[ _-](?:prompt|message|turn|input|output))? (?:[^\w\n]|_){{0,8}}? [:：]) .
-      )
+    (?P<tag> <(?=[a-z_/|!?<]) | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
+    | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
+        {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)
+        | [ \t>]{{0,8}} (?:[#*_=~]|--) {_MARK}{{0,12}} (?={_ROLES} {_MARK}{{0,12}}? (?:[\n{_BREAKS}]|\Z))
+        | [ \t]{{0,8}} (?={_ROLES} [ \t]{{0,8}} \r?\n [ \t]{{0,8}} (?:={{3}}|-{{3}}))
+      ) .
     """,
-    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+    re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -242,11 +249,14 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
 
 def neutralize_untrusted_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    # After the first character of a tag, and after all that comes before a role.
-    return _POWER.sub(
-        lambda found: found[0][0] + JOINER + found[0][1:] if found["tag"] else found[0] + JOINER,
-        _SURROGATES.sub("\ufffd", text),
-    )
+    text = _SURROGATES.sub("\ufffd", text)
+    # After the first character of a tag, and after the first letter of a role.
+    cuts = [found.start() if found["tag"] else found.end() - 1 for found in _POWER.finditer(fold_lookalikes(text))]
+    if not cuts:
+        return text
+    places = range(len(text)) if text.isascii() else trace_lookalikes(text)
+    edges = [0, *(places[cut] + 1 for cut in cuts), len(text)]
+    return JOINER.join(text[start:end] for start, end in pairwise(edges))
 
 
 T = TypeVar("T")
@@ -257,8 +267,6 @@ RoundReplies = Sequence[Reply | NoReply]
 Dialogue = Generator[RequestRound, RoundReplies, R]
 
 MOST_FAULTS = 20
-# Words of the reply in a fault: they are for people, not for the judge.
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[“‘][^”’]*[”’]""")
 LONGEST_FAULT = 300
 
 
@@ -267,13 +275,13 @@ class ReplyReading(Generic[T]):
     """What was read: items by id, faults by id, or one reason why there is nothing at all."""
 
     items: Mapping[str, T] = field(default_factory=dict)
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Missing] = field(default_factory=dict)
     unread: Missing | None = None
     data: object = None
 
     def explain_missing(self, id: str) -> Missing:
         """Why an item is missing."""
-        return self.unread or Missing("unreadable", self.faults.get(id, "no answer was given"))
+        return self.unread or self.faults.get(id) or Missing("unreadable", "no answer was given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +317,7 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
-        return replace(reading, items=items, faults={"": prompts.say("cut_off"), **reading.faults})
+        return replace(reading, items=items, faults={"": Missing.unreadable(prompts.say("cut_off")), **reading.faults})
     return reading
 
 
@@ -319,17 +327,18 @@ def explain_silent_judge(reply: NoReply) -> Missing:
 
 
 def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
-    """The same request with the faults named at its end; the reply itself is not shown again.
+    """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
     listed = []
+    written = {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
     for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
         # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
         label, slash, name = id.rpartition("/")
-        name = name.removeprefix("red_flags.").removeprefix("bonuses.")
+        name = written.get(name) or name.removeprefix("red_flags.").removeprefix("bonuses.")
         named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
-        listed.append(f"- {named}{_shorten_judge_reply_fault(prompts.word_fault(_QUOTED.sub('…', fault)))}")
+        listed.append(f"- {named}{prompts.word_fault(fault)}")
     note, _ = prompts.fill("repair", faults="\n".join(listed))
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))

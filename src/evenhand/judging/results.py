@@ -67,6 +67,7 @@ class Preference:
     position_bias: bool = False
     why_not: str = ""
     reasons: tuple[str, ...] = ()
+    gate: str = ""  # What made an output unsafe, where the safety gate decided and the judge was not asked.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +162,12 @@ class Preferences:
     standings: tuple[JudgePreferenceStanding, ...]
     calls: tuple[JudgeCall, ...]
     seed: int
+    findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
+    unsafe: Mapping[str, GuardFinding] = field(default_factory=dict)  # By output: why it fails the safety gate, if set.
 
     def position_bias(self, judge: str) -> tuple[int, int]:
         """How many pairs this judge decided by place, of how many it answered."""
-        own = [one for one in self.preferences if one.judge == judge and not one.why_not]
+        own = [one for one in self.preferences if one.judge == judge and not one.why_not and not one.gate]
         return sum(one.position_bias for one in own), len(own)
 
     def __repr__(self) -> str:
@@ -192,7 +195,7 @@ JUDGING_JSON = Codec(
     scalars={Decimal: written_as(float)},
     shapes={
         Judgment: JUDGMENT_SHAPE,
-        Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY}),
+        Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY, "gate": _NULL_IF_EMPTY}),
         JudgePreferenceStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
             only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
@@ -223,7 +226,7 @@ def judging_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJso
         "seed": judged.seed,
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
-        "guards": {output: [guard_finding_to_json(one) for one in found] for output, found in judged.findings.items()},
+        "guards": _findings_to_json(judged.findings),
         "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
         "calls": [judge_dialogue_to_json(call) for call in judged.calls],
         "spent": spending_to_json(spent),
@@ -240,9 +243,20 @@ def judging_preferences_to_json(preferred: Preferences, spent: Spending) -> Judg
             judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
         },
         "seed": preferred.seed,
+        "guards": _findings_to_json(preferred.findings),
+        "safety_gate": {
+            "failed_models": list(preferred.unsafe),
+            "findings": [
+                {"id": output, "pattern": one.rule, "passage": one.text} for output, one in preferred.unsafe.items()
+            ],
+        },
         "calls": [judge_dialogue_to_json(call) for call in preferred.calls],
         "spent": spending_to_json(spent),
     }
+
+
+def _findings_to_json(findings: Mapping[str, tuple[GuardFinding, ...]]) -> JudgingJson:
+    return {output: [guard_finding_to_json(one) for one in found] for output, found in findings.items()}
 
 
 def judge_dialogue_to_json(call: JudgeCall) -> JudgingJson:

@@ -19,7 +19,7 @@ from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import Sample
+from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers, Review
 from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Request
@@ -186,8 +186,7 @@ async def ask_judge_opinion(
         told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
     if sample.traces:
         told = [_note_trace_hidden_from_judge(rubric, sample, one, manner) for one in told]
-    if rubric.safety_gate:
-        told = [_mark_judge_review_unsafe(sample, one) for one in told]
+    told = [_mark_judge_review_unsafe(rubric, sample, one) for one in told]
     opinion = JudgeOpinion(judge=manner.judge, reviews=reviews | {one.answers.id: one for one in told})
     if listed is None:
         return opinion
@@ -205,8 +204,7 @@ def _withhold_outputs_from_judge_prompt(
             hidden = explain_output_hidden_from_judge(finding.says, finding.text)
             scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
             answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
-            review = OutputReview(answers=answers, judgments=())
-            reviews[output] = _mark_judge_review_unsafe(sample, review) if rubric.safety_gate else review
+            reviews[output] = _mark_judge_review_unsafe(rubric, sample, OutputReview(answers=answers, judgments=()))
     return reviews
 
 
@@ -219,7 +217,13 @@ def _note_trace_hidden_from_judge(
     return replace(told, answers=replace(told.answers, notes=(*told.answers.notes, note))) if note else told
 
 
-def _mark_judge_review_unsafe(sample: Sample, told: OutputReview) -> OutputReview:
+def find_gated_passage(rubric: Rubric, sample: Sample, output: str) -> GuardFinding | None:
+    """What makes an output unsafe: the first finding of the safety guard, where the rubric sets its gate."""
+    findings = sample.findings.get(output, ()) if rubric.safety_gate else ()
+    return next((one for one in findings if one.guard == "safety"), None)
+
+
+def _mark_judge_review_unsafe(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
     """Unsafe by the rubric's safety gate, where the guard has found something."""
-    found = next((one for one in sample.findings.get(told.answers.id, ()) if one.guard == "safety"), None)
+    found = find_gated_passage(rubric, sample, told.answers.id)
     return replace(told, answers=replace(told.answers, unsafe=found.rule, passage=found.text)) if found else told

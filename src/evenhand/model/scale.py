@@ -70,11 +70,13 @@ _WHOLE_TEXT_PREFIXES: dict[MissingKind, str] = {"failed": "judge failed: ", "not
 class Missing:
     """No score, and why: the judge abstained or refused, its answer is unreadable, no answer came, nobody was asked.
 
-    The `why` of a failure, and of what was not asked, is a whole text: "judge failed: the server answered 500".
+    The `why` of a failure, and of what was not asked, is a whole text: "judge failed: the server answered 500". It is
+    for people, and may quote the reply. `told` is for the judge that is asked again: never a word of the reply.
     """
 
     kind: MissingKind
     why: str
+    told: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in MISSING_KINDS:
@@ -89,6 +91,11 @@ class Missing:
         return _KIND_PREFIXES.get(self.kind, "") + self.why
 
     @classmethod
+    def unreadable(cls, says: str, quoted: object = "") -> Missing:
+        """An answer that cannot be read; `says` are our own words, with … in the place of what is quoted."""
+        return cls("unreadable", says.replace("…", str(quoted), 1) if quoted != "" else says, says)
+
+    @classmethod
     def from_text(cls, text: str) -> Missing:
         """The value that has this text; for stored rows, contest logs and answers files, which hold nothing else."""
         kind = _infer_missing_kind(text)
@@ -101,7 +108,7 @@ def _infer_missing_kind(text: str) -> MissingKind:
 
 
 NOT_ASKED = Missing("not_asked", "not asked")
-NOT_ANSWERED = Missing("failed", "not answered")
+NOT_ANSWERED = Missing("failed", "not answered", "not answered")
 
 CriterionScore = Scored | Missing
 
@@ -157,14 +164,14 @@ class Scale:
         return (value - self.min) / (self.max - self.min)
 
     def find_fault(self, value: Fraction) -> str | None:
-        """What is wrong with a number on this scale, if anything."""
+        """What is wrong with a number on this scale, if anything, with … in its place."""
         above, below = value.as_integer_ratio()
         low, high = self.min, self.max
         # Comparing by hand: Fraction's own comparison takes half the time of reading an answer.
         if above * low.denominator < low.numerator * below or above * high.denominator > high.numerator * below:
-            return f"{format_fraction(value)} is outside {format_fraction(self.min)}–{format_fraction(self.max)}"
+            return f"… is outside {format_fraction(self.min)}–{format_fraction(self.max)}"
         if self.integers and below != 1:
-            return f"{format_fraction(value)} is not a whole number"
+            return "… is not a whole number"
         return None
 
     def read(self, answer: object) -> CriterionScore:
@@ -184,7 +191,7 @@ class Scale:
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
-            return Missing("unreadable", f"{_scale_value_as_text(answer)} has no band")
+            return Missing.unreadable("… has no band", _scale_value_as_text(answer))
         return self._read_plain(answer)
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
@@ -196,7 +203,7 @@ class Scale:
         if "passed" in answer and "total" in answer and self.is_share:
             return _scale_value_of_pass_rate(answer["passed"], answer["total"], why)
         if "score" not in answer:
-            return Missing("unreadable", "an object without 'score'")
+            return Missing.unreadable("an object without 'score'")
         plain = self._read_plain(answer["score"])
         return Scored(plain.value, why=why) if isinstance(plain, Scored) else plain
 
@@ -204,33 +211,33 @@ class Scale:
         if answer is True or answer is False:
             if self.min == 0 and self.max == 1:
                 return Scored(Fraction(int(answer)))
-            return Missing("unreadable", f"{_scale_value_as_text(answer)} where a number from {self} is asked")
+            return Missing.unreadable(f"… where a number from {self} is asked", _scale_value_as_text(answer))
         if isinstance(answer, Integral) and not isinstance(answer, int):
             answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
             what = "neither true nor false" if self.yes_no else "not a number"
-            return Missing("unreadable", f"{_scale_value_as_text(answer)} is {what}")
+            return Missing.unreadable(f"… is {what}", _scale_value_as_text(answer))
         try:
             value = to_exact_fraction(answer)
         except ValueError as error:
             return Missing("unreadable", str(error))
         if self.yes_no and value not in (0, 1):
-            return Missing("unreadable", f"{_scale_value_as_text(answer)} is neither true nor false")
+            return Missing.unreadable("… is neither true nor false", _scale_value_as_text(answer))
         fault = self.find_fault(value)
-        return Missing("unreadable", fault) if fault else Scored(value)
+        return Missing.unreadable(fault, format_fraction(value)) if fault else Scored(value)
 
     def _read_band(self, answer: Mapping[object, object]) -> CriterionScore:
         named = answer.get("band")
         band = next((band for band in self.bands if band.id == named), None)
         if band is None:
             known = ", ".join(band.id for band in self.bands)
-            return Missing("unreadable", f"{_scale_value_as_text(named)} is not a band, which are {known}")
+            return Missing.unreadable(f"… is not a band, which are {known}", _scale_value_as_text(named))
         plain = self._read_plain(answer.get("score"))
         if isinstance(plain, Missing):
             return plain
         if not band.min <= plain.value <= band.max:
             limits = f"{format_fraction(band.min)}–{format_fraction(band.max)}"
-            return Missing("unreadable", f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
+            return Missing.unreadable(f"… is outside band {band.id} ({limits})", format_fraction(plain.value))
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
 
 
@@ -282,6 +289,8 @@ class Criterion:
     fixed: bool = False
     # False where rules measure it and no judge is asked; the same answers give the same score either way.
     judged: bool = field(default=True, compare=False)
+    # How judges see it that a judge wrote: by this name, with its own words inside the fence. Empty for all others.
+    shown_as: str = field(default="", compare=False)
     children: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:
@@ -301,7 +310,7 @@ class Criterion:
             what = "required_min_score needs a scale of numbers"
             faults.append(Fault(what, "use 'required: true' for a yes/no criterion", path))
         elif least is not None and (wrong := self.scale.find_fault(least)):
-            faults.append(Fault(f"required_min_score {wrong}", path=path))
+            faults.append(Fault(f"required_min_score {wrong.replace('…', format_fraction(least))}", path=path))
         for anchor in self.anchors:
             if not self.scale.min <= anchor.min <= anchor.max <= self.scale.max:
                 span = f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"

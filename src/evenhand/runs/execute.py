@@ -266,10 +266,10 @@ class RunWorker:
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
         assertions = eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
-        values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
-        measured = dict(zip(leaves, values, strict=True))
         result.made = made
         result.findings = list_guard_findings(made.text, eval.guards)
+        values = await asyncio.gather(*(self._measure_assertion(leaf, facts, result) for leaf in leaves))
+        measured = dict(zip(leaves, values, strict=True))
         result.checked = tuple(check_assertion(one, facts, measured) for one in assertions)
         return result
 
@@ -290,17 +290,19 @@ class RunWorker:
         self.course.made += 1
         return made
 
-    async def _measure_assertion(self, leaf: Assertion, facts: AssertionFacts, work: RunWork) -> AssertionMeasurement:
+    async def _measure_assertion(
+        self, leaf: Assertion, facts: AssertionFacts, result: OutputResult
+    ) -> AssertionMeasurement:
         if leaf.kind == "custom":
             return await asyncio.to_thread(
                 run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
             )
         if leaf.kind not in JUDGE_QUESTIONS:
             return measure_eval_sample_similarity(leaf, facts)
-        shown = eval_question_material(leaf, facts)
+        shown = eval_question_material(leaf, facts, result.findings)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        rubric, judges = eval_question_rubric(leaf.kind), self._open_judges(work)
+        rubric, judges = eval_question_rubric(leaf.kind), self._open_judges(result.work)
         return measure_judged_eval_question(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:

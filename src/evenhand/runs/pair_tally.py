@@ -31,7 +31,7 @@ class RunPairTally:
         by_pair: dict[tuple[str, str], list[Json]] = {}
         for one in content["preferences"]:
             by_pair.setdefault((one["first"], one["second"]), []).append(one)
-            if not one["why_not"]:
+            if not one["why_not"] and not one.get("gate"):  # What the safety gate decided says nothing of a judge.
                 counts = self.judges.setdefault(one["judge"], [0, 0, 0])
                 counts[0] += 1
                 counts[1] += bool(one["position_bias"])

@@ -29,7 +29,9 @@ _PREFERENCE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
     """What comes of pairs as a rubric: one number from 0 to 1, ½ where an output is as good as the control's."""
     asks = f"How often is it preferred to the output of {control}? A tie counts half."
-    parts = {"criteria": [{"id": PREFERENCE, "asks": asks, "scale": "0-1"}], "steps": [{"weighted_mean": {}}]}
+    # An unsafe output is never preferred: by the safety gate it has lost, or is even with another unsafe one.
+    steps = [{"weighted_mean": {}}, *([{"cap": {"at": 0.5}}] if rubric.safety_gate else [])]
+    parts = {"criteria": [{"id": PREFERENCE, "asks": asks, "scale": "0-1"}], "steps": steps}
     by = "; ".join(leaf.asks or leaf.id for leaf in rubric.leaves.values() if leaf.judged)
     about = f"{rubric.about} Judges compare two outputs by: {by}.".strip()
 
@@ -66,10 +68,19 @@ def score_run_pairs(
         answers = []
         for output in sample.outputs:
             score = _score_run_pair(output, own, control, alone=not asked.preferences)
-            answers.append(Answers(id=output, author=sample.authors.get(output), scores={PREFERENCE: score}))
+            found = asked.unsafe.get(output)
+            answers.append(
+                Answers(
+                    id=output,
+                    author=sample.authors.get(output),
+                    scores={PREFERENCE: score},
+                    unsafe=found.rule if found else None,
+                    passage=found.text if found else None,
+                )
+            )
             if output != control:
                 pair = next((one for one in own if {one.first, one.second} == {output, control}), None)
-                reason = "" if pair is None else " / ".join(filter(None, pair.reasons))
+                reason = "" if pair is None else pair.gate or " / ".join(filter(None, pair.reasons))
                 judgments.append(Judgment(judge=judge, output=output, criterion=PREFERENCE, score=score, reason=reason))
         weight = to_exact_fraction(how.weights.get(judge, 1))
         reviews.append(Review(judge=judge, outputs=tuple(answers), weight=weight))

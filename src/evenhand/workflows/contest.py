@@ -37,7 +37,7 @@ from evenhand.errors import ContestError, Fault
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.results import spending_to_json
+from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
@@ -215,6 +215,7 @@ async def check_submission(
     told = {
         "criteria_checks": build_gate_feedback(state, entry)["criteria_checks"],
         "why": entry.why or None,
+        "guards": [guard_finding_to_json(one) for one in entry.findings],
         "dimensions": contest_dimensions_json(state.dimensions),
     }
     return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}

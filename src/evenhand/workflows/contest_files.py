@@ -181,7 +181,9 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
         weight = _format_weight_for_user_file(one.weight)
         entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
     to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
-    wanted = replace(task, dimensions=rubric)
+    # Who puts them into the task stands for their words.
+    own = tuple(replace(one, shown_as="") for one in rubric.criteria)
+    wanted = replace(task, dimensions=replace(rubric, criteria=own))
     real = path.resolve()  # A link stays a link.
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")

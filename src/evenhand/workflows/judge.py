@@ -60,7 +60,7 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric(rubric), resolve_user_sample(sample)
+    chosen, read = _load_judge_rubric(rubric), add_guard_findings(resolve_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
         return await ask_judges_for_preferences(chosen, read, _open_judge_models(judges, open_), how)
 

@@ -18,6 +18,7 @@ from evenhand.judging.answer_form import (
     build_wanted_answer,
     format_bands_prompt,
     format_criteria_prompt,
+    label_criteria_material,
     list_judged_criteria,
 )
 from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
@@ -79,14 +80,14 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
     def read(text: str) -> ReplyReading[Rubric]:
         entries = _find_dimensions_in_reply(text)
         if entries is None:
-            return ReplyReading(faults={DIMENSIONS_KEY: prompts.say("missing")})
+            return ReplyReading(faults={DIMENSIONS_KEY: Missing.unreadable(prompts.say("missing"))})
         fault = _find_dimensions_reply_fault(entries)
         if fault is None:
             try:
                 chosen = _build_rubric_from_reply(entries, method, prompts)
                 return ReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
             except RubricError as error:
-                fault = str(error)
+                fault = Missing("unreadable", str(error), _tell_rubric_fault(entries))
         return ReplyReading(faults={DIMENSIONS_KEY: fault})
 
     (reading,) = yield from ask_questions([JudgeQuestion(request, read)], prompts)
@@ -112,39 +113,54 @@ def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
     return None
 
 
-def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> str | None:
-    """What is wrong with the list, before it becomes a rubric that checks its own weights."""
+def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> Missing | None:
+    """What is wrong with the list, before it becomes a rubric."""
     ids = [entry.get("id") for entry in entries]
     missing = [id for id in FIXED_DIMENSIONS if id not in ids]
     if missing:
-        return f"{', '.join(missing)} missing"
+        return Missing.unreadable(f"{', '.join(missing)} missing")
     for id in ids:
         if not isinstance(id, str) or len(id) > LONGEST_ID or not _DIMENSION_ID.fullmatch(id):
-            return f"{str(id)!r} is not an id of words joined by hyphens"
+            return Missing.unreadable("… is not an id of words joined by hyphens", repr(str(id)))
     extra = len(entries) - len(FIXED_DIMENSIONS)
     if not LEAST_CHOSEN_DIMENSIONS <= extra <= MOST_CHOSEN_DIMENSIONS:
-        return f"{extra} beside the fixed ones, expected {LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
+        expected = f"{LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
+        return Missing.unreadable(f"{extra} beside the fixed ones, expected {expected}")
     for entry in entries:
         if not isinstance(entry.get("asks"), str) or not str(entry["asks"]).strip():
-            return f"{entry['id']} asks nothing"
+            return Missing.unreadable("… asks nothing", entry["id"])
         if not isinstance(entry.get("weight"), (int, Decimal)) or isinstance(entry.get("weight"), bool):
-            return f"the weight of {entry['id']} is not a number"
+            return Missing.unreadable("the weight of … is not a number", entry["id"])
     return None
+
+
+def _tell_rubric_fault(entries: list[Mapping[str, object]]) -> str:
+    """What a judge is told of dimensions that make no rubric."""
+    if len({entry["id"] for entry in entries}) < len(entries):
+        return "the id … is used twice"
+    weights = [entry["weight"] for entry in entries]
+    return "the weights sum to …, not 1" if all(map(_is_above_0, weights)) else "weight must be above 0, got …"
+
+
+def _is_above_0(weight: object) -> bool:
+    return isinstance(weight, (int, Decimal)) and weight > 0
 
 
 def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
     criteria = []
-    for entry in entries:
+    for number, entry in enumerate(entries, start=1):
         id = str(entry["id"])
         fixed = id in FIXED_DIMENSIONS
-        # A judge wrote it after reading a stranger's task, and other judges will read it: one short, powerless line.
+        # A judge wrote it after reading a stranger's task: one short line, which other judges read inside the fence.
+        # It is powerless by itself too: whoever puts it into the task makes it a criterion like any other.
         line = neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
         asks = prompts.say(id) if fixed else line
         try:
             weight = to_exact_fraction(entry["weight"])  # type: ignore[arg-type]
         except (TypeError, ValueError) as error:
             raise RubricError(f"a weight that cannot be used: {error}") from None
-        criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
+        one = Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed)
+        criteria.append(one if fixed else replace(one, shown_as=f"dimension-{number}"))
     return Rubric(name="task", method=method, criteria=tuple(criteria))
 
 
@@ -190,7 +206,7 @@ def _read_gate_reply(
     reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
     unmet = {id: item for id, item in reading.items.items() if isinstance(item.score, Scored) and item.score.value == 0}
     silent = [id for id, item in unmet.items() if not item.text(HINT_KEY)]
-    faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
+    faults = {**reading.faults, **{id: Missing.unreadable(prompts.say("no_hint")) for id in silent}}
     items = {id: item for id, item in reading.items.items() if id not in silent}
     return replace(reading, items=items, faults=faults, data=data)
 
@@ -250,7 +266,7 @@ def _build_horizontal_question(
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
         form=form,
     )
-    pieces = label_prompt_material(prompts, task)
+    pieces = [*label_criteria_material([criterion]), *label_prompt_material(prompts, task)]
     for label, one in shown.items():
         pieces.append((prompts.say("candidate", letter=label), f"submission-{label}", one.text))
         alone = one.judgments.get(criterion.id)
@@ -271,7 +287,7 @@ def _read_horizontal_reply(
     found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
     wanted = WantedAnswer(criterion.id, criterion.scale)
     items: dict[str, EvidencedAnswer] = {}
-    faults: dict[str, str] = {}
+    faults: dict[str, Missing] = {}
     for label, text in texts.items():
         said = read_json_answers({criterion.id: found.get(label)}, [wanted])
         groups = [AnswerGroup("criteria", (wanted,))]

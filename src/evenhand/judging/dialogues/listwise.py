@@ -18,6 +18,7 @@ from evenhand.judging.answer_form import (
     AnswerSchema,
     build_reply_schema,
     format_criteria_prompt,
+    label_sample_material,
     list_judged_criteria,
     prepare_rubric_prompt,
 )
@@ -31,7 +32,6 @@ from evenhand.judging.prompts import (
     ReplyReading,
     ask_questions,
     compose_judge_request,
-    label_prompt_material,
 )
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
@@ -70,7 +70,7 @@ def _build_listwise_question(
 ) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
     prompts, labels = manner.prompts, tuple(shown)
     (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
-    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_sample_material(rubric, sample, prompts)
     for label, output in shown.items():
         pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[output]))
@@ -82,7 +82,7 @@ def _build_listwise_question(
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
         found, data = read_under_labels(text, labels, prompts.phrases["response"])
         items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
-        faults: dict[str, str] = {}
+        faults: dict[str, Missing] = {}
         for label, quoted in texts.items():
             answers = read_form_part(found.get(label), part.groups)
             held = verify_form_evidence(answers, part.groups, quoted, prompts, needs_evidence=False)
@@ -263,7 +263,7 @@ def _build_pairwise_question(
     form = f'{{"reason": "…", "{WINNER}": <{blank}>}}'
     schema: AnswerSchema = build_reply_schema({"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": words}})
     halves = prompts.fill("pairwise", criteria=criteria, form=form)
-    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_sample_material(rubric, sample, prompts)
     for label, name in zip(LABELS, order, strict=True):
         pieces += label_trace_for_prompt(rubric, sample.traces.get(name), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
@@ -274,7 +274,7 @@ def _build_pairwise_question(
 def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
     if isinstance(choice, Missing):
-        return ReplyReading(faults={WINNER: choice.why})
+        return ReplyReading(faults={WINNER: choice})
     objects = [value.data for value in find_json_values(text) if isinstance(value.data, dict) and WINNER in value.data]
     data = objects[-1] if objects else {}
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from evenhand.judging.answer_form import (
     format_criteria_prompt,
     format_scale_prompt,
+    label_sample_material,
     list_judged_criteria,
     list_questions_for_judge,
 )
@@ -25,7 +26,6 @@ from evenhand.judging.prompts import (
     PromptOutline,
     compose_judge_request,
     explain_silent_judge,
-    label_prompt_material,
 )
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
@@ -141,7 +141,7 @@ def _build_logprobs_request(
     settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
     if repeat:
         settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
-    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_sample_material(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", text))
     outline = PromptOutline(halves=halves, ids=(criterion.id,))

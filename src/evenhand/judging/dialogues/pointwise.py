@@ -17,6 +17,7 @@ from evenhand.judging.answer_form import (
     NOTES_KEY,
     WHOLE_KEY,
     AnswerGroup,
+    label_sample_material,
     list_judged_criteria,
     prepare_criterion_prompts,
     prepare_rubric_prompt,
@@ -40,7 +41,6 @@ from evenhand.judging.prompts import (
     ReplyReading,
     ask_questions,
     compose_judge_request,
-    label_prompt_material,
 )
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
@@ -78,7 +78,7 @@ def build_pointwise_questions(
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
     label = "submission" if name == "individual" else "output"
-    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_sample_material(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts) if sample.traces else []
     quoted = QuotedText(sample.outputs[output], find_prompt_trace_text(pieces) if sample.traces else "")
     pieces.append((prompts.say(label), label, quoted.text))

@@ -10,7 +10,13 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import fmean
 
-from evenhand.judging.answer_form import CANNOT_ASSESS, list_judged_criteria, list_questions_for_judge
+from evenhand.judging.answer_form import (
+    CANNOT_ASSESS,
+    label_sample_material,
+    list_judged_criteria,
+    list_questions_for_judge,
+    word_criterion_question,
+)
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.prompts import (
@@ -21,7 +27,6 @@ from evenhand.judging.prompts import (
     Prompts,
     compose_judge_request,
     explain_silent_judge,
-    label_prompt_material,
 )
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
@@ -50,7 +55,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     criteria, prompts = list_questions_for_judge(rubric), manner.prompts
     asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
     known = load_judge_test_questions(prompts) if any(asked) else ()
-    pieces = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
+    pieces = label_sample_material(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
     requests = [
@@ -87,9 +92,11 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
 def _list_yes_no_questions(criterion: Criterion, prompts: Prompts) -> list[str]:
     """What is asked: whether it is met, or whether each level above the lowest is reached."""
     if criterion.scale.yes_no:
-        return [prompts.fill("odds-met", asks=criterion.asks)[0]]
+        return [prompts.fill("odds-met", asks=word_criterion_question(criterion))[0]]
     levels = _list_anchors_to_ask(criterion)[1:]
-    return [prompts.fill("odds-level", asks=criterion.asks, level=anchor.text)[0] for anchor in levels]
+    return [
+        prompts.fill("odds-level", asks=word_criterion_question(criterion), level=anchor.text)[0] for anchor in levels
+    ]
 
 
 def _list_anchors_to_ask(criterion: Criterion) -> list[Anchor]:

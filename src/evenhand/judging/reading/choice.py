@@ -13,8 +13,8 @@ from evenhand.judging.reading.reply_text import (
 )
 from evenhand.model.scale import Missing
 
-NO_VERDICT = Missing("unreadable", "no verdict in the reply")
-CHOICES_CONTRADICT = Missing("unreadable", "contradicting verdicts")
+NO_VERDICT = Missing.unreadable("no verdict in the reply")
+CHOICES_CONTRADICT = Missing.unreadable("contradicting verdicts")
 
 NEITHER = ""  # A verdict that takes itself back.
 

@@ -13,7 +13,7 @@ from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_o
 from evenhand.model.rubric import IdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
-GIVEN_TWICE = Missing("unreadable", "given twice with different answers")
+GIVEN_TWICE = Missing.unreadable("given twice with different answers")
 MOST_LEVELS = 12
 _NAMES: IdentityCache[ReplyAnswerNames] = IdentityCache()
 
@@ -199,7 +199,7 @@ def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) ->
         return make_abstention(reason)
     for top in _TOPS & keys.keys():
         if isinstance(keys[top], (int, Decimal)) and keys[top] != scale.max:
-            return Missing("unreadable", f"it is on another scale than {scale}, out of {keys[top]}")
+            return Missing.unreadable(f"it is on another scale than {scale}, out of …", keys[top])
     if scale.bands and "band" in keys:
         if isinstance(keys["band"], str) and says_cannot_assess(keys["band"]):
             return make_abstention(reason)
@@ -210,7 +210,7 @@ def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) ->
         if given:
             scored = [one for one in given if isinstance(one, Scored)]
             if any(one.value != scored[0].value for one in scored):
-                return Missing("unreadable", "its own keys contradict each other")
+                return Missing.unreadable("its own keys contradict each other")
             return next((one for one in (*scored, *given) if one is not None), None)
     return None
 
@@ -243,7 +243,7 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
     read = read_prose_score(strip_reply_markup(value), scale, map_reply_answer_names(()))
     quoted = repr(value.strip())
     shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
-    return Missing("unreadable", f"{shown} is no answer on {scale}") if read is None else read
+    return Missing.unreadable(f"… is no answer on {scale}", shown) if read is None else read
 
 
 def _find_reason_beside(one: WantedAnswer, parent: Mapping[str, object], *, alone: bool) -> str:

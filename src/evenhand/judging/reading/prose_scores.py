@@ -90,7 +90,7 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
     window = text[max(0, mention.start - LABEL_WINDOW) : mention.start]
     label = _find_score_label(window, names)
     if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
-        mention = replace(mention, score=Missing("unreadable", "it gives several scores"))
+        mention = replace(mention, score=Missing.unreadable("it gives several scores"))
     below = "\n" in window[len(window.rstrip()) :]
     begins_list = below and text[mention.end : mention.end + 1] in (".", ")")  # My points: / 1.
     if label and not begins_list:
@@ -135,7 +135,7 @@ def _find_name_after_score(text: str, mention: ScoreMention, names: Mapping[str,
     return label.whose if label else None
 
 
-SCORES_CONTRADICT = Missing("unreadable", "different answers, and none is said to be the last word")
+SCORES_CONTRADICT = Missing.unreadable("different answers, and none is said to be the last word")
 _SCALE = re.compile(
     r"\bscale\s(?:of|from|is|:|ranging from)?\s?\(?[0-9]{1,3}\s?(?:-|–|to|through)\s?([0-9]{1,3})\b"
     r"|\bscale of ([0-9]{1,3})\b(?!\s?(?:-|–|to\b|through))|\b([0-9]{1,3})[- ]point scale"
@@ -156,7 +156,7 @@ def read_prose_score(
 ) -> CriterionScore | None:
     """The one score that a plain text gives; None where it gives none."""
     if mentions_another_scale(text, scale):
-        return Missing("unreadable", f"it speaks of another scale than {scale}")
+        return Missing.unreadable(f"it speaks of another scale than {scale}")
     text = remove_scale_echoes(text, scale)
     found = find_score_statements(text, scale, names)
     if least == MentionWeight.BARE:
@@ -322,5 +322,5 @@ def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> C
     beside = re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text)
     bands = {found.lower() for found in named or beside}
     if len(bands) != 1:
-        return Missing("unreadable", "it names no band" if not bands else "it names several bands")
+        return Missing.unreadable("it names no band" if not bands else "it names several bands")
     return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)

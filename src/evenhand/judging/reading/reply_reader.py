@@ -56,7 +56,7 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
         if last.complete or last.end != len(text) or not isinstance(last.data, dict) or last.start < value.end:
             return _bind_json_answers(text, complete, wanted)
         # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
-        why = Missing("unreadable", "the reply breaks off in a second answer")
+        why = Missing.unreadable("the reply breaks off in a second answer")
         return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
@@ -70,7 +70,7 @@ def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     if answer:
         return answer.score
     refusal = find_judge_refusal(text)
-    return Missing("abstained", refusal) if refusal else Missing("unreadable", "no answer in the reply")
+    return Missing("abstained", refusal) if refusal else Missing.unreadable("no answer in the reply")
 
 
 def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
@@ -159,7 +159,7 @@ def read_named_reply_scores(
 
 def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
     if mentions_another_scale(text, scale):
-        return ReadAnswer(Missing("unreadable", f"it speaks of another scale than {scale}"))
+        return ReadAnswer(Missing.unreadable(f"it speaks of another scale than {scale}"))
     # Under a heading such as "Revised scores" stands what counts.
     headings = [heading.start() for heading in _LAST_WORD.finditer(text)]
     revised = [one for one in found if headings and one.mention.start > headings[-1]]

@@ -22,6 +22,11 @@ class WantedAnswer:
     names: tuple[str, ...] = ()
     of_absence: bool = False  # It asks for something not to be there: then a yes needs no quotation.
 
+    @property
+    def shown_as(self) -> str:
+        """What a form calls it."""
+        return self.names[0] if self.names else self.id
+
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:

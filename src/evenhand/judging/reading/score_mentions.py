@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exact_fraction
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 # Of a text full of numbers only the last are looked at: a score stands near the end of it.
 MOST_NUMBERS = 500
@@ -118,21 +118,21 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         )
         end = _read_scale_top(text, ranged.end())[1]
         return ScoreMention(
-            start, end, Missing("unreadable", f"{text[start:end]!r} is a range"), spelt=spelt, beyond=beyond
+            start, end, Missing.unreadable("… is a range", repr(text[start:end])), spelt=spelt, beyond=beyond
         )
     top, end = _read_scale_top(text, end)
     again = _RANGE.match(text, end) if top is not None else None
     if again or _ANOTHER.match(text, end) or _HEDGE_AFTER.match(text, end) or _HEDGE_BEFORE.search(before):
         end = again.end() if again else end
-        return ScoreMention(start, end, Missing("unreadable", f"{text[start:end]!r} is not one number"), spelt=spelt)
+        return ScoreMention(start, end, Missing.unreadable("… is not one number", repr(text[start:end])), spelt=spelt)
     stars = _STARS.match(text, end)
     end = stars.end() if stars else end
     given = text[start:end]
     score: CriterionScore
     if value is None:
-        score = Missing("unreadable", f"{given!r} is not one number")
+        score = Missing.unreadable("… is not one number", repr(given))
     elif (top is not None and top != scale.max) or (given.endswith("%") and scale.max != 100):
-        score = Missing("unreadable", f"{given!r} is on another scale than {scale}")
+        score = Missing.unreadable(f"… is on another scale than {scale}", repr(given))
     else:
         score = _read_number_on_scale(value, scale)
     return ScoreMention(start, end, score, whole=top is not None and top == scale.max, spelt=spelt)
@@ -151,9 +151,9 @@ def _read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
     """A number on a scale, its band aside."""
     if not scale.bands:
         return scale.read(value)
-    fault = scale.find_fault(to_exact_fraction(value)) if abs(value) < 10**6 else f"{value} is too large"
-    plain = Scale(min=scale.min, max=scale.max, integers=scale.integers)
-    return Missing("unreadable", fault) if fault else plain.read(value)
+    if abs(value) >= 10**6:
+        return Missing.unreadable("… is too large", value)
+    return Scale(min=scale.min, max=scale.max, integers=scale.integers).read(value)
 
 
 def parse_reply_number_word(text: str) -> Decimal | None:
@@ -201,7 +201,7 @@ def find_score_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
     yield from find_number_mentions(text, scale)
     if scale.yes_no:
         for word in deque(_YES_NO.finditer(text), maxlen=MOST_NUMBERS):
-            both = Missing("unreadable", f"{word.group()!r} is both")
+            both = Missing.unreadable("… is both", repr(word.group()))
             yield ScoreMention(*word.span(), both if word[2] else Scored(Fraction(_ALL[word[1].lower()])), spelt=True)
     for cannot in deque(_CANNOT.finditer(text), maxlen=MOST_NUMBERS):
         yield ScoreMention(*cannot.span(), make_abstention(text[cannot.end() : cannot.end() + 300]), spelt=True)

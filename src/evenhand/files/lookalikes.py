@@ -1,0 +1,59 @@
+"""Text as a reader takes it: look-alike letters as those they imitate, and without what nobody sees."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+
+from evenhand.files.methods import load_library_data
+
+
+def fold_lookalikes(text: str) -> str:
+    """The text in lower case, without unseen characters, each look-alike as what it imitates."""
+    return text.lower() if text.isascii() else _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
+
+
+def trace_lookalikes(text: str) -> list[int]:
+    """For each character of the folded text, the place of the one that it stands for."""
+    places: list[int] = []
+    for place, character in enumerate(text):
+        places += [place] * (1 if character.isascii() else len(_FOLDED[ord(character)]))
+    return places
+
+
+class _FoldedCharacters(dict[int, str]):
+    """What stands for a character, worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) > 20_000:  # Enough for any language; a text of all characters must not stay in memory.
+            self.clear()
+        self[code] = folded = _fold_character(chr(code))
+        return folded
+
+
+def _fold_character(character: str) -> str:
+    if 0xE0020 <= ord(character) <= 0xE007E:  # Tag characters: letters that machines read and nobody sees.
+        return chr(ord(character) - 0xE0000).lower()
+    lookalikes = _load_lookalikes()
+    if character in lookalikes:
+        return lookalikes[character]
+    plain = unicodedata.normalize("NFKD", character).casefold()
+    seen = (part for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf") and part not in _FILLERS)
+    return "".join(lookalikes.get(part, part) for part in seen)
+
+
+@cache
+def _load_lookalikes() -> Mapping[str, str]:
+    # Letters in squares, in circles and as flags follow each other in Unicode.
+    table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
+    for group in load_library_data("guards/injection/disguises.yaml")["lookalikes"].values():
+        letters, read_as = group["letters"], group["read_as"]
+        table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
+    return table
+
+
+_FILLERS = "\u115f\u1160\u3164\uffa0"  # Letters of Hangul that are blank.
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_FOLDED = _FoldedCharacters()
