@@ -1,10 +1,7 @@
-"""The text of a reply: without thinking, markup and quoted material, cut into sections, and searched for a
-refusal.
-"""
+"""The text of a reply: without thinking and markup, cut into sections, and searched for a refusal."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -123,46 +120,6 @@ def _replace_reply_tag(tag: re.Match[str]) -> str:
     if name.split(" ")[0] in _LAYOUT:
         return "" if name in ("b", "i", "u", "em", "strong", "span") else " "
     return "\n" if tag[1] else f"\n{name}: "
-
-
-_GONE = "(quoted)"
-
-
-def cut_quoted_material_from_reply(text: str, material: Sequence[str]) -> str:
-    """The reply with every object or list taken out that stands in the material, also inside its own."""
-    quoted = set()
-    waiting = [value.data for one in material for value in find_json_values(one)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict) and value:
-            quoted.add(_serialize_quoted_value(value))
-        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if not quoted:
-        return text
-    parts, at = [], 0
-    for found in find_json_values(text):
-        kept = _prune_quoted_values(found.data, quoted)
-        if kept is not found.data:
-            parts += [text[at : found.start], kept if kept == _GONE else json.dumps(kept, default=str)]
-            at = found.end
-    return "".join([*parts, text[at:]])
-
-
-def _serialize_quoted_value(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
-
-
-def _prune_quoted_values(value: object, quoted: set[str]) -> object:
-    """The value without what is quoted; the same object where nothing is."""
-    if isinstance(value, dict):
-        if value and _serialize_quoted_value(value) in quoted:
-            return _GONE
-        kept = {key: _prune_quoted_values(below, quoted) for key, below in value.items()}
-        return kept if any(kept[key] is not value[key] for key in value) else value
-    if isinstance(value, list):
-        entries = [_prune_quoted_values(entry, quoted) for entry in value]
-        return entries if any(new is not old for new, old in zip(entries, value, strict=True)) else value
-    return value
 
 
 # The same few keys come in every reply; long ones are texts, and are not worth the memory.

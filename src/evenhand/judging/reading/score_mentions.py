@@ -190,6 +190,7 @@ _NO = [
     "not passed", "does not pass", "不是", "否", "不满足", "未满足", "没有满足", "不通过", "未通过", "不符合",
 ]  # fmt: skip
 _ALL = dict.fromkeys(_YES, 1) | dict.fromkeys(_NO, 0)
+YES_NO_WORDS = tuple(_ALL)
 _ONE_YES_NO = rf"(?<![A-Za-z\-])(?:{'|'.join(sorted(map(re.escape, _ALL), key=len, reverse=True))})(?![A-Za-z\-])"
 _YES_NO = re.compile(rf"({_ONE_YES_NO})(\s?(?:/|\||,|\bor\b|\band\b)\s?{_ONE_YES_NO})?", re.IGNORECASE)
 _CANNOT = re.compile(
