@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +18,9 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
-from evenhand.judging.reading.reply_text import cut_quoted_material_from_reply, find_judge_refusal
-from evenhand.model.scale import Criterion, Missing
+from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, ShownMaterial
+from evenhand.judging.reading.reply_text import find_judge_refusal
+from evenhand.model.scale import Criterion, Missing, Scored
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
 NAMES = (
@@ -308,8 +310,7 @@ def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Di
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
-    quotable = [text for _, _, text in question.pieces if "{" in text or "[" in text]
-    reading = question.read(cut_quoted_material_from_reply(reply.text, quotable) if quotable else reply.text)
+    reading = _read_own_answers(question, reply.text) if question.pieces else question.read(reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
@@ -319,6 +320,27 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
         items = reading.items if reading.data is not None else {}
         return replace(reading, items=items, faults={"": Missing.unreadable(prompts.say("cut_off")), **reading.faults})
     return reading
+
+
+def _read_own_answers(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
+    """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
+    shown = ShownMaterial([piece for _, _, piece in question.pieces])
+    own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
+    reading = question.read(own)
+    given = {id: value for id, item in reading.items.items() if (value := _find_answer_value(item)) is not None}
+    other = shown.cut_repeated(own, reading.data, given.values()) if given else own
+    if other == own:
+        return reading
+    said = {id: _find_answer_value(item) for id, item in question.read(other).items.items()}
+    doubtful = {id: WHICH_IS_QUOTED for id, value in given.items() if said.get(id) not in (None, value)}
+    kept = {id: item for id, item in reading.items.items() if id not in doubtful}
+    return replace(reading, items=kept, faults={**reading.faults, **doubtful})
+
+
+def _find_answer_value(item: object) -> Fraction | str | None:
+    """The score or the choice that an item is; what is no answer, such as advice, has none."""
+    score = getattr(item, "score", None)
+    return score.value if isinstance(score, Scored) else getattr(item, "label", None)
 
 
 def explain_silent_judge(reply: NoReply) -> Missing:

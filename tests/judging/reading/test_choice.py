@@ -127,6 +127,24 @@ def test_without_labels_there_are_no_sections() -> None:
         "We must decline to score it.",
         "抱歉，我无法对此进行评分。",
         "我不能评价这段内容。",
+        "I'm not able to rank these.",
+        "I can't pick a winner.",
+        "I won't rank these.",
+        "I must decline.",
+        "I would prefer not to score this.",
+        "I don't feel comfortable ranking these.",
+        "I am unwilling to grade this.",
+        "Unable to rank these responses.",
+        "Sorry, I can't.",
+        "I apologize, but I can't order them.",
+        "It would not be appropriate for me to rate this.",
+        "I do not have enough information to rank these.",
+        "There isn't enough context to score the response.",
+        "These responses cannot be ranked.",
+        "I'm not going to compare them.",
+        "My guidelines prevent me from rating this.",
+        "I am not allowed to evaluate such content.",
+        "我无法对这些回答排序。",
     ],
 )
 def test_a_refusal_is_told_in_its_own_words(text: str) -> None:
@@ -136,8 +154,13 @@ def test_a_refusal_is_told_in_its_own_words(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "It is fine.", "The answer cannot be right.", "The user can't log in.", "<think>I cannot rate this.</think>4"],
-)
+    ["", "It is fine.", "The answer cannot be right.", "The user can't log in.", "<think>I cannot rate this.</think>4",
+     "I cannot find any errors in it.", "I can't recommend this answer enough.", "I cannot fault it.",
+     "The response declines to rank them.", "It is not able to rank the candidates.", "This violates the length rule.",
+     "I would not rank this above the other.", "The author is not able to rank the options.",
+     'The response says "I\'m sorry, but I can\'t help with that."', "It answers: “I cannot rate this.” Good.",
+     "The answer reads: 'I am not able to rank these.'"],
+)  # fmt: skip
 def test_an_answer_is_no_refusal(text: str) -> None:
     """Outputs refuse, fail and cannot; the judge that says so has judged."""
     assert find_judge_refusal(text) is None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from evenhand.judging.reading.choice import read_reply_choice
+from evenhand.judging.reading.quoted_material import read_own_score
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
 from evenhand.judging.reading.reply_text import find_json_values, find_judge_refusal, split_reply_sections
 from tests.judging.reading.asked import ASKED, ONE_TO_FIVE
@@ -25,6 +26,7 @@ READERS: list[Callable[[str], object]] = [
     lambda text: read_reply_answers(text, ASKED),
     lambda text: read_reply_choice(text, {"A": ("A", "Response A"), "B": ("B", "Response B")}),
     lambda text: split_reply_sections(text, ["Response A", "Response B"]),
+    lambda text: read_own_score(text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")),
 ]
 SHORT = 1_000
 

@@ -34,6 +34,17 @@ def test_odd_replies_are_read_and_none_is_misread(shared: Path) -> None:
     assert (wrong, made_up) == (0, 0)
 
 
+def test_a_reason_before_the_score_hides_none(shared: Path) -> None:
+    """The authors' own parser takes the 5 of "3 out of 5" in six of them."""
+    right = unread = 0
+    for row in rows(shared / "datasets" / "summeval_judges" / "replies_gpt-3.5-turbo-0301_rts.jsonl"):
+        score = read_reply_score(str(row["reply"]), Scale(min=Fraction(1), max=Fraction(5)), str(row["dim"]))
+        right += isinstance(score, Scored) and float(score.value) == row["authors_score"]
+        unread += not isinstance(score, Scored)
+
+    assert (right, unread) == (4_794, 0)
+
+
 def test_pairwise_verdicts_are_read(shared: Path) -> None:
     """The authors' own reading of the long replies is wrong now and then; of the short ones it is right."""
     agree = {"cot": 0, "vanilla": 0}

@@ -27,6 +27,7 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     explain_silent_judge,
 )
+from evenhand.judging.reading.quoted_material import read_own_score
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
@@ -50,10 +51,11 @@ def ask_by_logprobs(
     Where the server gives none, or they cannot be told apart, that criterion is asked so many times instead.
     """
     criteria = list_questions_for_judge(rubric)
+    shown = (sample.input, sample.context, sample.reference, sample.outputs[output])
     answers = yield tuple(_build_logprobs_request(rubric, one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
-        found = _score_from_logprobs(criterion, reply, manner)
+        found = _score_from_logprobs(criterion, reply, manner, shown)
         if found is not None:
             judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
         elif isinstance(reply, NoReply):
@@ -68,7 +70,10 @@ def ask_by_logprobs(
         for number, place in enumerate(rest):
             one, own = criteria[place], again[number * replies : (number + 1) * replies]
             judgments[place] = average_judgments(
-                [_build_logprobs_judgment(manner, output, one, _read_sampled_score(one, reply), reply) for reply in own]
+                [
+                    _build_logprobs_judgment(manner, output, one, _read_sampled_score(one, reply, shown), reply)
+                    for reply in own
+                ]
             )
     ordered = [judgments[place] for place in range(len(criteria))]
     scores = {one.criterion: one.score for one in ordered[: len(list_judged_criteria(rubric))]}
@@ -102,14 +107,14 @@ def read_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str)
 
 
 def _score_from_logprobs(
-    criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup
+    criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup, shown: Sequence[str]
 ) -> tuple[Scored, AnswerSpread] | None:
     """The mean over the likely answers, where the reply itself says one of them and was not cut off."""
     scale = criterion.scale
     if isinstance(reply, NoReply) or not reply.places or reply.stop == "length":
         return None
     found = read_score_chances(scale, reply.places, manner.prompts.say("score"))
-    said = read_reply_score(reply.text, scale, criterion.id)
+    said = read_own_score(reply.text, shown, criterion.id, lambda text: read_reply_score(text, scale, criterion.id))
     if not found or not isinstance(said, Scored) or said.value not in found:
         return None
     mass = sum(found.values())
@@ -148,10 +153,11 @@ def _build_logprobs_request(
     return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
 
 
-def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply) -> Scored | Missing:
+def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply, shown: Sequence[str]) -> Scored | Missing:
     if isinstance(reply, NoReply):
         return explain_silent_judge(reply)
-    score = read_reply_score(reply.text, criterion.scale, criterion.id)
+    id, scale = criterion.id, criterion.scale
+    score = read_own_score(reply.text, shown, id, lambda text: read_reply_score(text, scale, id))
     if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
         return Missing("abstained", refused)
     return score

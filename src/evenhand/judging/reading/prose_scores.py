@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import IntEnum
 
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
-from evenhand.judging.reading.score_labels import ScoreLabel, parse_score_label
+from evenhand.judging.reading.score_labels import ScoreLabel, names_score_level, parse_score_label
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
@@ -74,6 +74,7 @@ _UNREAL = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(r"\b(?:if|unless|had it|were it)\b|如果", re.IGNORECASE)
+_CONCLUDES = re.compile(r"(?:earning|receiving|scoring|resulting in|therefore|thus|hence)\b", re.IGNORECASE)
 _EXPLAINS = re.compile(
     r"\s?(?:=|≡)|\s(?:means?|meaning|being|indicat\w+|represents?|would|could|might|requires?|is (?:for|given|reserved|"
     r"defined|when|the (?:best|worst|highest|lowest))|if|for (?:the )?(?:best|worst))\b|表示|代表",
@@ -88,6 +89,9 @@ _ENDS_WELL = re.compile(
 def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, str]) -> WeighedMention | None:
     """The mention with its weight; None where nothing says that it is a score."""
     window = text[max(0, mention.start - LABEL_WINDOW) : mention.start]
+    levelled = _LEVELLED.search(window)
+    if levelled and names_score_level(levelled[1], names) and not _NEXT_LEVEL.match(text, mention.end):
+        window = window[: levelled.start() + 1]
     label = _find_score_label(window, names)
     if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
         mention = replace(mention, score=Missing.unreadable("it gives several scores"))
@@ -97,7 +101,7 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
         return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
     sentence = re.split(r"[.!?;]\s|\n", window)[-1]
     clause = re.split(r"[,:]\s", sentence)[-1]
-    if _SUPPOSED.search(sentence) or _UNREAL.search(clause) or _EXPLAINS.match(text, mention.end) or mention.beyond:
+    if _is_supposed(sentence, clause) or _UNREAL.search(clause) or _EXPLAINS.match(text, mention.end) or mention.beyond:
         return None
     direct = _DIRECT.search(sentence)
     if direct:
@@ -114,6 +118,16 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
     if not mention.whole:
         return None
     return WeighedMention(mention, MentionWeight.SHARE, _find_name_after_score(text, mention, names))
+
+
+def _is_supposed(sentence: str, clause: str) -> bool:
+    """Whether it depends on an if; what a sentence concludes after one in its middle does not."""
+    supposed = _SUPPOSED.search(sentence)
+    return supposed is not None and not (sentence[: supposed.start()].strip() and _CONCLUDES.match(clause))
+
+
+_LEVELLED = re.compile(r"[:=]\s{0,3}([A-Za-z][A-Za-z \-]{1,30}?)\s?(?::|,|[-–—](?=\s)|\()\s?\Z")  # Rating: Good - 4
+_NEXT_LEVEL = re.compile(r"\)?\s?[,;/|]\s?(?:and\s)?[A-Za-z][A-Za-z \-]{1,30}\s?[:(=–-]\s?[0-9]")
 
 
 def _find_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | None:
@@ -160,7 +174,7 @@ def read_prose_score(
     text = remove_scale_echoes(text, scale)
     found = find_score_statements(text, scale, names)
     if least == MentionWeight.BARE:
-        found = found or _find_bare_scores(text, scale)
+        found = found or _find_bare_scores(text, scale, names)
     found = [one for one in found if one.weight >= least]
     if not found:
         return None
@@ -168,8 +182,19 @@ def read_prose_score(
     others = _count_other_reply_labels(text, names)
     if others and (named or (names and others > 1)):
         # Several things are scored: what is said of all of them is not said of this one.
-        return settle_score_statements(named) if named else None
+        return settle_score_statements(named) if named else _read_score_before_breakdown(text, scale, least)
     return settle_score_statements(found)
+
+
+_OF_ALL = re.compile(r"\b(?:overall|total|average|mean|aggregate|sum)\b", re.IGNORECASE)
+
+
+def _read_score_before_breakdown(text: str, scale: Scale, least: MentionWeight) -> CriterionScore | None:
+    """4 out of 5, on the first line, and then what it is made of."""
+    opening = text.strip().split("\n", maxsplit=1)[0]
+    if least > MentionWeight.BARE or _OF_ALL.search(opening) or _count_other_reply_labels(opening, {}):
+        return None
+    return read_prose_score(opening, scale, {})
 
 
 def find_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
@@ -238,18 +263,20 @@ def _continues_numbered_list(text: str, mention: ScoreMention) -> bool:
     return any(True for _ in _LISTED.finditer(text, 0, mention.start)) or text[: mention.start].rstrip().endswith(":")
 
 
-def _find_bare_scores(text: str, scale: Scale) -> list[WeighedMention]:
-    """A number that opens or closes the reply and that nothing else explains."""
+def _find_bare_scores(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
+    """A number that opens or closes the reply and that nothing else explains, or that follows its name of a level."""
     found = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
     if not found:
         return []
-    readers = (_find_leading_score, _find_bracketed_score, _find_trailing_score, _find_last_line_score)
+    readers = (_find_bracketed_score, _find_trailing_score, _find_last_line_score)
     bare = [one for find in readers if (one := find(text, found))]
+    bare += [one for one in (_find_leading_score(text, found, scale),) if one]
+    bare += _find_level_scores(text, found, names)
     bare += _find_opening_yes_no(text, found) if scale.yes_no else []
     return [WeighedMention(one, MentionWeight.BARE) for one in bare]
 
 
-def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+def _find_leading_score(text: str, found: Sequence[ScoreMention], scale: Scale) -> ScoreMention | None:
     """2. The response … — but not the first item of a list, nor the question repeated."""
     first = found[0]
     if text[: first.start].strip(" \t\n\"'([-•#") or len({line[1] for line in _LISTED.finditer(text)}) > 1:
@@ -261,17 +288,58 @@ def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMentio
         stands_alone = text[first.end : first.end + 1] != "." or "\n" not in text.strip()
         return first if first.spelt or stands_alone else None
     in_words = text[first.start : first.end].lower() in NUMBER_WORDS
-    if not re.match(r"[.:,;)\]\"'(—–-]", rest) or (rest[0] == "," and in_words):
+    goes_on = re.match(r"[.:,;)\]\"'(—–-]", rest) or (first.unit and _AFTER_UNIT.match(rest))
+    if first.unit and len(found) > 1 and re.match(r"(?:for|because|since|as|due)\b", rest):
+        return None  # 1 star for style, 3 for content
+    if not goes_on or (rest[0] == "," and in_words):
         return None
     body = rest.lstrip(".:)]\"' ")
     read = [one.score.value if isinstance(one.score, Scored) else one.score.text for one in found[:2]]
     if body[:1].isdigit() and read[-1] != read[0]:
         return None
-    listed = rest[0] in ".)" and isinstance(first.score, Scored) and first.score.value == 1 and not first.spelt
     if body.endswith("?") or "? " in body or re.match(r"[^\W\d][\w /&\-]{0,40}:", body):
         return None
-    # A list begins with 1, and a text may be cut inside its first item.
-    return None if listed and (len(body.split()) > 3 or "\n" in text.strip()) else first
+    return None if rest[0] in ".)" and _may_begin_list(text, first, body, scale) else first
+
+
+_AFTER_UNIT = re.compile(r"!|(?:because|since|as|for|due)\b|(?:The|This|It|Its|I|While|Although|There|Overall)\b")
+_FINDS_FAULT = re.compile(
+    r"\b(?:not|no|none|nothing|never|neither|nor|without|hardly|barely|lack\w*|fail\w*|miss\w*|omits?|omitted|ignor\w+|"
+    r"wrong\w*|poor\w*|bad\w*|weak\w*|dull|generic|vague|confus\w+|irrelevan\w+|unrelated|incoheren\w+|incorrect\w*|"
+    r"inaccura\w+|incomplete|inconsisten\w+|unclear|uninteresting|unhelpful|unsupported|contradict\w*|nonsens\w+|"
+    r"off-topic|disjointed|repetitive|false|fabricat\w+|hallucinat\w+)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def _may_begin_list(text: str, first: ScoreMention, body: str, scale: Scale) -> bool:
+    """A list begins with 1, and a text may be cut inside its first item.
+
+    Where 1 is the lowest score and a whole paragraph then finds fault, it is the score: else only low scores were lost.
+    """
+    if text[first.start : first.end] != "1":
+        return False
+    if "\n" in text.strip():
+        return True
+    condemns = scale.min == 1 and body.endswith((".", "!", ")")) and _FINDS_FAULT.search(body)
+    return len(body.split()) > 3 and not condemns
+
+
+# Good: 3; Slightly related - 0.5; Excellent (5): …
+_LEVEL_BEFORE = re.compile(
+    r"(?:\A|\n)[ \t\-•\"']{0,6}([A-Za-z][A-Za-z \-]{1,40}?)[ \t]{0,2}(?::|[-–—](?=[ \t])|\()[ \t]{0,2}\Z"
+)
+
+
+def _find_level_scores(text: str, found: Sequence[ScoreMention], names: Mapping[str, str]) -> list[ScoreMention]:
+    """The number after the name of a level that opens its line; a text that lists several levels gives none."""
+    levels = []
+    for mention in found:
+        before = _LEVEL_BEFORE.search(text[max(0, mention.start - 60) : mention.start])
+        if before and names_score_level(before[1], names) and _ENDS_WELL.match(text, mention.end):
+            levels.append(mention)
+    listed = any(_NEXT_LEVEL.match(text, mention.end) for mention in levels)
+    return levels if len(levels) == 1 and not listed else []
 
 
 def _find_opening_yes_no(text: str, found: Sequence[ScoreMention]) -> list[ScoreMention]:
@@ -296,6 +364,8 @@ def _find_trailing_score(text: str, found: Sequence[ScoreMention]) -> ScoreMenti
     after = text[last.end :].strip()
     if not closes or after.strip(" .)") or "\n" in after or (before.endswith("(") and not after.startswith(")")):
         return None
+    if before.endswith("(") and re.search(r"\([0-9.]{1,4}\)\s?[,;]", before):
+        return None  # Poor (1), good (3)
     return None if last.spelt or _continues_numbered_list(text, last) else last
 
 

@@ -1,10 +1,7 @@
-"""The text of a reply: without thinking, markup and quoted material, cut into sections, and searched for a
-refusal.
-"""
+"""The text of a reply: without thinking and markup, cut into sections, and searched for a refusal."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -81,6 +78,12 @@ _SIGNS |= {ord(sign): "" for sign in "`✅❌✔✘✓✗☑\ufe0f\u200b\u200c\u
     ord(sign): " " for sign in "_\u00a0\u3000\u202f"
 }
 _SIGNS |= str.maketrans({"【": "[", "】": "]", "。": ". ", "、": ", ", "\r": "\n", "⁄": "/"})
+_STAR_UNIT = re.compile(r"(?<=[0-9])[ \t]?[★⭐🌟]+☆*")
+# ★★★☆☆ anywhere; ★★★ only where it is an answer and no ornament: under a label, or alone.
+_STAR_ROW = re.compile(
+    r"([★⭐🌟]++)(☆++)(?![½¼¾⅓⅔])|(?:(?<=[:=])[ \t]{0,4}|\A\s{0,9})([★⭐🌟]++)(?=[ \t]{0,4}(?:\Z|[.,;(]))"
+    r"|(?<=[:=])[ \t]{0,4}([★⭐🌟]++)(?=[ \t]{0,4}\n)"
+)
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _STARS = re.compile(r"(?<![0-9*])\*+|(?<!\*)\*+(?![0-9*])")
 _SPECIAL = re.compile(r"<\|[\w ]{1,40}\|>")
@@ -99,6 +102,7 @@ def strip_reply_markup(text: str) -> str:
     text = _FENCE_LINE.sub("", text)
     text = _STRUCK.sub(" ", text)
     text = text.translate(_SIGNS)
+    text = _STAR_ROW.sub(_count_stars, _STAR_UNIT.sub(" stars", text))
     text = _STARS.sub("", text)
     text = _SPECIAL.sub(" ", text)
     text = _TAG.sub(_replace_reply_tag, text)
@@ -106,51 +110,16 @@ def strip_reply_markup(text: str) -> str:
     return _BOX.sub(lambda box: f"\nfinal score: {box[1] or box[2]}\n", text)
 
 
+def _count_stars(row: re.Match[str]) -> str:
+    filled = row[1] or row[3] or row[4]
+    return f" {len(filled)}/{len(filled) + len(row[2])} " if row[2] else f" {len(filled)} stars"
+
+
 def _replace_reply_tag(tag: re.Match[str]) -> str:
     name = tag[2].lower().strip()
     if name.split(" ")[0] in _LAYOUT:
         return "" if name in ("b", "i", "u", "em", "strong", "span") else " "
     return "\n" if tag[1] else f"\n{name}: "
-
-
-_GONE = "(quoted)"
-
-
-def cut_quoted_material_from_reply(text: str, material: Sequence[str]) -> str:
-    """The reply with every object or list taken out that stands in the material, also inside its own."""
-    quoted = set()
-    waiting = [value.data for one in material for value in find_json_values(one)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict) and value:
-            quoted.add(_serialize_quoted_value(value))
-        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if not quoted:
-        return text
-    parts, at = [], 0
-    for found in find_json_values(text):
-        kept = _prune_quoted_values(found.data, quoted)
-        if kept is not found.data:
-            parts += [text[at : found.start], kept if kept == _GONE else json.dumps(kept, default=str)]
-            at = found.end
-    return "".join([*parts, text[at:]])
-
-
-def _serialize_quoted_value(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
-
-
-def _prune_quoted_values(value: object, quoted: set[str]) -> object:
-    """The value without what is quoted; the same object where nothing is."""
-    if isinstance(value, dict):
-        if value and _serialize_quoted_value(value) in quoted:
-            return _GONE
-        kept = {key: _prune_quoted_values(below, quoted) for key, below in value.items()}
-        return kept if any(kept[key] is not value[key] for key in value) else value
-    if isinstance(value, list):
-        entries = [_prune_quoted_values(entry, quoted) for entry in value]
-        return entries if any(new is not old for new, old in zip(entries, value, strict=True)) else value
-    return value
 
 
 # The same few keys come in every reply; long ones are texts, and are not worth the memory.
@@ -191,28 +160,47 @@ def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
 MOST_SENTENCES = 20  # From the beginning and from the end: nobody refuses in the middle.
 _SENTENCE = re.compile(r"[^.!?\n。！？]{1,400}[.!?。！？]?")
 _CANNOT = (
-    r"(?:cannot|can't|can not|could not|couldn't|won't|will not|not able to|unable to|decline to|refuse to|"
-    r"not comfortable)"
+    r"(?:cannot|can't|can not|could not|couldn't|won't|will not|should not|shouldn't|must not|mustn't|not able to|"
+    r"unable to|unwilling to|not willing to|not going to|not allowed to|not permitted to|not in a position to|"
+    r"decline to|refuse to|rather not|prefer not to|not comfortable|(?:not|n't) feel comfortable|"
+    r"(?:not|n't) have (?:the ability|the means|enough \w+) to|lack the \w+ to)"
+)
+# What a judge is asked to do; after an article it is the thing and not the deed.
+_DEED = (
+    r"(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bany )(?<!\bthis )(?<!\bits )"
+    r"(?:assist|help|rate|rating|rank|order|sort|scor|judg|evaluat|assess|review|provid|answer|respond|grad|compar|"
+    r"fulfil|compl[yie]|engage|continue|choos|select|pick|giv|discuss|determin|offer|process|perform|proceed|"
+    r"participat|do (?:that|this|so|it)\b)"
 )
 _REFUSES = re.compile(
-    rf"\b(?:i|we)\b[^.!?\n]{{0,40}}?\s?{_CANNOT}\b[^.!?\n]{{0,60}}?\b(?:assist|help|rate|score|judge|evaluat|assess|"
-    r"provid|answer|respond|grade|compare|fulfil|comply|engage|continue|complete|choos|select|giv|discuss|determin|"
-    r"offer|do that)"
-    r"|\bas an ai\b[^.!?\n]{0,80}(?:cannot|can't|unable|not able)"
+    rf"\b(?:i|we)\b[^.!?\n]{{0,40}}?\s?{_CANNOT}\b[^.!?\n]{{0,60}}?\b{_DEED}"
+    rf"|\A\W{{0,4}}(?:sorry,? )?(?:but )?{_CANNOT} {_DEED}"
+    r"|\A\W{0,4}(?:sorry,? )?(?:but )?i(?:'m afraid i)? (?:must |have to )?(?:can't|cannot|won't|refuse|decline)\W*\Z"
+    r"|\bi (?:must|have to|respectfully) (?:\w+ )?decline\b"
+    r"|\b(?:these|this|the|both|they|it)\b(?: \w+){0,3} (?:cannot|can't|can not) be (?:fairly |meaningfully )?"
+    r"(?:ranked|rated|scored|judged|graded|assessed|evaluated|compared)\b"
+    rf"|\bnot (?:be )?appropriate for me to {_DEED}"
+    rf"|(?:\bnot |n't |\bin)(?:enough|sufficient) (?:information|context|evidence|material|detail) to {_DEED}"
+    rf"|\b(?:prevents?|prohibits?|forbids?|stops?) me from {_DEED}"
+    r"|\bas an? (?:ai|(?:large )?language model)\b[^.!?\n]{0,80}(?:cannot|can't|unable|not able|do not|don't)"
     r"|\b(?:this|the) (?:request|content|task)[^.!?\n]{0,40}(?:violates?|against)\b"
+    r"|\b(?:violates?|against) (?:my|our|the (?:content|usage|safety)) (?:guidelines|policy|policies|rules)\b"
     r"|\bi(?:'m| am)[^.!?\n]{0,20} sorry\b[^.!?\n]{0,80}(?:cannot|can't|unable|not able|won't)"
     r"|\bi(?:'m| am)[^.!?\n]{0,20} sorry, but\b"
-    r"|(?:无法|不能|不便|拒绝|没有办法)(?:对|就|为|给|提供|进行|评|回答|协助|帮助|满足|判断|完成)"
+    r"|(?:无法|不能|不便|拒绝|没有办法)(?:对|就|为|给|提供|进行|评|回答|协助|帮助|满足|判断|完成|排)"
     r"|抱歉[^。！？\n]{0,30}(?:无法|不能)",
     re.IGNORECASE,
 )
-_APOSTROPHES = str.maketrans("’ʼ＇`´‘", "''''''")
+# What somebody else is quoted to say, after some words of the judge's own.
+_SAID = re.compile(r"""(?<=[\w:,] )(?:"[^"\n]{1,400}"|'(?=[A-Z])[^\n]{1,400}?'(?!\w))""")
+_APOSTROPHES = str.maketrans("’ʼ＇`´‘“”", "''''''\"\"")
 
 
 def find_judge_refusal(text: str) -> str | None:
     """The sentence in which the reply refuses to judge, if it does. Only for replies in which no answer was found."""
-    sentences = list(_SENTENCE.finditer(strip_thinking(text)))
+    own = _SAID.sub(lambda said: " " * len(said.group()), strip_thinking(text).translate(_APOSTROPHES))
+    sentences = list(_SENTENCE.finditer(own))
     for sentence in [*sentences[:MOST_SENTENCES], *sentences[MOST_SENTENCES:][-MOST_SENTENCES:]]:
-        if _REFUSES.search(sentence.group().translate(_APOSTROPHES)):
-            return sentence.group().strip()
+        if _REFUSES.search(sentence.group()):
+            return strip_thinking(text)[sentence.start() : sentence.end()].strip()
     return None

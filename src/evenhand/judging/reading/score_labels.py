@@ -104,6 +104,40 @@ def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     return _parse_padded_label(words, names) or _parse_chinese_label(whole, names)
 
 
+_DEGREES = frozenset([
+    "not", "very", "slightly", "somewhat", "mostly", "partly", "partially", "fully", "completely", "totally",
+    "entirely", "highly", "moderately", "barely", "hardly", "rather", "quite", "fairly", "extremely", "largely",
+    "minimally", "marginally", "strongly", "weakly", "perfectly", "mildly", "poorly",
+])  # fmt: skip
+_QUALITIES = frozenset([
+    "perfect", "excellent", "outstanding", "exceptional", "great", "good", "solid", "decent", "fair", "adequate",
+    "acceptable", "satisfactory", "average", "mediocre", "okay", "ok", "passable", "insufficient", "inadequate",
+    "unsatisfactory", "unacceptable", "weak", "poor", "bad", "terrible", "awful", "high", "low", "medium", "moderate",
+    "strong", "superb", "needs", "improvement", "agree", "disagree", "neutral", "above", "below", "near",
+])  # fmt: skip
+_COUNTED = frozenset(
+    ["mentioned", "included", "applicable", "assessable", "found", "listed", "given", "sure", "enough"]
+)
+_PREFIX = re.compile(r"\A(?:un|in|ir|im|il|non|dis)(?=[a-z]{5})")
+LEAST_STEM = 5
+MOST_LEVEL_WORDS = 3
+
+
+def names_score_level(text: str, names: Mapping[str, str]) -> bool:
+    """Whether the words name a level of a scale: Good, Very poor, Slightly related, and Coherent of coherence."""
+    words = text.casefold().replace("-", " ").split()
+    rest = [word for word in words if word not in _DEGREES]
+    if not words or len(words) > MOST_LEVEL_WORDS or parse_score_label(text, {}) is not None:
+        return False
+    if all(word in _QUALITIES for word in rest):
+        return bool(rest)
+    if len(rest) != 1 or rest[0] in _COUNTED:
+        return False
+    stem = _PREFIX.sub("", rest[0])[:LEAST_STEM]
+    of_asked = len(stem) == LEAST_STEM and any(name.startswith(stem) for name in names) and rest[0] not in names
+    return of_asked or (len(words) > 1 and words[0] in _DEGREES)
+
+
 class ReplyAnswerNames:
     """The id behind every name that a key may have; what a key turned out to be is remembered."""
 

@@ -70,6 +70,7 @@ class ScoreMention:
     score: CriterionScore
     whole: bool = False  # It says out of how many, and that is the top of the scale.
     spelt: bool = False  # A word, not digits: "one" is often no number.
+    unit: bool = False  # It says what it counts, stars or out of how many: no item of a list.
     beyond: bool = False  # A range beyond the scale, such as the 3-7 of a match.
 
 
@@ -127,6 +128,8 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         return ScoreMention(start, end, Missing.unreadable("… is not one number", repr(text[start:end])), spelt=spelt)
     stars = _STARS.match(text, end)
     end = stars.end() if stars else end
+    if stars and top is None:
+        top, end = _read_scale_top(text, end)  # 4 stars out of 5
     given = text[start:end]
     score: CriterionScore
     if value is None:
@@ -135,7 +138,8 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         score = Missing.unreadable(f"… is on another scale than {scale}", repr(given))
     else:
         score = _read_number_on_scale(value, scale)
-    return ScoreMention(start, end, score, whole=top is not None and top == scale.max, spelt=spelt)
+    whole = top is not None and top == scale.max
+    return ScoreMention(start, end, score, whole=whole, spelt=spelt, unit=whole or stars is not None)
 
 
 def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
@@ -186,6 +190,7 @@ _NO = [
     "not passed", "does not pass", "不是", "否", "不满足", "未满足", "没有满足", "不通过", "未通过", "不符合",
 ]  # fmt: skip
 _ALL = dict.fromkeys(_YES, 1) | dict.fromkeys(_NO, 0)
+YES_NO_WORDS = tuple(_ALL)
 _ONE_YES_NO = rf"(?<![A-Za-z\-])(?:{'|'.join(sorted(map(re.escape, _ALL), key=len, reverse=True))})(?![A-Za-z\-])"
 _YES_NO = re.compile(rf"({_ONE_YES_NO})(\s?(?:/|\||,|\bor\b|\band\b)\s?{_ONE_YES_NO})?", re.IGNORECASE)
 _CANNOT = re.compile(
