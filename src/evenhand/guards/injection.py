@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from typing import Any
 
 from evenhand.files.methods import load_library_data
@@ -81,14 +79,9 @@ def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     scores = InjectionSentenceScores(view, split_sentences(view.text))
     matched = [(rule, place) for rule, place in matched if scores.score_passage(*place) + rules.evidence[rule] > 0]
     yield from matched
-    ordered = sorted(place for _, place in matched)
-    # Each place with the furthest end up to it, so that one look finds an overlap.
-    reached = accumulate((end for _, end in ordered), max)
-    covered = [(start, furthest) for (start, _), furthest in zip(ordered, reached, strict=True)]
-    for words, (start, end) in scores.find_injected_sentences():
-        before = bisect_left(covered, (end, 0))
-        if before == 0 or covered[before - 1][1] <= start:
-            yield _choose_injection_rule(words), (start, end)
+    covered = {number for _, place in matched for number in scores.list_sentence_numbers(*place)}
+    for words, place in scores.find_injected_sentences(except_numbers=covered):
+        yield _choose_injection_rule(words), place
 
 
 def _choose_injection_rule(words: Iterable[str]) -> str:
