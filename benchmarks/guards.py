@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks.figure import Figure
 from benchmarks.guard_injection import measure_injection
+from benchmarks.guard_nonsense import measure_installed_files, measure_nonsense
 from benchmarks.guard_personal import measure_personal
 from benchmarks.guard_rows import Row
 from benchmarks.guard_safety import measure_safety
@@ -22,6 +23,7 @@ ROUNDS = 7
 def measure_guards() -> list[Figure]:
     """What is promised of the guards; without the shared data only their speed."""
     rows = [row for rows in by_guard().values() for row in rows] if SHARED.is_dir() else []
+    rows += measure_installed_files()
     promised = [
         Figure(f"{row.data}: {row.what}", f"{row.found} of {row.of}", row.target, bool(row.holds))
         for row in rows
@@ -34,6 +36,7 @@ def by_guard() -> dict[str, list[Row]]:
     """All rows, by guard."""
     return {
         "injection": measure_injection(SHARED),
+        "nonsense": measure_nonsense(),
         "safety": measure_safety(SHARED),
         "personal": measure_personal(SHARED),
     }

@@ -62,6 +62,11 @@ from evenhand.workflows.judge_files import JudgeFiles, judge_files
     default="flag",
     help="What to do with an output that speaks to its judge: flag it, or show it to no judge.",
 )
+@click.option(
+    "--paraphrase-check",
+    is_flag=True,
+    help="Judge an output with a flagged passage once more without it; a jump of the score is a finding.",
+)
 @click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
 @click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
 @click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
@@ -79,7 +84,8 @@ def judge_command(**options: Any) -> int:
     from evenhand.cli.judge_tables import print_judged_sample, print_preferences
 
     # Options that would do nothing beside --pairwise are a misunderstanding.
-    given = [name for name in ("min_score", "min_grade", "strict") if options[name]] if options["pairwise"] else []
+    pointless = ("min_score", "min_grade", "strict", "paraphrase_check")
+    given = [name for name in pointless if options[name]] if options["pairwise"] else []
     if given:
         what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
         raise InputError(Fault(what, "leave one of them out"))
@@ -97,6 +103,7 @@ def judge_command(**options: Any) -> int:
                 deadline=options["deadline"],
                 cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
                 refuse=options["injected"] == "refuse",
+                paraphrase_check=options["paraphrase_check"],
             ),
             connect=read_connection_command_options(options),
             stdin=open_stdin(),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from typing import Any
 
 from evenhand.files.methods import load_library_data
@@ -29,6 +27,7 @@ from evenhand.guards.injection_text import (
     reverse_text,
     rotate_injected_letters,
 )
+from evenhand.guards.nonsense import find_nonsense
 from evenhand.model.sample import GuardFinding
 
 # Each has a file in library/guards/injection; a word tries its patterns in this order.
@@ -39,6 +38,7 @@ INJECTION_RULES: Mapping[str, str] = {
     "hijack": "tells the judge what to answer",
     "delimiter": "forges the end of the text or the start of another part",
 }
+NONSENSE = "puts together what no language or code does, as a search for what moves a judge would"
 MOST_SHOWN = 160  # Characters of a passage that a finding repeats.
 
 
@@ -49,6 +49,7 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
         for view in read_text_views(text)
         for rule, place in _find_injection_passages(view)
     ]
+    found += [_make_injection_finding(text, "nonsense", "", *place) for place in find_nonsense(text)]
     kept: list[GuardFinding] = []
     reached: dict[str, int] = {}  # By rule: of findings that overlap, one is enough.
     for finding in sorted(found, key=lambda finding: (finding.start, -finding.end)):
@@ -81,14 +82,9 @@ def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     scores = InjectionSentenceScores(view, split_sentences(view.text))
     matched = [(rule, place) for rule, place in matched if scores.score_passage(*place) + rules.evidence[rule] > 0]
     yield from matched
-    ordered = sorted(place for _, place in matched)
-    # Each place with the furthest end up to it, so that one look finds an overlap.
-    reached = accumulate((end for _, end in ordered), max)
-    covered = [(start, furthest) for (start, _), furthest in zip(ordered, reached, strict=True)]
-    for words, (start, end) in scores.find_injected_sentences():
-        before = bisect_left(covered, (end, 0))
-        if before == 0 or covered[before - 1][1] <= start:
-            yield _choose_injection_rule(words), (start, end)
+    covered = {number for _, place in matched for number in scores.list_sentence_numbers(*place)}
+    for words, place in scores.find_injected_sentences(except_numbers=covered):
+        yield _choose_injection_rule(words), place
 
 
 def _choose_injection_rule(words: Iterable[str]) -> str:
@@ -106,7 +102,8 @@ def _make_injection_finding(text: str, rule: str, disguise: str, start: int, end
     passage = text[start:end]
     start, passage = start + len(passage) - len(passage.lstrip()), passage.strip()
     shown = passage if len(passage) <= MOST_SHOWN else passage[: MOST_SHOWN - 1] + "…"
-    says = f"{INJECTION_RULES[rule]} ({disguise})" if disguise else INJECTION_RULES[rule]
+    says = NONSENSE if rule == "nonsense" else INJECTION_RULES[rule]
+    says = f"{says} ({disguise})" if disguise else says
     return GuardFinding(guard="injection", rule=rule, says=says, text=shown, start=start, end=start + len(passage))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from math import inf
@@ -32,7 +32,7 @@ class InjectionSentenceScores:
     sentences: Sequence[InjectionSentence]
     _scores: dict[tuple[int, bool], float] = field(default_factory=dict)
 
-    def find_injected_sentences(self) -> Iterator[tuple[set[str], Place]]:
+    def find_injected_sentences(self, except_numbers: Collection[int] = ()) -> Iterator[tuple[set[str], Place]]:
         """The sentences, alone or two in a row, that score enough: their words and their place."""
         view, numbers = self.view, set(range(len(self.sentences)))
         if view.text.isascii():
@@ -42,7 +42,8 @@ class InjectionSentenceScores:
         always = load_injection_weights()["always"]
         # A first look at the words rules out most of them.
         sums = {
-            number: sum(map(_score_injection_word, set(self.sentences[number].words))) for number in sorted(numbers)
+            number: sum(map(_score_injection_word, set(self.sentences[number].words)))
+            for number in sorted(numbers.difference(except_numbers))
         }
         done = 0
         for number, alone in sums.items():
@@ -58,10 +59,15 @@ class InjectionSentenceScores:
 
     def score_passage(self, start: int, end: int) -> float:
         """The best score of a sentence, or of two in a row, that has a part of this passage."""
+        numbers = self.list_sentence_numbers(start, end)
+        tried = [(number, paired) for number in numbers for paired in (False, True)]
+        tried += [(numbers[0] - 1, True)] if numbers[0] else []
+        return max(self._score(*one) for one in tried)
+
+    def list_sentence_numbers(self, start: int, end: int) -> range:
+        """The sentences that have a part of this passage."""
         first = max(0, bisect_right(self.sentences, start, key=_START) - 1)
-        last = max(first + 1, bisect_left(self.sentences, end, key=_START))
-        tried = [(number, paired) for number in range(max(0, first - 1), last) for paired in (False, True)]
-        return max((self._score(*one) for one in tried if one[0] >= first or one[1]), default=-inf)
+        return range(first, max(first + 1, bisect_left(self.sentences, end, key=_START)))
 
     def _score(self, number: int, paired: bool) -> float:
         if (number, paired) not in self._scores:

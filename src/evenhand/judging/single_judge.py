@@ -51,6 +51,7 @@ class JudgeOptions:
     cascade: Cascade | None = None
     ignore_length: bool = False  # Tell judges that a longer output is not a better one.
     refuse: bool = False  # Show no judge an output in which a guard found an injection.
+    paraphrase_check: bool = False  # Judge an output with an injection once more without it; a jump is a finding.
 
     def __post_init__(self) -> None:
         counts: dict[str, object] = {"seed": self.seed, "samples": self.samples}
@@ -63,6 +64,8 @@ class JudgeOptions:
                 self.each and (self.samples != 1 or self.logprobs)
             ),
             f"refuse must be true or false, got {self.refuse!r}": not isinstance(self.refuse, bool),
+            "a paraphrase check needs outputs that judges are shown: leave out refuse": self.paraphrase_check
+            and self.refuse,
             f"language must be text, got {self.language!r}": not isinstance(self.language, str),
             f"a deadline must be above 0 seconds, got {self.deadline!r}": late,
             "a cascade takes no weights: each output keeps the answers of one judge": self.cascade and self.weights,

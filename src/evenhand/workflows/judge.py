@@ -13,6 +13,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import add_guard_findings
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.paraphrase_check import recheck_flagged_outputs
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -46,9 +47,11 @@ async def judge(
     """
     chosen, read = _load_judge_rubric(rubric), add_guard_findings(resolve_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
-        return await ask_judges_for_reviews(
-            chosen, read, _open_judge_models(judges, open_), how, price_requested_replies(open_)
-        )
+        models, price = _open_judge_models(judges, open_), price_requested_replies(open_)
+        judged = await ask_judges_for_reviews(chosen, read, models, how, price)
+        if how.paraphrase_check:
+            judged, _ = await recheck_flagged_outputs(chosen, read, judged, models, how, price)
+        return judged
 
 
 async def prefer(

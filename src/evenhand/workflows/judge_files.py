@@ -18,6 +18,7 @@ from evenhand.guards.output_guards import add_guard_findings
 from evenhand.guards.personal_data import TextMask, build_personal_sample_mask, mask_data
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.paraphrase_check import recheck_flagged_outputs
 from evenhand.judging.results import JudgedSample, Preferences, judging_preferences_to_json, judging_reviews_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
@@ -128,7 +129,11 @@ async def _judge_user_files(
         async with watch(models) as watched:
             if pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
-            judged = await ask_judges_for_reviews(rubric, sample, watched, how, price_requested_replies(connections))
+            price = price_requested_replies(connections)
+            judged = await ask_judges_for_reviews(rubric, sample, watched, how, price)
+            if how.paraphrase_check:
+                judged, done = await recheck_flagged_outputs(rubric, sample, judged, watched, how, price)
+                warn(done)
     return judged, connections.spent
 
 
