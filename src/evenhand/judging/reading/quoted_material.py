@@ -164,7 +164,7 @@ def read_own_score(
     for data in (values[-1], None) if len(values) > 1 else (None,):
         other = read(shown.cut_repeated(own, data, [score.value]))
         if isinstance(other, Scored) and other.value != score.value:
-            return Missing("unreadable", WHICH_IS_QUOTED)
+            return Missing.unreadable(WHICH_IS_QUOTED)
     return score
 
 
