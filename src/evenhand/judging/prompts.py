@@ -332,7 +332,9 @@ def _read_own_answers(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
     if other == own:
         return reading
     said = {id: _find_answer_value(item) for id, item in question.read(other).items.items()}
-    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if said.get(id) not in (None, value)}
+    doubtful = {
+        id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if said.get(id) not in (None, value)
+    }
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
 
