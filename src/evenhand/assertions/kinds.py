@@ -15,6 +15,8 @@ from evenhand.assertions.facts import AssertionFinding
 
 AssertionLayer = Literal["fact", "behavior"]
 SET_KIND = "assert_set"
+EXECUTED_KIND = "custom"  # The one kind that runs what is not ours.
+CHECK_WORD = "check"  # Names a check that the eval defines.
 KIND_ALIASES: Mapping[str, str] = MappingProxyType({"tool_called": "tools_called"})
 
 
@@ -152,6 +154,10 @@ _SHARED_FIELDS_SCHEMA: ArgumentSchema = {
     },
     "name": {"type": ["string", "number", "boolean"], "minLength": 1, "pattern": r"\S"},
 }
+_NAMED_CHECK_SCHEMA: ArgumentSchema = {
+    CHECK_WORD: {"type": "string", "minLength": 1, "description": "A check that the eval defines under `checks`."},
+    **_SHARED_FIELDS_SCHEMA,
+}
 
 
 def build_assertions_schema() -> ArgumentSchema:
@@ -164,6 +170,7 @@ def build_assertions_schema() -> ArgumentSchema:
                 "anyOf": [
                     *(_build_assertion_schema(word, kind) for word, kind in words.items()),
                     _build_any_all_assertion_schema(),
+                    _build_assertion_object_schema(_NAMED_CHECK_SCHEMA, [CHECK_WORD]),
                 ]
             },
         }

@@ -165,6 +165,10 @@ EVAL_FIELDS: Json = {
     },
     "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
+    "checks": {
+        **_eval_map_schema({"$ref": "#/$defs/assertion"}),
+        "description": "Checks by name; an assertion of a sample names one: check: NAME.",
+    },
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_WEIGHT)]},
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
