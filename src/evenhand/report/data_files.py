@@ -63,6 +63,8 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     first = ["id", "variant", "repeat", "state", "score", "composite"]
     adjusted = _list_adjustment_columns(head)
     rest = ["verdict", *adjusted, "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
+    origin = ["imported"] if head["run"].get("imported") else []
+    rest += ["origin"] if origin else []
     rows.writerow(_escape_report_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
@@ -74,7 +76,7 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
             ]
             row += [result["verdict"], *_list_reported_adjustments(result, adjusted)]
             row += [passed.count(True), passed.count(False), output.get("cost")]
-            row += [output.get("latency_ms"), result["why"], output.get("text")]
+            row += [output.get("latency_ms"), result["why"], output.get("text"), *origin]
             rows.writerow(_escape_report_csv_cells(row))
 
 

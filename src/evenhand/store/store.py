@@ -303,10 +303,18 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             yield from export_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
-    def import_run(self, stream: BinaryIO) -> str:
-        """Take in an exported run unchanged, and say its id; refused if it is cut off, changed, or here already."""
+    def import_run(self, stream: BinaryIO, *, trust_replies: bool = False) -> str:
+        """Take in an exported run as a guest, and say its id; refused if it is cut off, changed, or here already.
+
+        Its replies are used for other runs only where they are trusted.
+        """
         with self._connect(writes=True) as connection:
-            return insert_run_rows(connection, stream, self.shown)
+            return insert_run_rows(connection, stream, self.shown, "trusted" if trust_replies else "guest")
+
+    def replace_summary(self, run: str, summary: str | None) -> None:
+        """Keep another summary, as JSON, of a run that is over."""
+        with self._connect(writes=True) as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(summary=summary))
 
     def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""

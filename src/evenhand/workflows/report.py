@@ -166,6 +166,10 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
 
     run = store.find_run(id)
     if run["summary"] is not None and run["state"] != "running":
-        return build_report_data(store, run, json.loads(run["summary"]))
-    state = "running" if store.is_run_held(run) else "killed"
-    return build_report_data(store, run, load_stored_head(store, {**run, "state": state}))
+        head = json.loads(run["summary"])
+    else:
+        state = "running" if store.is_run_held(run) else "killed"
+        head = load_stored_head(store, {**run, "state": state})
+    if run["imported"] is not None:  # The mark belongs to the store, not to what is kept of the run.
+        head["run"]["imported"] = run["imported"]
+    return build_report_data(store, run, head)

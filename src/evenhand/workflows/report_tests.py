@@ -104,6 +104,7 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "setup": to_stored_json({"frame": frame, "evenhand": __version__, "python": platform.python_version()}),
         "summary": None,
         "taken_from": None,
+        "imported": None,
         "holder": process_holder_name(),
         "keep": "raw",
     }

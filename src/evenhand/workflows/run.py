@@ -331,6 +331,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "setup": to_stored_json({**setup.describe_setup(), **circumstances}),
         "summary": None,
         "taken_from": last["id"] if last else None,
+        "imported": None,
         "holder": process_holder_name(),
         "keep": eval.keep,
     }, False
