@@ -65,6 +65,8 @@ _FUNCTION = AssertionParameter(
     name="function", sort=types.FUNCTION, means="a Python function: python:MODULE:FUNCTION")
 _COMMAND = AssertionParameter(
     name="command", sort=types.COMMAND, means="a command and its arguments; no shell reads it")
+_ENV = AssertionParameter(
+    name="env", sort=types.TEXTS, means="names of environment variables that the command gets beside PATH and the like")
 _CASE = AssertionParameter(
     name="ignore_case", sort=types.FLAG, means="whether A and a are the same letter", default=False)
 _TO = AssertionParameter(
@@ -120,7 +122,7 @@ _BEHAVIOR_KINDS: dict[str, _KindRow] = {
     "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called, (_TOOLS,), "trace"),
     "tools_count_min": ("{min} tool calls or more", traces.check_tools_count, (_LEAST,), "trace"),
     "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count, (_MOST,), "trace"),
-    "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND), ""),
+    "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND, _ENV), ""),
 }
 # fmt: on
 _KIND_ROWS: tuple[tuple[AssertionLayer, dict[str, _KindRow]], ...] = (

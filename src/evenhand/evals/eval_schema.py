@@ -122,6 +122,7 @@ HTTP_FIELDS: Json = {
 VARIANT_FIELDS: Json = {
     "outputs": {**_TEXT, "description": "A JSONL file of recorded outputs; without it they come with the samples."},
     "command": {"anyOf": [_TEXT, {"type": "array", "items": _NAME, "minItems": 1}]},
+    "env": {"type": "array", "items": _TEXT, "description": "Environment variables that a command gets, by name."},
     "http": {"anyOf": [_TEXT, _eval_object_schema(HTTP_FIELDS, "url")]},
     "python": {**_TEXT, "description": "MODULE:FUNCTION"},
     "model": _TEXT,
