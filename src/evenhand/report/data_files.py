@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
+from evenhand.files.private_files import create_private_file
 from evenhand.report.graded import describe_reported_statement, find_score_before_statements
 from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
@@ -170,6 +171,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     )  # fmt: skip
     begun = path.with_name(f"{path.name}.part")
     try:
+        create_private_file(begun)
         with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
             while group := list(islice(rows, ROW_GROUP_SIZE)):
                 shaped = [

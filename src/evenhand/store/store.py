@@ -15,10 +15,12 @@ from sqlalchemy import Connection, Engine, Select, bindparam, delete, func, inse
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
+    STORE_FILE,
     WRITE_OPTIONS,
     StoreLocation,
     create_store_engine,
@@ -92,11 +94,13 @@ class Store(AbstractContextManager["Store"]):
         Where there is none and none may be made, the error says `empty`.
         """
         at = locate_store_database(place, environ)
+        at = at if create else at.for_reading()
         if at.file is not None and not create and not at.file.exists():
             raise StoreError(Fault(empty, where=at.shown))
         with at.wrap_errors():
             if at.file is not None and create:
-                at.file.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(at.file.parent, ignored=at.file.name == STORE_FILE)
+                create_private_file(at.file)  # What SQLite puts beside it has the same mode.
             engine = create_store_engine(at)
             try:
                 prepare_store_tables(engine, at, create=create, empty=empty)

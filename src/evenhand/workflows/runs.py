@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, build_unwritable_input_error
+from evenhand.files.private_files import open_private_bytes
 from evenhand.models.recording import reply_from_json
 from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_composite
@@ -135,7 +136,7 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
     try:
-        with nullcontext(stdout) if output is None else Path(output).open("wb") as stream:
+        with nullcontext(stdout) if output is None else open_private_bytes(Path(output)) as stream:
             store.export_run(id, stream)
     except OSError as problem:
         raise build_unwritable_input_error(output or "standard output", problem) from None
