@@ -292,3 +292,32 @@ def test_a_csv_of_a_guest_says_so_in_every_row() -> None:
     text = evenhand("report", GUEST, "--csv", folder=Path.cwd()).stdout
 
     assert {row["origin"] for row in csv.DictReader(io.StringIO(text))} == {"imported"}
+
+
+def test_nothing_that_a_guest_names_is_executed(tmp_path: Path) -> None:
+    """Judges, variants and checks in its setup and its samples are words: no command opens or runs them."""
+    (tmp_path / "canary.py").write_text("from pathlib import Path\nPath('sung').touch()\nsing = print\n", "utf-8")
+    (tmp_path / "other.yaml").write_text("criteria: [{id: clear, asks: Is it clear?, weight: 2}]\n", "utf-8")
+
+    def name_canaries(kind: str, row: Json) -> None:
+        if kind == "runs":
+            setup = json.loads(row["setup"])
+            setup["frame"]["judges"] = ["python:canary:sing"]
+            setup["variants"] = {"old": {"python": "canary:sing"}, "new": {"command": ["touch", "sung"]}}
+            row["setup"] = json.dumps(setup)
+            row["source"] = "judges: [python:canary:sing]\n"
+        if kind == "samples":
+            content = {**json.loads(row["content"]), "assertions": [{"custom": {"command": ["touch", "sung"]}}]}
+            row["content"] = json.dumps(content)
+        if kind == "calls":
+            row["judge"] = "python:canary:sing"
+
+    _, file = forged(name_canaries)
+    import_run(None, str(file))
+    for command in (
+        ("report", GUEST, "--json"), ("runs", "rescore", GUEST, "-r", "other.yaml"), ("audit", GUEST),
+        ("compare", GUEST), ("sensitivity", GUEST), ("runs", "show", GUEST, "--setup"), ("history", "desk"),
+    ):  # fmt: skip
+        assert "Traceback" not in evenhand(*command, folder=tmp_path).stderr
+
+    assert not (tmp_path / "sung").exists()
