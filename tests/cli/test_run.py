@@ -202,16 +202,18 @@ def test_a_report_without_a_format_needs_a_known_ending(folder: Path) -> None:
 
 
 def test_a_run_moves_to_another_store_unchanged(folder: Path, tmp_path: Path) -> None:
-    """The same report, to the last number."""
+    """The same report, to the last number, and a mark that it was imported."""
     evenhand("run", "eval.yaml", folder=folder)
-    before = evenhand("report", "latest", "--json", folder=folder).stdout
+    before = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
     evenhand("runs", "export", "latest", "-o", "run.evenhand", folder=folder)
     other = tmp_path / "other"
     other.mkdir()
 
     evenhand("runs", "import", "../run.evenhand", folder=other)
 
-    assert evenhand("report", "latest", "--json", folder=other).stdout == before
+    after = json.loads(evenhand("report", before["run"]["id"], "--json", folder=other).stdout)
+    assert after["run"].pop("imported") == "guest"
+    assert after == before
 
 
 def test_rescoring_asks_nobody_and_is_a_run_of_its_own(folder: Path) -> None:

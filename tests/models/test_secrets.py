@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import ModelError
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import HIDDEN, Secrets
+from evenhand.models.hidden_keys import HIDDEN, Secrets
 from tests.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
 
 KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)

@@ -84,6 +84,7 @@ def keep_run(
         "id": id, "name": told["frame"]["name"], "digest": id, "state": "running", "ended": None,
         "started": "2026-11-16T09:00:00+00:00", "seed": 0, "fingerprint": fingerprint, "keep": "raw",
         "source": "", "setup": to_stored_json(told), "summary": None, "taken_from": None, "holder": None,
+        "imported": None,
     }  # fmt: skip
     made = results or [result(at, name, one) for name, row in scores.items() for at, one in enumerate(row)]
     count = max((one["position"] for one in made), default=-1) + 1

@@ -12,7 +12,7 @@ def run_row(**changed: object) -> Row:
     return {
         "id": RUN, "name": "support", "digest": "d1", "state": "running", "started": "2026-11-16T05:12:33+00:00",
         "ended": None, "seed": 7, "fingerprint": "f1", "keep": "raw", "source": "name: support\n", "setup": '{"a":1}',
-        "summary": None, "taken_from": None, "holder": None, **changed,
+        "summary": None, "taken_from": None, "holder": None, "imported": None, **changed,
     }  # fmt: skip
 
 

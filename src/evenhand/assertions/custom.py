@@ -19,6 +19,7 @@ from typing import IO
 from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import InputError
+from evenhand.files.program_environment import build_program_environment
 from evenhand.files.python_functions import import_by_name
 from evenhand.wording import shorten_to_line
 
@@ -26,6 +27,7 @@ CustomFunction = Callable[[dict[str, object]], object]
 HideSecrets = Callable[[str], str]
 
 CURRENT_FOLDER = Path()
+NO_VARIABLES: Mapping[str, str] = {}
 
 
 def explain_unrunnable_custom(leaf: Assertion, folder: Path = CURRENT_FOLDER) -> str:
@@ -44,16 +46,24 @@ def explain_unrunnable_custom(leaf: Assertion, folder: Path = CURRENT_FOLDER) ->
 
 
 def run_custom_assertion(
-    leaf: Assertion, facts: AssertionFacts, seconds: float = 30, folder: Path = CURRENT_FOLDER, hide: HideSecrets = str
+    leaf: Assertion,
+    facts: AssertionFacts,
+    seconds: float = 30,
+    folder: Path = CURRENT_FOLDER,
+    hide: HideSecrets = str,
+    environ: Mapping[str, str] = NO_VARIABLES,
 ) -> AssertionMeasurement:
     """What the function or the command of a `custom` assertion says; whatever it does, it ends in a measurement.
 
-    Both are looked for from `folder`, and a command runs there. `hide` takes out of their words what nobody may read.
+    Both are looked for from `folder`, and a command runs there, with what it needs of `environ` and what `env` names.
+    `hide` takes out of their words what nobody may read.
     """
     arguments, told = dict(leaf.arguments), _facts_for_custom_assertion(facts)
     match arguments.get("command"), arguments.get("function"):
         case tuple(command), _:
-            said = _run_custom_command(command, told, seconds, folder)
+            names = arguments.get("env")
+            known = build_program_environment(environ, names if isinstance(names, tuple) else ())
+            said = _run_custom_command(command, told, seconds, folder, known)
         case _, str(function):
             said = _call_custom_function(function, told, seconds, folder)
         case _:
@@ -103,10 +113,10 @@ def _load_custom_function(name: str, folder: Path) -> CustomFunction:
 
 
 def _run_custom_command(
-    command: tuple[str, ...], told: dict[str, object], seconds: float, folder: Path
+    command: tuple[str, ...], told: dict[str, object], seconds: float, folder: Path, environ: Mapping[str, str]
 ) -> AssertionMeasurement:
     try:
-        ended = run_assertion_command(command, json.dumps(told, default=str).encode(), seconds, folder)
+        ended = run_assertion_command(command, json.dumps(told, default=str).encode(), seconds, folder, environ)
     except (OSError, ValueError, RecursionError) as problem:
         return AssertionMeasurement(why=f"{command[0]} cannot be run: {problem}")
     if ended.cut_short:
@@ -169,11 +179,15 @@ class CommandResult:
     cut_short: str = ""
 
 
-def run_assertion_command(command: Sequence[str], stdin: bytes, seconds: float, folder: Path) -> CommandResult:
+def run_assertion_command(
+    command: Sequence[str], stdin: bytes, seconds: float, folder: Path, environ: Mapping[str, str]
+) -> CommandResult:
     """Run a command without a shell, in a process group of its own that ends with it."""
     until = monotonic() + seconds
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environ, start_new_session=True
+    )
     assert process.stdin and process.stdout and process.stderr
     stdout, stderr = (_CheckCommandReader(one, process.pid) for one in (process.stdout, process.stderr))
     writer = threading.Thread(target=_write_check_command_input, args=(process.stdin, stdin), daemon=True)

@@ -15,6 +15,8 @@ from evenhand.assertions.facts import AssertionFinding
 
 AssertionLayer = Literal["fact", "behavior"]
 SET_KIND = "assert_set"
+EXECUTED_KIND = "custom"  # The one kind that runs what is not ours.
+CHECK_WORD = "check"  # Names a check that the eval defines.
 KIND_ALIASES: Mapping[str, str] = MappingProxyType({"tool_called": "tools_called"})
 
 
@@ -63,6 +65,8 @@ _FUNCTION = AssertionParameter(
     name="function", sort=types.FUNCTION, means="a Python function: python:MODULE:FUNCTION")
 _COMMAND = AssertionParameter(
     name="command", sort=types.COMMAND, means="a command and its arguments; no shell reads it")
+_ENV = AssertionParameter(
+    name="env", sort=types.TEXTS, means="names of environment variables that the command gets beside PATH and the like")
 _CASE = AssertionParameter(
     name="ignore_case", sort=types.FLAG, means="whether A and a are the same letter", default=False)
 _TO = AssertionParameter(
@@ -118,7 +122,7 @@ _BEHAVIOR_KINDS: dict[str, _KindRow] = {
     "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called, (_TOOLS,), "trace"),
     "tools_count_min": ("{min} tool calls or more", traces.check_tools_count, (_LEAST,), "trace"),
     "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count, (_MOST,), "trace"),
-    "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND), ""),
+    "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND, _ENV), ""),
 }
 # fmt: on
 _KIND_ROWS: tuple[tuple[AssertionLayer, dict[str, _KindRow]], ...] = (
@@ -152,6 +156,10 @@ _SHARED_FIELDS_SCHEMA: ArgumentSchema = {
     },
     "name": {"type": ["string", "number", "boolean"], "minLength": 1, "pattern": r"\S"},
 }
+_NAMED_CHECK_SCHEMA: ArgumentSchema = {
+    CHECK_WORD: {"type": "string", "minLength": 1, "description": "A check that the eval defines under `checks`."},
+    **_SHARED_FIELDS_SCHEMA,
+}
 
 
 def build_assertions_schema() -> ArgumentSchema:
@@ -164,6 +172,7 @@ def build_assertions_schema() -> ArgumentSchema:
                 "anyOf": [
                     *(_build_assertion_schema(word, kind) for word, kind in words.items()),
                     _build_any_all_assertion_schema(),
+                    _build_assertion_object_schema(_NAMED_CHECK_SCHEMA, [CHECK_WORD]),
                 ]
             },
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ from evenhand.assertions.assertion import (
 )
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts
-from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND
+from evenhand.assertions.kinds import ASSERTION_KINDS, CHECK_WORD, EXECUTED_KIND, KIND_ALIASES, SET_KIND
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.files.tree import (
     FieldReader,
@@ -31,7 +32,7 @@ from evenhand.files.tree import (
 from evenhand.model.sample import VariantOutput
 
 SHARED_FIELDS = ("not", "weight", "name")  # What may stand beside any kind.
-KIND_WORDS = (*ASSERTION_KINDS, *KIND_ALIASES, SET_KIND)
+KIND_WORDS = (*ASSERTION_KINDS, *KIND_ALIASES, SET_KIND, CHECK_WORD)
 _MAPPING_ARGUMENT_KINDS = ("json_schema",)  # Kinds whose argument is a mapping of somebody else's.
 
 
@@ -41,28 +42,62 @@ class _SharedFields(TypedDict, total=False):
     name: str | None
 
 
-def read_assertions(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> tuple[AnyAssertion, ...]:
-    """The assertions in a list; files that they name are found from the folder."""
+NamedChecks = Mapping[str, AnyAssertion]
+NO_CHECKS: NamedChecks = {}
+
+
+def read_assertions(
+    node: TreeNode,
+    folder: Path,
+    faults: list[Fault],
+    path: FaultPath,
+    checks: NamedChecks = NO_CHECKS,
+    *,
+    may_execute: bool = True,
+) -> tuple[AnyAssertion, ...]:
+    """The assertions in a list; files that they name are found from the folder, and named checks in `checks`.
+
+    Where `may_execute` is false, as in data, no function and no command of its own may stand there.
+    """
     if is_null_node(node):
         return ()
     if not isinstance(node, SequenceNode):
         hint = "begin each with a dash: - contains: refund"
         faults.append(Fault(f"expected a list of assertions, got {describe_node(node)}", hint, path))
         return ()
-    reader = _AssertionParser(folder, faults)
+    reader = _AssertionParser(folder, faults, checks, may_execute)
     read = [reader.parse_assertion(item, (*path, position)) for position, item in enumerate(node.items)]
     return tuple(one for one in read if one is not None)
 
 
 def read_plain_assertions(
-    data: object, folder: Path, faults: list[Fault], path: FaultPath = ()
+    data: object, folder: Path, faults: list[Fault], path: FaultPath = (), checks: NamedChecks = NO_CHECKS
 ) -> tuple[AnyAssertion, ...]:
-    """The assertions in plain data, such as those of one sample."""
+    """The assertions in plain data of a program."""
     try:
-        return read_assertions(build_tree(data), folder, faults, path)
+        return read_assertions(build_tree(data), folder, faults, path, checks)
     except InputError as error:
         faults.extend(error.within(*path).faults)
         return ()
+
+
+def read_data_assertions(
+    data: object, folder: Path, faults: list[Fault], checks: NamedChecks
+) -> tuple[AnyAssertion, ...]:
+    """The assertions of a sample, which may be anybody's: nothing in them is executed."""
+    path = ("assertions",)
+    try:
+        return read_assertions(build_tree(data), folder, faults, path, checks, may_execute=False)
+    except InputError as error:
+        faults.extend(error.within(*path).faults)
+        return ()
+
+
+def read_checks(fields: FieldReader, folder: Path) -> dict[str, AnyAssertion]:
+    """The checks that an eval defines under `checks`, by name, for its samples to name."""
+    reader = _AssertionParser(folder, fields.faults, NO_CHECKS, may_execute=True)
+    read = {name: reader.parse_assertion(node, path) for name, node, path in fields.pairs("checks")}
+    return {name: one for name, one in read.items() if one is not None}
 
 
 def check_output(
@@ -83,6 +118,8 @@ def check_output(
 class _AssertionParser:
     folder: Path
     faults: list[Fault]
+    checks: NamedChecks
+    may_execute: bool
 
     def parse_assertion(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
         """One assertion, or None where something is wrong with it; one of its keys says the kind."""
@@ -102,12 +139,19 @@ class _AssertionParser:
             hint = suggest_known_word_in_error(first[:40], KIND_WORDS)
             self.faults.append(Fault(f"unknown assertion {first[:80]!r}", hint, (*path, first)))
             return None
+        if words[0] == EXECUTED_KIND and not self.may_execute:
+            what = "data cannot say what is executed: this is not run"
+            hint = "define it in the eval, checks: {NAME: {custom: …}}, and write check: NAME here"
+            self.faults.append(Fault(what, hint, (*path, EXECUTED_KIND)))
+            return None
+        read: AnyAssertion | None
         try:
-            read = (
-                self._parse_assertion_set(node, path)
-                if words == [SET_KIND]
-                else self._parse_single_assertion(node, words[0], path)
-            )
+            if words == [SET_KIND]:
+                read = self._parse_assertion_set(node, path)
+            elif words == [CHECK_WORD]:
+                read = self._parse_named_check(node, path)
+            else:
+                read = self._parse_single_assertion(node, words[0], path)
         except InputError as error:
             self.faults.extend(error.within(*path).faults)
             return None
@@ -154,6 +198,26 @@ class _AssertionParser:
             paths = [places.get(str(fault.path[0]) if fault.path else "", (word,)) for fault in error.faults]
             moved = (replace(fault, path=path) for fault, path in zip(error.faults, paths, strict=True))
             raise InputError(*moved) from None
+
+    def _parse_named_check(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
+        """A check of the eval; what is said beside its name counts in place of what the eval says."""
+        fields = FieldReader(node, {CHECK_WORD, *SHARED_FIELDS}, self.faults, path)
+        name = fields.text(CHECK_WORD) or ""
+        check = self.checks.get(name)
+        if check is None:
+            known = suggest_known_word_in_error(name[:40], self.checks) if self.checks else ""
+            what = f"the eval defines no check {name[:60]!r}"
+            self.faults.append(Fault(what, known or "it does so by checks: {NAME: {custom: …}}", (*path, CHECK_WORD)))
+            return None
+        counts = self._parse_shared_assertion_fields(fields, None)
+        if counts is None:
+            return None
+        return replace(
+            check,
+            weight=counts["weight"] if "weight" in fields else check.weight,
+            negated=check.negated != counts["negated"],
+            name=counts["name"] or check.name or name,
+        )
 
     def _parse_assertion_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
         outer = FieldReader(node, {SET_KIND, *SHARED_FIELDS}, self.faults, path)

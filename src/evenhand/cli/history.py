@@ -10,7 +10,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.report.phrases import describe_reported_selection
+from evenhand.report.phrases import describe_reported_selection, format_run_origin
 from evenhand.wording import format_figure, format_fraction
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     """A row for each run; what strayed, and where the numbers stopped being comparable, below it."""
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
+        "origin": [format_run_origin(line.evaluation.imported) for line in lines],
         "score": _format_history_scores([line.evaluation.score for line in lines]),
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
@@ -57,7 +58,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
     for told in format_cli_composite_lines({line.evaluation.run: line.evaluation.computed for line in lines}):
         screen.line(told, indent=2)
-    newest = max(lines, key=lambda line: (line.evaluation.ended, line.evaluation.run))
+    newest = max(lines, key=lambda line: (not line.evaluation.imported, line.evaluation.ended, line.evaluation.run))
     last = newest.evaluation.consistency
     screen.line(f"latest: {last}", indent=2)
     for line in (line for line in lines if line is not newest):

@@ -87,11 +87,13 @@ def open_output_option(output: str | None) -> Iterator[TextIO]:
         with until_reader_leaves():
             yield sys.stdout
         return
+    from evenhand.workflows.report import open_report_file  # Whoever writes a file has loaded it.
+
     path = Path(output)
     refuse_output_folder(path)
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
+        with open_report_file(part, path) as stream:
             yield stream
         part.replace(path)
     except OSError as problem:

@@ -35,6 +35,7 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_samples,
     describe_reported_selection,
@@ -65,7 +66,7 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
     _print_run_verdict(screen, head)
     run = head["run"]
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
-    state = [describe_unfinished_in_report(run)] if describe_unfinished_in_report(run) else []
+    state = list(filter(None, (describe_unfinished_in_report(run), describe_reported_origin(run))))
     part = describe_reported_selection(run.get("selection"))
     samples = f"{describe_reported_samples(run)} ({part})" if part else describe_reported_samples(run)
     sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]

@@ -79,12 +79,16 @@ def export_run_command(run: str, output: str | None) -> None:
 
 @runs_command.command("import")
 @click.argument("file", metavar="FILE")
-def import_run_command(file: str) -> None:
-    """Take in a run that `evenhand runs export` wrote, unchanged."""
+@click.option("--trust-replies", is_flag=True, help="Let other runs use its replies as if they had been asked here.")
+@click.option("--baseline", metavar="NAME", help="Pin it under this name.")
+def import_run_command(file: str, trust_replies: bool, baseline: str | None) -> None:
+    """Take in a run that `evenhand runs export` wrote, as a guest: marked, and never the latest."""
     from evenhand.workflows.runs import import_run
 
-    id = import_run(None, file, open_stdin())
+    id = import_run(None, file, open_stdin(), trust_replies=trust_replies, baseline=baseline)
     print_message(f"run {id} is here now: evenhand report {id}")
+    if baseline is not None:
+        print_message(f"baseline {baseline} is run {id} now")
 
 
 @runs_command.command("rescore")
@@ -163,11 +167,14 @@ def _print_run_groups(runs: Sequence[RunListing]) -> None:
 
 
 def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool = True) -> None:
+    from evenhand.report.phrases import format_run_origin
+
     states = [one.state for one in runs]
     columns = {
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs] if named else [],
         "state": [] if set(states) == {"finished"} else states,
+        "origin": [format_run_origin(one.imported) for one in runs],
         "samples": [_format_listed_samples(one) for one in runs],
         "composite": [
             ", ".join(f"{name} {format_figure(one.composites[name])}" for name in one.variants) for one in runs

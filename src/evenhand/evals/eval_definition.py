@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
-from evenhand.assertions.reading import read_plain_assertions
+from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, SharedSampleFaults
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.eval_scoring import (
@@ -25,6 +25,7 @@ from evenhand.evals.eval_scoring import (
 )
 from evenhand.evals.python_eval import (
     GivenAssertions,
+    GivenChecks,
     GivenJudges,
     GivenNumber,
     GivenRubric,
@@ -68,6 +69,7 @@ class Eval:
     rubrics: ReadFrom[Mapping[str, GivenRubric] | Sequence[Any], Mapping[str, Rubric]] = NOT_GIVEN
     own_rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # Of samples, once they are checked.
     assertions: ReadFrom[GivenAssertions, tuple[AnyAssertion, ...]] = NOT_GIVEN
+    checks: ReadFrom[GivenChecks, Mapping[str, AnyAssertion]] = NOT_GIVEN  # That samples may name.
     dialogue: str | None = None  # Pairwise, where the eval says so for all of its rubrics.
     judges: ReadFrom[GivenJudges, tuple[str, ...]] = EMBEDDED_ONLY
     judge_objects: Mapping[str, object] = field(default_factory=dict)  # Those that are no names of models, by name.
@@ -110,7 +112,8 @@ class Eval:
     def _is_read(self) -> bool:
         """Whether every field holds what a run takes, as after an eval file: nothing is left to read or to refuse."""
         kinds = {"name": str, "repeats": int, "how": JudgeOptions, "limits": Limits, "folder": Path}
-        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction)
+        checks = self.checks, AnyAssertion
+        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction), checks
         lists = (self.judges, str), (self.guards, str), (self.assertions, AnyAssertion)
         return (
             all(isinstance(getattr(self, name), kind) for name, kind in kinds.items())
@@ -134,11 +137,13 @@ class Eval:
         reader = PythonEvalReader(Path(self.folder), faults)
         variants, samples = reader.read_variants(self.variants, reader.read_samples(self.samples))
         judges, objects = reader.read_judges(self.judges)
+        checks = reader.read_checks(self.checks or {})
         read: dict[str, object] = {
             "samples": samples,
             "variants": variants,
             "rubrics": reader.read_rubrics(self.rubrics or {}, rubric),
-            "assertions": reader.read_assertions(self.assertions or ()),
+            "assertions": reader.read_assertions(self.assertions or (), checks),
+            "checks": checks,
             "judges": judges,
             "judge_objects": {**self.judge_objects, **objects},
             "gates": {name: reader.read_number(least, "gates", name) for name, least in (self.gates or {}).items()},
@@ -186,7 +191,7 @@ class Eval:
         if sample.assertions is None:
             return self.assertions
         faults: list[Fault] = []
-        own = read_plain_assertions(sample.assertions, self.folder, faults, ("assertions",))
+        own = read_data_assertions(sample.assertions, self.folder, faults, self.checks)
         if faults:
             raise EvalError(*(fault.within(sample.id) for fault in faults))
         return (*self.assertions, *own)
@@ -210,7 +215,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
 
     Settings in the environment override the rubrics that samples bring.
     """
-    outside = list_outside_assertions(eval.assertions)
+    outside = list_outside_assertions((*eval.assertions, *eval.checks.values()))
     own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
@@ -253,10 +258,8 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
     has_rubric = not brings_rubric or eval.own_rubrics.add_sample_rubric(sample, faults)
     if sample.assertions is not None:
         told = len(faults)
-        own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
-        outside = list_outside_assertions(own)
-        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_eval_checks(outside, eval.folder)]
-        seen.questions |= {leaf.kind for leaf in outside if leaf.kind in JUDGE_QUESTIONS}
+        own = read_data_assertions(sample.assertions, eval.folder, faults, eval.checks)
+        seen.questions |= {leaf.kind for leaf in list_outside_assertions(own) if leaf.kind in JUDGE_QUESTIONS}
         if len(faults) > told:
             return
     if not has_rubric:
@@ -276,10 +279,7 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
 
 def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> list[str]:
     """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
-    return [why for leaf in outside if leaf.kind == "custom" and (why := _explain_unknown_eval_check(leaf, folder))]
-
-
-_explain_unknown_eval_check = cache(explain_unrunnable_custom)  # One check may stand in every sample.
+    return [why for leaf in outside if leaf.kind == "custom" and (why := explain_unrunnable_custom(leaf, folder))]
 
 
 def count_eval_samples(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions.reading import read_assertions
+from evenhand.assertions.reading import read_assertions, read_checks
 from evenhand.errors import (
     EvalError,
     Fault,
@@ -109,13 +109,8 @@ def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> E
         eval = Eval(**parts)
     except InputError as error:
         raise EvalError(*faults, *error.faults) from None
-    checks = reader.fields.node("assertions")
-    assertions = () if checks is None else read_assertions(checks, Path(), faults, ("assertions",))
-    settings = (
-        reader.read_judge_settings()
-        | reader.read_run_settings(eval.variants, eval.rubrics)
-        | {"assertions": assertions}
-    )
+    assertions = reader.read_eval_assertions()
+    settings = reader.read_judge_settings() | reader.read_run_settings(eval.variants, eval.rubrics) | assertions
     if faults:
         raise EvalError(*faults)
     return replace(eval, **{name: value for name, value in settings.items() if name not in parts})
@@ -135,7 +130,7 @@ class _EvalReader:
     def read_eval(self) -> Eval:
         """The eval, or an error with all that is wrong."""
         fields, folder = self.fields, self.folder
-        node, named, checks = fields.node("samples"), fields.node("variants"), fields.node("assertions")
+        node, named = fields.node("samples"), fields.node("variants")
         if node is None:
             fields.fault("an eval needs samples", "a list, or a file: samples: samples.jsonl")
         samples = None if node is None else open_samples(node, folder, self.faults, ("samples",))
@@ -147,12 +142,18 @@ class _EvalReader:
         rubrics, dialogue = self._read_rubrics(), fields.choice("dialogue", EVAL_DIALOGUES)
         if dialogue is not None:
             rubrics = {tag: set_pairwise_eval_rubric(rubric) for tag, rubric in rubrics.items()}
-        assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
-        settings = self.read_judge_settings() | self.read_run_settings(variants, rubrics)
+        settings = self.read_eval_assertions() | self.read_judge_settings() | self.read_run_settings(variants, rubrics)
         if self.faults or samples is None:
             raise EvalError(*self.faults)
         settings |= {"dialogue": dialogue, "folder": folder}
-        return Eval(samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, **settings)
+        return Eval(samples=samples, variants=variants, rubrics=rubrics, **settings)
+
+    def read_eval_assertions(self) -> dict[str, Any]:
+        """What is checked by rule: the checks that samples may name, and the assertions on every output."""
+        checks = read_checks(self.fields, self.folder) if "checks" in self.fields else {}
+        node, path = self.fields.node("assertions"), ("assertions",)
+        assertions = () if node is None else read_assertions(node, self.folder, self.faults, path, checks)
+        return {"assertions": assertions, "checks": checks}
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""

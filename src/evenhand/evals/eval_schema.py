@@ -122,6 +122,7 @@ HTTP_FIELDS: Json = {
 VARIANT_FIELDS: Json = {
     "outputs": {**_TEXT, "description": "A JSONL file of recorded outputs; without it they come with the samples."},
     "command": {"anyOf": [_TEXT, {"type": "array", "items": _NAME, "minItems": 1}]},
+    "env": {"type": "array", "items": _TEXT, "description": "Environment variables that a command gets, by name."},
     "http": {"anyOf": [_TEXT, _eval_object_schema(HTTP_FIELDS, "url")]},
     "python": {**_TEXT, "description": "MODULE:FUNCTION"},
     "model": _TEXT,
@@ -165,6 +166,10 @@ EVAL_FIELDS: Json = {
     },
     "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
+    "checks": {
+        **_eval_map_schema({"$ref": "#/$defs/assertion"}),
+        "description": "Checks by name; an assertion of a sample names one: check: NAME.",
+    },
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_WEIGHT)]},
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from evenhand.assertions.assertion import AnyAssertion
-from evenhand.assertions.reading import read_plain_assertions
+from evenhand.assertions.reading import NamedChecks, read_plain_assertions
 from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_known_word_in_error
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import read_output_value
@@ -37,6 +37,7 @@ GivenVariants = Mapping[str, GivenVariant] | VariantFunction
 GivenRubric = Rubric | str | Path | Mapping[str, Any]
 GivenNumber = int | float | Decimal | Fraction | str
 GivenAssertions = Sequence[AnyAssertion | Mapping[str, Any]]
+GivenChecks = Mapping[str, AnyAssertion | Mapping[str, Any]]
 
 
 SAMPLES_HINT = 'as in samples=[{"input": "…", "reference": "…"}]'
@@ -211,13 +212,26 @@ class PythonEvalReader:
             self.faults.append(Fault("an eval needs a judge", "leave judges out for the embedded one", ("judges",)))
         return tuple(names), objects
 
-    def read_assertions(self, given: GivenAssertions) -> tuple[AnyAssertion, ...]:
+    def read_checks(self, given: GivenChecks) -> dict[str, AnyAssertion]:
+        """Named checks, read or as plain data."""
+        checks: dict[str, AnyAssertion] = {}
+        for name, one in given.items():
+            if isinstance(one, Mapping):
+                faults: list[Fault] = []
+                for read in read_plain_assertions([one], self.folder, faults, ("checks",)):
+                    checks[name] = read
+                self.faults += [replace(fault, path=("checks", name, *fault.path[2:])) for fault in faults]
+            else:
+                checks[name] = one
+        return checks
+
+    def read_assertions(self, given: GivenAssertions, checks: NamedChecks) -> tuple[AnyAssertion, ...]:
         """Assertions, read or as plain data."""
         read: list[AnyAssertion] = []
         for at, one in enumerate(given):
             if isinstance(one, (Mapping, str)):
                 faults: list[Fault] = []
-                read += read_plain_assertions([one], self.folder, faults, ("assertions",))
+                read += read_plain_assertions([one], self.folder, faults, ("assertions",), checks)
                 # Each is read as a list of one, and its place is that in the list of all.
                 self.faults += [replace(fault, path=("assertions", at, *fault.path[2:])) for fault in faults]
             else:

@@ -20,15 +20,14 @@ from evenhand.models.function_model import (
     load_model_function,
     name_function_model,
 )
+from evenhand.models.hidden_keys import find_environment_secrets
 from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
 from evenhand.models.model_names import (
-    KEY_VARIABLES,
     PROVIDERS,
     EmbeddedRules,
     FunctionPath,
     GgufFile,
     ReplayFile,
-    Secrets,
     parse_model_name,
     parse_url_origin,
 )
@@ -62,7 +61,7 @@ class Connections:
         self._environ = environ
         self._limits = limits or Limits()
         self._clock = clock or Clock()
-        self._secrets = Secrets([environ.get(variable, "") for variable in KEY_VARIABLES])
+        self._secrets = find_environment_secrets(environ)
         self._ledger = BudgetLedger(prices, budget)
         self._http: HttpClient | None = None
         self._is_shut = False

@@ -20,8 +20,9 @@ from typing import Any
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
 from evenhand.files.python_functions import import_by_name
+from evenhand.models.hidden_keys import Secrets, hide_keys_in_reply
 from evenhand.models.limits import Limits
-from evenhand.models.model_names import FunctionPath, Secrets
+from evenhand.models.model_names import FunctionPath
 from evenhand.models.openai_format import build_request_body, parse_reply_body
 from evenhand.models.requests import Reply, Request, read_provider_object, read_provider_text
 from evenhand.models.server_answers import AcceptedParameters
@@ -67,9 +68,10 @@ class FunctionModel:
             raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
         took = time.monotonic() - began
         if isinstance(answer, Reply) and isinstance(answer.text, str):
+            answer = hide_keys_in_reply(answer, self._secrets)
             return answer if answer.seconds or answer.recorded else replace(answer, seconds=took)
         if isinstance(answer, str):
-            return Reply(text=answer, stop="end", model=self.name, seconds=took)
+            return Reply(text=self._secrets.remove_keys(answer), stop="end", model=self.name, seconds=took)
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
 
 

@@ -1,9 +1,9 @@
-"""Names of models: which one is meant, where it answers, which API key may go there, and keys kept out of texts."""
+"""Names of models: which one is meant, where it answers, and which API key may go there."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -263,60 +263,3 @@ def _make_unknown_model_error(name: str, what: str) -> JudgeError:
     shown = name if len(name) <= 80 else name[:79] + "…"
     shown = re.sub(r"[?#].*", "?…", re.sub(r"//[^/@]*@", "//…@", shown))  # There may be a password in its URL.
     return JudgeError(Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {shown!r}"))
-
-
-HIDDEN = "[key hidden]"
-KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
-
-_PIECE = 8  # So many characters in a row of a key give too much of it away.
-_LONGEST = 2000
-_LOOKS_LIKE_A_KEY = re.compile(
-    r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
-      | \b(?:AIza|AKIA)[\w-]{8,}
-      | [^\s"',;:=<>(]*[*•]{3,}[^\s"',;<>)]*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Secrets:
-    """The keys in use. It never shows them."""
-
-    keys: Sequence[str] = field(default=(), repr=False)  # As they are set; an empty one is none.
-
-    def hide_keys(self, text: str) -> str:
-        """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
-        text = text[:_LONGEST]
-        for key in self.list_keys():
-            text = _hide_key_pieces(text.replace(key, HIDDEN), key)
-        text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
-        line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-        return line if len(line) <= 300 else line[:299] + "…"
-
-    def list_keys(self) -> list[str]:
-        """All of them, the longest first: one key may be part of another."""
-        return sorted({key.strip() for key in self.keys if key.strip()}, key=len, reverse=True)
-
-    def remove_keys(self, text: str) -> str:
-        """A reply as it came, unless it repeats a whole key."""
-        for key in self.list_keys():
-            if len(key) >= _PIECE and key in text:
-                text = text.replace(key, HIDDEN)
-        return text
-
-
-def _hide_key_pieces(text: str, key: str) -> str:
-    """The text with every stretch that eight or more characters of the key cover hidden."""
-    covered = bytearray(len(text))
-    for start in range(len(key) - _PIECE + 1):
-        piece = key[start : start + _PIECE]
-        found = text.find(piece)
-        while found >= 0:
-            covered[found : found + _PIECE] = b"\1" * _PIECE
-            found = text.find(piece, found + 1)
-    if not any(covered):
-        return text
-    return "".join(
-        letter if not covered[place] else "" if place and covered[place - 1] else HIDDEN
-        for place, letter in enumerate(text)
-    )

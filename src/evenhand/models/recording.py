@@ -10,6 +10,7 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, JudgeError, RefusedError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonField, JsonShape, read_json_string
+from evenhand.files.private_files import open_private_bytes
 from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs, read_provider_object
 
 _BEGINNING = b'{"key": "'
@@ -26,7 +27,7 @@ class ModelReplyRecorder:
                 raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
         try:
             # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
-            self._file = path.open("ab", buffering=0)
+            self._file = open_private_bytes(path, "ab", buffering=0)
             with path.open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - 1))

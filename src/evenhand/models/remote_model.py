@@ -6,15 +6,16 @@ import asyncio
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 
 import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.models import anthropic_format, openai_format
+from evenhand.models.hidden_keys import Secrets, hide_keys_in_reply
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
-from evenhand.models.model_names import OPENAI_BASE, ModelAddress, Secrets
+from evenhand.models.model_names import OPENAI_BASE, ModelAddress
 from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
 from evenhand.models.server_answers import (
     AcceptedParameters,
@@ -172,7 +173,7 @@ class RemoteModel:
             reply = "it is nested too deep"
         if isinstance(reply, str):
             return ServerProblem("busy", f"the answer cannot be read: {reply}")
-        return _hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
+        return hide_keys_in_reply(reply, line.secrets)
 
     def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
         """Give up the parameter that the server refused, for this question and all later ones."""
@@ -230,22 +231,6 @@ def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> 
     listed = entries[:_MOST_LISTED] if isinstance(entries, list) else []
     found = [read_provider_object(entry).get("id") for entry in listed]
     return tuple(secrets.hide_keys(id) for id in found if isinstance(id, str) and id)
-
-
-def _hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
-    """The reply, unless the server put a key into it: a reply is stored and shown."""
-    tokens = "".join(place.token for place in reply.places)
-    likely = [token for place in reply.places for token, _ in place.likely]
-    texts = "\n".join((reply.text, reply.model, reply.request_id or "", tokens, *likely))
-    if secrets.remove_keys(texts) == texts:
-        return reply
-    return replace(
-        reply,
-        text=secrets.remove_keys(reply.text),
-        model=secrets.remove_keys(reply.model),
-        request_id=secrets.remove_keys(reply.request_id) if reply.request_id else None,
-        places=(),
-    )
 
 
 @dataclass(slots=True)

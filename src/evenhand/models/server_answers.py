@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from evenhand.models.hidden_keys import Secrets
 from evenhand.models.limits import parse_retry_after
-from evenhand.models.model_names import Secrets
 from evenhand.models.requests import read_provider_object
 
 

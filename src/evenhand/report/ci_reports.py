@@ -85,7 +85,8 @@ def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextI
         started = str(run["started"])[:19]  # Readers of the format know no time zone.
         counts = _count_junit_cases([suite])
         stream.write(f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **counts)}>\n")
-        about = {f"run.{name}": run[name] for name in ("id", "fingerprint", "evenhand")}
+        known = ("id", "fingerprint", "evenhand", *(("imported",) if run.get("imported") else ()))
+        about = {f"run.{name}": run[name] for name in known}
         stream.write(_render_junit_properties(about))
         suite.cases.seek(0)
         copyfileobj(suite.cases, stream)

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
+from evenhand.files.private_files import create_private_file
 from evenhand.report.graded import describe_reported_statement, find_score_before_statements
 from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
@@ -63,6 +64,8 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     first = ["id", "variant", "repeat", "state", "score", "composite"]
     adjusted = _list_adjustment_columns(head)
     rest = ["verdict", *adjusted, "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
+    origin = ["imported"] if head["run"].get("imported") else []
+    rest += ["origin"] if origin else []
     rows.writerow(_escape_report_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
@@ -74,7 +77,7 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
             ]
             row += [result["verdict"], *_list_reported_adjustments(result, adjusted)]
             row += [passed.count(True), passed.count(False), output.get("cost")]
-            row += [output.get("latency_ms"), result["why"], output.get("text")]
+            row += [output.get("latency_ms"), result["why"], output.get("text"), *origin]
             rows.writerow(_escape_report_csv_cells(row))
 
 
@@ -168,6 +171,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     )  # fmt: skip
     begun = path.with_name(f"{path.name}.part")
     try:
+        create_private_file(begun)
         with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
             while group := list(islice(rows, ROW_GROUP_SIZE)):
                 shaped = [

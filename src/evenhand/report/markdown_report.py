@@ -31,6 +31,7 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_samples,
     describe_reported_selection,
@@ -230,6 +231,7 @@ def _render_markdown_origin(head: ReportData) -> str:
     parts = [
         f"run {escape_markdown(run['id'], LONGEST_NAME)}",
         describe_reported_samples(run),
+        *([describe_reported_origin(run)] if describe_reported_origin(run) else []),
         *([f"only {escape_markdown(part, LONGEST_REASON)}"] if part else []),
         f"cost {escape_markdown(describe_reported_cost(cost))}",
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",

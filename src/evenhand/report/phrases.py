@@ -69,6 +69,16 @@ def describe_reported_selection(selection: ReportData | None) -> str:
     return " ".join(parts)
 
 
+def format_run_origin(imported: object) -> str:
+    """Where a run was made, for lists; empty where it was made here."""
+    return "imported" if imported else ""
+
+
+def describe_reported_origin(run: ReportData) -> str:
+    """What a reader must know of a run that was made elsewhere; empty where it was made here."""
+    return "imported: its replies are what its file says" if run.get("imported") else ""
+
+
 def describe_safety_gate_finding(one: ReportData) -> str:
     """What the safety gate capped: weapon_making in 3 outputs, the first in s2: “…”."""
     passage = f": “{one['passage']}”" if one["passage"] else ""

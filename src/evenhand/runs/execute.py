@@ -16,7 +16,7 @@ from evenhand.assertions.assertion import Assertion, check_assertion, list_outsi
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
-from evenhand.evals.eval_definition import RecheckedSamples
+from evenhand.evals.eval_definition import Eval, RecheckedSamples
 from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
@@ -32,7 +32,7 @@ from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_di
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
-from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.models.hidden_keys import Secrets, find_environment_secrets
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
@@ -136,7 +136,7 @@ def _iter_unfinished_run_pieces(
             else:
                 todo.append(repeat)
         if todo:  # The sample is in the queue of the writer before its results are.
-            content = to_stored_json(sample.to_json())
+            content = to_stored_json(worker.secrets.remove_from_data(sample.to_json()))
             book.writer.put("samples", {"run": book.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
@@ -161,6 +161,13 @@ async def _score_run_pieces(
         if "abandoned" not in kept:
             course.done += 1
             course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
+
+
+def find_run_secrets(eval: Eval, environ: Mapping[str, str]) -> Secrets:
+    """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
+    endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
+    templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
+    return find_environment_secrets(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
 
 
 async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
@@ -261,8 +268,9 @@ class RunWorker:
             self.course.made += live and isinstance(error, OutputError)
             work.unanswered += live  # A recorded output that is not there will not be there another time.
             self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
-            result.why = str(error)
+            result.why = self.secrets.remove_keys(str(error))
             return result
+        made = self._hide_keys_in_output(made)
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
         assertions = eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
@@ -282,6 +290,7 @@ class RunWorker:
         work.kept += found is not None
         if found is None:
             made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
+            made = self._hide_keys_in_output(made)
         else:
             made = read_sample_output_json(json.loads(found["content"]))
         if found is None or found["run"] != book.run:
@@ -290,12 +299,23 @@ class RunWorker:
         self.course.made += 1
         return made
 
+    def _hide_keys_in_output(self, made: VariantOutput) -> VariantOutput:
+        """The output, unless it repeats a key: it is stored, shown to judges, and reported."""
+        told = write_output_json(made)
+        hidden = self.secrets.remove_from_data(told)
+        return made if hidden == told else read_sample_output_json(hidden)
+
     async def _measure_assertion(
         self, leaf: Assertion, facts: AssertionFacts, result: OutputResult
     ) -> AssertionMeasurement:
         if leaf.kind == "custom":
             return await asyncio.to_thread(
-                run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
+                run_custom_assertion,
+                leaf,
+                facts,
+                folder=self.setup.eval.folder,
+                hide=self.secrets.remove_keys,
+                environ=self.environ,
             )
         if leaf.kind not in JUDGE_QUESTIONS:
             return measure_eval_sample_similarity(leaf, facts)
@@ -314,12 +334,9 @@ class RunWorker:
         ]
 
     @cached_property
-    def _secrets(self) -> Secrets:
-        """The keys of judges and the variables that variants send, which no check may show."""
-        endpoints = [one for one in self.setup.eval.variants.values() if isinstance(one, EndpointVariant)]
-        templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
-        sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
-        return Secrets([self.environ.get(name, "") for name in (*KEY_VARIABLES, *sent)])
+    def secrets(self) -> Secrets:
+        """The keys of judges and the variables that variants send, which are kept nowhere."""
+        return find_run_secrets(self.setup.eval, self.environ)
 
     async def _record_result(self, sample: EvalSample, result: OutputResult) -> ResultOutcome:
         work = result.work

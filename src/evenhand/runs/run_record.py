@@ -197,8 +197,11 @@ def make_run_id(began: datetime) -> str:
 
 
 def find_resumable_run(store: Store, name: str, digest: str) -> Row | None:
-    """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing."""
-    runs = store.list_runs(name)
+    """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing.
+
+    An imported run is no run of ours to go on with.
+    """
+    runs = [row for row in store.list_runs(name) if row["imported"] is None]
     same = (row for row in runs if row["digest"] == digest)
     asked = (row for row in (*same, *runs) if "rescored_from" not in json.loads(row["setup"]))
     return next(asked, None)
@@ -206,11 +209,12 @@ def find_resumable_run(store: Store, name: str, digest: str) -> Row | None:
 
 def list_resumed_runs(store: Store, row: Row) -> list[str]:
     """A run, the one it took over from, the one before that, …: what they made need not be made again."""
-    before = {one["id"]: one["taken_from"] for one in store.list_runs(row["name"])}
+    own = [one for one in store.list_runs(row["name"]) if one["imported"] is None]
+    before = {one["id"]: one["taken_from"] for one in own}
     line, earlier = [row["id"]], row["taken_from"]
-    while earlier is not None:
+    while earlier in before and earlier not in line:
         line.append(earlier)
-        earlier = before.get(earlier)
+        earlier = before[earlier]
     return line
 
 
@@ -229,6 +233,7 @@ class PastEvaluation:
     computed: str  # How the composite was computed from them.
     asked: int  # Calls that were made for it.
     same_as: str | None  # The earlier run with the very same outputs and replies: both are one evaluation.
+    imported: bool  # It is held against those before it, and none against it.
     consistency: Consistency
 
 
@@ -253,7 +258,9 @@ def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> l
         scores = PastScores(fingerprint=mark, scores={**layers, **criteria})
         asked = sum(one["calls"] - one["cached"] for one in summary["judges"]) if summary["judges"] else 1
         digest = own.get("digest")  # Of its outputs and all that was said of them; older runs have none.
-        same_as = seen.setdefault((mark, digest), row["id"]) if digest else row["id"]
+        same_as = seen.get((mark, digest), row["id"]) if digest else row["id"]
+        if digest and row["imported"] is None:
+            seen.setdefault((mark, digest), row["id"])
         others = [kept for run, kept in past.items() if run != same_as]
         one = PastEvaluation(
             run=row["id"],
@@ -267,9 +274,10 @@ def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> l
             computed=composed[1],
             asked=asked,
             same_as=None if same_as == row["id"] else same_as,
+            imported=row["imported"] is not None,
             consistency=check_score_consistency(scores.fingerprint, scores.scores, others),
         )
         found.append(one)
-        if asked and same_as == row["id"]:
+        if asked and same_as == row["id"] and row["imported"] is None:
             past[row["id"]] = scores
     return found

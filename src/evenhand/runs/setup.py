@@ -101,7 +101,7 @@ class RunSetup:
             "frame": write_run_eval_record(self.build_eval_record()),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
-            "assertions": [assertion_to_definition(one) for one in eval.assertions],
+            "assertions": _list_run_assertions(eval),
             "judges": to_scoring_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
             "how": _list_run_judge_options(eval.how),
@@ -137,7 +137,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         if tag in eval.all_rubrics:
             scored = build_run_pair_rubric(rubric, eval.control) if rubric.method.dialogue == PAIRWISE else rubric
             marks[tag] += compute_fingerprint(build_result_composite_rubric(scored, eval.composite.weights))
-    assertions = [assertion_to_definition(one) for one in eval.assertions]
+    assertions = _list_run_assertions(eval)
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
     changes = [eval.composite.list_changes()] if eval.composite.list_changes() else []
@@ -161,6 +161,12 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         },
         digests={name: digest_run_parts(name, one.definition(), *shared) for name, one in eval.variants.items()},
     )
+
+
+def _list_run_assertions(eval: Eval) -> list[Json]:
+    """The assertions on every output, then the checks that samples may name."""
+    checks = [{"check": name, **assertion_to_definition(one)} for name, one in eval.checks.items()]
+    return [*(assertion_to_definition(one) for one in eval.assertions), *checks]
 
 
 def _list_run_judge_options(how: JudgeOptions) -> Json:

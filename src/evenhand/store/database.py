@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from sqlite3 import Connection as SQLiteConnection
 from sqlite3 import Error as SQLiteError
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, insert, inspect, make_url, select
 from sqlalchemy.engine import URL
@@ -21,6 +24,13 @@ from evenhand.store.tables import METADATA, SCHEMA_VERSION, VERSIONS
 DATABASE_VARIABLE = "EVENHAND_DATABASE_URL"
 STORE_FOLDER = ".evenhand"
 STORE_FILE = "store.sqlite"
+ADDRESS_HINT = "as in postgresql://user:password@host:5432/database"
+_SCHEME = re.compile(r"[a-z][a-z0-9+]{0,30}")
+# A scheme, a user with a password, or the words by which PostgreSQL takes them; a single letter is a drive.
+_BROKEN_ADDRESS = re.compile(
+    r"^\s*[a-z][a-z0-9+.-]+:|:[^/]*@|@.*:|^\s*(?:postgres|sqlite|mysql|mariadb)\w*[/\\]{2}|\b(?:host|user|password|dbname)=",
+    re.IGNORECASE,
+)
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
 _SQLITE_PRAGMAS = (
     "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000",
@@ -39,6 +49,19 @@ class StoreLocation:
     url: URL
     shown: str
     file: Path | None = None
+    read_only: bool = False
+
+    def for_reading(self) -> StoreLocation:
+        """The same store; a file that may only be read is opened so, where nothing waits beside it to be written."""
+        file = self.file
+        if file is None or not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+            return self
+        waiting = file.with_name(f"{file.name}-wal")
+        if waiting.exists() and waiting.stat().st_size:
+            return self
+        query = {"uri": "true", "mode": "ro", "immutable": "1"}
+        url = URL.create("sqlite", database=f"file:{quote(str(file.absolute()))}", query=query)
+        return replace(self, url=url, read_only=True)
 
     @contextmanager
     def wrap_errors(self) -> Iterator[None]:
@@ -53,12 +76,15 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     """The store that is meant: what is given, else what the environment names, else the folder .evenhand."""
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
+    if not (isinstance(given, str) and "://" in given):
+        _refuse_broken_address(str(given))
     if isinstance(given, str) and "://" in given:
         scheme = given.partition("://")[0]
+        scheme = scheme if _SCHEME.fullmatch(scheme) else "…"  # It may hold what stands before an @ elsewhere.
         try:
             url = make_url(given)
         except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
-            hint = "as in postgresql://user:password@host:5432/database"
+            hint = ADDRESS_HINT
             raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
         if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
             hint = "a store is a folder or postgresql://user:password@host:5432/database"
@@ -72,13 +98,23 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
 
 
+def _refuse_broken_address(given: str) -> None:
+    """What looks like an address and is none is no folder either: its name would show the password."""
+    if _BROKEN_ADDRESS.search(given) and not Path(given).exists():
+        hint = f"{ADDRESS_HINT}; a folder that is called so must be there"
+        raise StoreError(Fault("cannot be read as an address", hint, where="the address of the store"))
+
+
 def create_store_engine(place: StoreLocation) -> Engine:
     """The engine of a store. A transaction that only reads sees one state of the store from beginning to end."""
     if place.file is not None:
         waiting = {"timeout": LOCK_TIMEOUT}
         # Parameters by name, as in PostgreSQL: rows go to the driver as the dictionaries that they are.
         engine = create_engine(place.url, hide_parameters=True, paramstyle="named", connect_args=waiting)
-        event.listen(engine, "connect", _prepare_sqlite_connection)
+        if place.read_only:
+            event.listen(engine, "connect", _prepare_read_only_connection)
+        else:
+            event.listen(engine, "connect", _prepare_sqlite_connection)
         event.listen(engine, "begin", _begin_sqlite_transaction)
         return engine
     try:
@@ -87,6 +123,10 @@ def create_store_engine(place: StoreLocation) -> Engine:
     except ImportError:
         hint = "pip install 'evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
+
+
+def _prepare_read_only_connection(connection: SQLiteConnection, _record: Any) -> None:
+    connection.isolation_level = None
 
 
 def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
 from evenhand.store.rows import ALLOWED_VALUES, Row, storable_text
-from evenhand.store.tables import BASELINES, CALLS, CONTESTS, LABELS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, CONTESTS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
 _ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
@@ -44,6 +44,7 @@ CALL_FACTS_OF_RUN = select(
     ))
 ).where(CALLS.c.run == bindparam("of_run"))  # fmt: skip
 _IS_REUSABLE = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
+_IS_OWN = CALLS.c.run.not_in(select(RUNS.c.id).where(GUEST))  # What a guest brings is used for nobody else.
 _NEWEST_REPLY = (
     select(CALLS)
     .where(CALLS.c.key == bindparam("wanted"), _IS_REUSABLE)
@@ -115,8 +116,13 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
 
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
+    """Never one that was imported: whoever made it chose its date."""
     query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
-    row = fetch_first_row(connection, query if name is None else query.where(kind.table.c.name == storable_text(name)))
+    query = query if name is None else query.where(kind.table.c.name == storable_text(name))
+    row = fetch_first_row(connection, query.where(RUNS.c.imported.is_(None)) if kind is RUN_KIND else query)
+    if row is None and kind is RUN_KIND and (guest := fetch_first_row(connection, query)) is not None:
+        what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"
+        raise StoreError(Fault(what, hint, where=where))
     if row is None:
         names = connection.execute(select(kind.table.c.name).distinct()).scalars().all()
         what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
@@ -139,9 +145,7 @@ def select_cached_call_rows(connection: Connection, keys: Sequence[str], run: st
     found: dict[str, Row] = {}
     mark = (CALLS.c.at + " " + CALLS.c.run).label("mark")
     for some in _batch_sql_keys(keys):
-        usable = CALLS.c.key.in_(some) & _IS_REUSABLE
-        if run is not None:
-            usable &= CALLS.c.run == run
+        usable = CALLS.c.key.in_(some) & _IS_REUSABLE & (_IS_OWN if run is None else CALLS.c.run == run)
         newest = select(CALLS.c.key, func.max(mark).label("mark")).where(usable).group_by(CALLS.c.key).subquery()
         query = select(CALLS).join(newest, (CALLS.c.key == newest.c.key) & (mark == newest.c.mark))
         found |= {row["key"]: dict(row) for row in connection.execute(query).mappings()}
@@ -175,7 +179,7 @@ class ReplyRowLookup:
         everywhere = run is None
         with self._lock:
             if everywhere not in self._statements:  # Compiled once: that takes ten times as long as a lookup.
-                query = _NEWEST_REPLY if everywhere else _NEWEST_REPLY.where(CALLS.c.run == bindparam("of_run"))
+                query = _NEWEST_REPLY.where(_IS_OWN if everywhere else CALLS.c.run == bindparam("of_run"))
                 self._statements[everywhere] = query.compile(dialect=self._engine.dialect)
             statement = self._statements[everywhere]
             try:

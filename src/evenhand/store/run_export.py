@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
+from math import isfinite
 from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, Select, Table, func, insert, select
@@ -29,10 +30,27 @@ _EXPORT_QUERIES: dict[Table, Select[Any]] = {
 }
 _EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: tuple(_EXPORT_QUERIES)}
 _IMPORT_BATCH = 500
-_LONGEST_EXPORT_LINE = 1 << 28  # Bytes of one line: a file that unpacks without end fills no memory.
+# A file that unpacks without end fills neither memory nor disk: a line is bounded, and so are the values in it, and
+# all lines together by the size of the file. Exports unpack to some ten times their size.
+_LONGEST_EXPORT_LINE = 1 << 25  # Bytes.
+_MOST_JSON_VALUES = 2_000_000
+_FREE_EXPANSION = 1 << 26  # Bytes that any file may unpack to; beyond them, so many for each of its own:
+_MOST_EXPANSION = 200
+_NOT_EXPORTED = ("holder", "imported")  # They belong to the store.
 _JSON_COLUMNS = ("setup", "summary", "content", "reply")
 _TIME_COLUMNS = ("started", "ended", "at")
-_RUN_ID_PATTERN = re.compile(r"(?!latest)[0-9A-Za-z][0-9A-Za-z._-]{0,79}")
+_LONGEST_IMPORTED_TEXT = 10_000  # Characters of what is neither JSON nor the eval itself.
+_UNBOUNDED_COLUMNS = (*_JSON_COLUMNS, "source")
+_RUN_ID_PATTERN = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+_IMPORTED_SHAPES = {
+    "taken_from": _RUN_ID_PATTERN,
+    "cached_from": _RUN_ID_PATTERN,
+    "key": re.compile(r"(?:[0-9a-f]{64}(?: [0-9T:.+Z-]{1,40})?)?"),
+    "score": re.compile(r"-?[0-9]{1,400}(?:/0*[1-9][0-9]{0,399})?"),
+    "composite": re.compile(r"-?[0-9]{1,400}(?:/0*[1-9][0-9]{0,399})?"),
+    "cost": re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,40})?(?:E[+-]?[0-9]{1,2})?"),
+}
+_LARGEST_PLACE = 10_000_000  # Positions and repeats beyond are not of a run that anybody made.
 
 
 def export_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
@@ -51,16 +69,18 @@ def pack_exported_store_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
             packed.write(line)
 
 
-def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str:
-    """Take in a run from its file, and say its id."""
+def insert_run_rows(connection: Connection, source: BinaryIO, where: str, imported: str) -> str:
+    """Take in a run from its file, marked as imported, and say its id."""
     lines = _ImportedLines(source)
     counts = _read_export_header(lines)
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
-        raise _store_import_error(f"has a run with the id {run['id']!r}")
+        raise _store_import_error(f"has a run with the id {run['id'][:80]!r}")
+    _refuse_circular_run(connection, run)
+    lines.content.update(_export_content_line(run))
     here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
-        _insert_imported_rows(connection, RUNS, [run])
+        _insert_imported_rows(connection, RUNS, [{**run, "imported": imported}])
     for table, count in counts.items():
         for start in range(0, count, _IMPORT_BATCH):
             rows = [
@@ -71,7 +91,7 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str
                 _insert_imported_rows(connection, table, rows)
     lines.check_seal()
     if here is not None:
-        raise StoreError(_run_exists_fault(connection, here, lines.seal, where))
+        raise StoreError(_run_exists_fault(connection, here, lines.content.hexdigest(), where))
     return str(run["id"])
 
 
@@ -83,11 +103,20 @@ def _unsealed_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     format = EXPORT_FORMAT if counts["labels"] else 1
     counts = {table.name: counts[table.name] for table in _EXPORTED_TABLES[format]}
     yield _export_line({"evenhand": "run", "format": format, "counts": counts})
-    yield _export_line({"runs": {name: value for name, value in run.items() if name != "holder"}})
+    yield _export_line({"runs": {name: value for name, value in run.items() if name not in _NOT_EXPORTED}})
+    yield from _belonging_export_lines(connection, run)
+
+
+def _belonging_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     for table, query in _EXPORT_QUERIES.items():
         for row in queries.stream_rows(connection, query, run["id"]):
             del row["run"]
             yield _export_line({table.name: row})
+
+
+def _export_content_line(run: Row) -> bytes:
+    """The line of a run but for its summary, which is worked out anew where it is imported."""
+    return _export_line({name: value for name, value in run.items() if name not in (*_NOT_EXPORTED, "summary")})
 
 
 def _export_line(value: object) -> bytes:
@@ -98,9 +127,11 @@ class _ImportedLines:
     """The lines of a file, read one by one and never trusted."""
 
     def __init__(self, source: BinaryIO) -> None:
-        self._packed = gzip.GzipFile(fileobj=source)
+        self._source = _CountedBytes(source)
+        self._packed = gzip.GzipFile(fileobj=self._source)  # type: ignore[call-overload]
+        self._unpacked = 0
         self._seal = sha256()
-        self.seal = ""
+        self.content = sha256()  # Of the rows, without what a store adds or changes.
 
     def read_entry(self, kind: str) -> Row:
         """The next line, which must hold one entry of a kind."""
@@ -108,6 +139,8 @@ class _ImportedLines:
         entry = value.get(kind)
         if len(value) != 1 or not isinstance(entry, dict):
             raise _store_import_error(f"has no {kind!r} where they should be")
+        if kind != RUNS.name:
+            self.content.update(_export_line(value))
         return entry
 
     def read_sealed_line(self) -> Row:
@@ -118,8 +151,7 @@ class _ImportedLines:
 
     def check_seal(self) -> None:
         """The checksum, and nothing after it."""
-        self.seal = self._seal.hexdigest()
-        if _parse_export_json(self._next_line()) != {"sha256": self.seal}:
+        if _parse_export_json(self._next_line()) != {"sha256": self._seal.hexdigest()}:
             raise _store_import_error("does not match its checksum")
         if self._read_line():
             raise _store_import_error("goes on after its end")
@@ -132,11 +164,29 @@ class _ImportedLines:
 
     def _read_line(self) -> bytes:
         try:
-            return self._packed.readline(_LONGEST_EXPORT_LINE)
+            line: bytes = self._packed.readline(_LONGEST_EXPORT_LINE)
         except EOFError:
             raise _store_import_error("is cut off") from None
         except (OSError, zlib.error) as error:
             raise _store_import_error(f"cannot be read: {error}") from None
+        self._unpacked += len(line)
+        if self._unpacked > _FREE_EXPANSION + _MOST_EXPANSION * self._source.count:
+            raise _store_import_error("unpacks to far more than its size")
+        return line
+
+
+class _CountedBytes:
+    """A file that counts what is read of it."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        found = self._source.read(size)
+        self.count += len(found)
+        return found
 
 
 def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
@@ -160,7 +210,7 @@ def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
 
 def _check_imported_row(table: Table, entry: Row) -> Row:
     """An entry whose every field is a column of the table, and of its kind."""
-    columns = {column.name: column for column in table.columns if column.name not in ("run", "holder")}
+    columns = {column.name: column for column in table.columns if column.name not in ("run", *_NOT_EXPORTED)}
     if entry.keys() != columns.keys():
         raise _store_import_error(f"has other fields in its {table.name}")
     for name, value in entry.items():
@@ -171,13 +221,41 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
         if type(value) not in kinds:
             raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
         if name in _JSON_COLUMNS:
-            _parse_export_json(value, whole=False)
-        if name in _TIME_COLUMNS:
-            try:
-                datetime.fromisoformat(value)
-            except ValueError:
-                raise _store_import_error(f"has a time {value[:40]!r}") from None
+            _parse_export_json(value)
+        if name in _TIME_COLUMNS and not _is_stored_time(value):
+            raise _store_import_error(f"has a time {value[:40]!r}")
+        if not _fits_imported_column(name, value):
+            raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
     return entry
+
+
+def _fits_imported_column(name: str, value: str | float) -> bool:
+    """Whether a value is one that a run of ours could have there."""
+    if name in _IMPORTED_SHAPES:
+        return _IMPORTED_SHAPES[name].fullmatch(str(value)) is not None
+    if isinstance(value, str):
+        return name in _UNBOUNDED_COLUMNS or len(value) <= _LONGEST_IMPORTED_TEXT
+    if name in ("position", "repeat"):
+        return 0 <= value < _LARGEST_PLACE
+    return isfinite(value) and (name in ("seed", "number") or value >= 0)
+
+
+def _is_stored_time(text: str) -> bool:
+    """Whether it is a time with its zone, as all that are stored."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _refuse_circular_run(connection: Connection, run: Row) -> None:
+    """A run never took anything over from itself, by way of whatever others."""
+    earlier, seen = run["taken_from"], {run["id"]}
+    while earlier is not None:
+        if earlier in seen:
+            raise _store_import_error("has a run that was taken over from itself")
+        seen.add(earlier)
+        earlier = connection.execute(select(RUNS.c.taken_from).where(RUNS.c.id == earlier)).scalar()
 
 
 def _insert_imported_rows(connection: Connection, table: Table, rows: list[Row]) -> None:
@@ -191,24 +269,31 @@ def _insert_imported_rows(connection: Connection, table: Table, rows: list[Row])
         raise _store_import_error(f"has the same twice in its {table.name}") from None
 
 
-def _run_exists_fault(connection: Connection, here: Row, seal: str, where: str) -> Fault:
-    own = sha256()
-    for line in _unsealed_export_lines(connection, here):
+def _run_exists_fault(connection: Connection, here: Row, content: str, where: str) -> Fault:
+    own = sha256(_export_content_line(here))
+    for line in _belonging_export_lines(connection, here):
         own.update(line)
-    if own.hexdigest() == seal:
+    if own.hexdigest() == content:
         return Fault(f"run {here['id']} is here already", "nothing was changed", where=where)
     hint = "nothing was changed; delete it first, or import into another store"
     return Fault(f"a different run {here['id']} is here", hint, where=where)
 
 
-def _parse_export_json(text: str | bytes, *, whole: bool = True) -> Row:
+def _parse_export_json(text: str | bytes) -> Row:
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    if sum(map(text.count, ",[{")) > _MOST_JSON_VALUES:
+        raise _store_import_error("has a line with more values than any run has")
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_refuse_json_constant)
     except (ValueError, RecursionError):
         raise _store_import_error("has a line that is not JSON") from None
-    if whole and not isinstance(value, dict):
+    if not isinstance(value, dict):
         raise _store_import_error("has a line that is not an entry")
-    return value  # type: ignore[no-any-return]
+    return value
+
+
+def _refuse_json_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _store_import_error(what: str) -> StoreError:

@@ -15,10 +15,12 @@ from sqlalchemy import Connection, Engine, Select, bindparam, delete, func, inse
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
+    STORE_FILE,
     WRITE_OPTIONS,
     StoreLocation,
     create_store_engine,
@@ -92,11 +94,13 @@ class Store(AbstractContextManager["Store"]):
         Where there is none and none may be made, the error says `empty`.
         """
         at = locate_store_database(place, environ)
+        at = at if create else at.for_reading()
         if at.file is not None and not create and not at.file.exists():
             raise StoreError(Fault(empty, where=at.shown))
         with at.wrap_errors():
             if at.file is not None and create:
-                at.file.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(at.file.parent, ignored=at.file.name == STORE_FILE)
+                create_private_file(at.file)  # What SQLite puts beside it has the same mode.
             engine = create_store_engine(at)
             try:
                 prepare_store_tables(engine, at, create=create, empty=empty)
@@ -303,10 +307,18 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             yield from export_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
-    def import_run(self, stream: BinaryIO) -> str:
-        """Take in an exported run unchanged, and say its id; refused if it is cut off, changed, or here already."""
+    def import_run(self, stream: BinaryIO, *, trust_replies: bool = False) -> str:
+        """Take in an exported run as a guest, and say its id; refused if it is cut off, changed, or here already.
+
+        Its replies are used for other runs only where they are trusted.
+        """
         with self._connect(writes=True) as connection:
-            return insert_run_rows(connection, stream, self.shown)
+            return insert_run_rows(connection, stream, self.shown, "trusted" if trust_replies else "guest")
+
+    def replace_summary(self, run: str, summary: str | None) -> None:
+        """Keep another summary, as JSON, of a run that is over."""
+        with self._connect(writes=True) as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(summary=summary))
 
     def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0003"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0005"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -27,6 +27,7 @@ def _run_foreign_key_column() -> Column[str]:
     return Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
+GUEST = text("imported = 'guest'")  # Written out, so that the index is known to fit.
 # What can be long stands last: SQLite then reads the short columns without touching it.
 RUNS = Table(
     "runs",
@@ -35,7 +36,10 @@ RUNS = Table(
     Column("name", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?"),
     *_sql_table_columns(BigInteger, "seed"),
-    *_sql_table_columns(TEXT, "fingerprint", "taken_from?", "holder?", "keep", "summary?", "source", "setup"),
+    *_sql_table_columns(
+        TEXT, "fingerprint", "taken_from?", "holder?", "keep", "imported?", "summary?", "source", "setup"
+    ),
+    Index("ix_runs_guests", "id", sqlite_where=GUEST, postgresql_where=GUEST),
 )
 
 SAMPLES = Table(

@@ -16,6 +16,7 @@ class Baseline:
     run: str
     eval: str
     at: str  # When it was set.
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 @with_opened_user_store
@@ -28,9 +29,10 @@ def set_baseline(store: Store, name: str, run: str) -> tuple[str, str | None]:
 @with_opened_user_store
 def list_baselines(store: Store) -> list[Baseline]:
     """All of them, by name."""
+    found = [(row, store.find_run(row["run"])) for row in store.list_baselines()]
     return [
-        Baseline(name=row["name"], run=row["run"], eval=store.find_run(row["run"])["name"], at=row["at"])
-        for row in store.list_baselines()
+        Baseline(name=row["name"], run=run["id"], eval=run["name"], at=row["at"], imported=run["imported"] is not None)
+        for row, run in found
     ]
 
 

@@ -228,6 +228,8 @@ def _note_about_stored_runs(
         for side, count in zip(sides, pairs.unpaired, strict=True)
         if count
     ]
+    guests = dict.fromkeys(side.run["id"] for side in sides if side.run["imported"])
+    notes += [f"run {id} was imported: its replies are what its file says" for id in guests]
     gates = {tuple(sorted(side.frame.gates.items())) for side in sides}
     notes += [f"the gates are those of {sides[-1].name}"] if len(gates) > 1 else []
     tried = len(control.frame.variants) - 1

@@ -45,6 +45,7 @@ class StoredRunSide:
             "ended": run["ended"],
             "fingerprint": run["fingerprint"],
             "samples": len(self.member.samples),
+            "imported": run["imported"] is not None,
         }
 
 

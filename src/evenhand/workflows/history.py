@@ -52,6 +52,7 @@ class HistoryEntry:
             "criteria": {id: float(value) for id, value in one.criteria.items()},
             "asked": one.asked,
             "same_as": one.same_as,
+            "imported": one.imported,
             "consistency": str(one.consistency),
             "strayed": [entry.criterion for entry in one.consistency.strayed],
             "earlier": {
@@ -91,10 +92,11 @@ def _history_composite_rank(composite: float | None) -> float:
 def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
     lines: list[HistoryEntry] = []
     for one in evaluate_finished_runs(runs, variant):
-        before = lines[-1].evaluation if lines else one
+        ours = [line.evaluation for line in lines if not line.evaluation.imported]  # Nothing is held against a guest.
+        before = ours[-1] if ours else one
         changed = one.fingerprint != before.fingerprint
         trend = None
-        if lines and not changed and one.layers == before.layers:
+        if ours and not changed and one.layers == before.layers:
             trend = _history_composite_trend(one.composite, before.composite)
         lines.append(HistoryEntry(variant=variant, evaluation=one, changed=changed, trend=trend))
     return lines

@@ -63,7 +63,8 @@ def _load_spreads_to_plan(
         return dict.fromkeys(treatments, ExpectedSpread(sd=stated_sd, run=None))
     found: dict[str, ExpectedSpread] = {}
     for row in store.list_runs(name) if store is not None else ():
-        summary = json.loads(row["summary"]) if row["summary"] else {"decision": {"comparisons": []}}
+        own = row["summary"] and row["imported"] is None
+        summary = json.loads(row["summary"]) if own else {"decision": {"comparisons": []}}
         for one in summary["decision"]["comparisons"]:
             if one["composite"] is not None:
                 found.setdefault(one["treatment"], ExpectedSpread(sd=one["composite"]["sd"], run=row["id"]))

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from evenhand.compare.decision import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
+from evenhand.files.private_files import open_private_text
 from evenhand.runs.adjusted_scores import adjust_run_results
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
 from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
@@ -37,6 +39,11 @@ def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Jso
             {**add_stored_label_agreement(opened, row, head), "sensitivity": report_run_sensitivity(opened, row)},
             samples,
         )
+
+
+def open_report_file(part: Path, target: Path) -> TextIO:
+    """A file to write a report to, for its owner alone; `target` is what it will take the place of."""
+    return open_private_text(part, target)
 
 
 @with_opened_user_store
@@ -166,6 +173,10 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
 
     run = store.find_run(id)
     if run["summary"] is not None and run["state"] != "running":
-        return build_report_data(store, run, json.loads(run["summary"]))
-    state = "running" if store.is_run_held(run) else "killed"
-    return build_report_data(store, run, load_stored_head(store, {**run, "state": state}))
+        head = json.loads(run["summary"])
+    else:
+        state = "running" if store.is_run_held(run) else "killed"
+        head = load_stored_head(store, {**run, "state": state})
+    if run["imported"] is not None:  # The mark belongs to the store, not to what is kept of the run.
+        head["run"]["imported"] = run["imported"]
+    return build_report_data(store, run, head)

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evenhand._version import __version__
+from evenhand.files.private_files import make_private_folder, open_private_text
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.queries import process_holder_name
@@ -32,13 +33,13 @@ def write_session_report(entries: Sequence[SessionJson], path: Path, began: date
     """Write what was scored to a file, in the format of its ending; the order of the tests' ends does not matter."""
     in_order = sorted(entries, key=lambda entry: str(entry["test"]))
     writer = find_report_writer(WRITER_NAMES[path.suffix.lower()])
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     part = path.with_name(f".{path.name}.part")  # It takes the place of the old one once it is whole.
     try:
         with (
             TemporaryDirectory(prefix="evenhand-") as folder,
             Store.open(folder, {}) as store,
-            part.open("w", encoding="utf-8", newline="") as stream,
+            open_private_text(part, path) as stream,
         ):
             head, samples = load_run_report(store, _store_entries_as_run(store, in_order, began))
             writer(head, samples, stream)
@@ -104,6 +105,7 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "setup": to_stored_json({"frame": frame, "evenhand": __version__, "python": platform.python_version()}),
         "summary": None,
         "taken_from": None,
+        "imported": None,
         "holder": process_holder_name(),
         "keep": "raw",
     }

@@ -37,7 +37,7 @@ from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction
-from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.report import load_run_report, load_stored_head
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = dict[str, Any]
@@ -62,7 +62,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     ended = datetime.now(UTC).isoformat(timespec="milliseconds")
     head = load_stored_head(store, {**row, "state": "finished", "ended": ended})
     store.release_run(row["id"], "finished", ended, to_stored_json(head))
-    return head
+    return load_run_report(store, row["id"])[0] if row["imported"] else head
 
 
 def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:

@@ -37,7 +37,7 @@ from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
-from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run
+from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run, find_run_secrets
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder, find_resumable_run, list_resumed_runs, make_run_id
 from evenhand.runs.setup import RunSetup, build_run_setup
@@ -227,7 +227,8 @@ async def _execute_stored_run(
         why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     frame = None if goes_on else planned.build_eval_record()
-    head = load_stored_head(store, {**row, "state": state, "ended": ended}, frame)
+    head = worker.secrets.remove_from_data(load_stored_head(store, {**row, "state": state, "ended": ended}, frame))
+    assert isinstance(head, dict)
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
@@ -307,7 +308,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     # One whose samples were not shuffled cannot be stopped early any more.
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
         return last, True
-    began = datetime.now(UTC)
+    began, secrets = datetime.now(UTC), find_run_secrets(eval, os.environ)
     circumstances = {  # Whatever a run was begun with holds when it is resumed.
         "evenhand": __version__,
         "python": platform.python_version(),
@@ -327,10 +328,11 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "ended": None,
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
-        "source": eval.source,
-        "setup": to_stored_json({**setup.describe_setup(), **circumstances}),
+        "source": secrets.remove_keys(eval.source),
+        "setup": to_stored_json(secrets.remove_from_data({**setup.describe_setup(), **circumstances})),
         "summary": None,
         "taken_from": last["id"] if last else None,
+        "imported": None,
         "holder": process_holder_name(),
         "keep": eval.keep,
     }, False

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, build_unwritable_input_error
+from evenhand.files.private_files import open_private_bytes
+from evenhand.models.recording import reply_from_json
+from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_composite
-from evenhand.store.rows import Row
+from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import CollectedRuns, Store
-from evenhand.workflows.report import load_run_report
+from evenhand.workflows.report import load_run_report, load_stored_head
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
@@ -39,6 +42,7 @@ class RunListing:
     verdict: str | None
     fingerprint: str
     selection: Json | None = None  # Which samples it was told to take; None for all.
+    imported: bool = False  # Whether it was made elsewhere.
 
     @property
     def comparable_group(self) -> tuple[object, ...]:
@@ -67,7 +71,27 @@ def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest
 
 
 def _load_run_listing(row: Row, *, held: bool) -> RunListing:
-    """A row that says running and that no process works on was killed."""
+    """A row that says running and that no process works on was killed; one that cannot be read says so."""
+    try:
+        return _read_run_listing(row, held=held)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
+        return RunListing(
+            id=row["id"],
+            name=row["name"],
+            state="unreadable",
+            started=row["started"],
+            samples=None,
+            variants=(),
+            composites={},
+            layers=(),
+            computed="",
+            verdict=None,
+            fingerprint=row["fingerprint"],
+            imported=row["imported"] is not None,
+        )
+
+
+def _read_run_listing(row: Row, *, held: bool) -> RunListing:
     summary = json.loads(row["summary"]) if row["summary"] else None
     variants = summary["variants"] if summary else ()
     state = row["state"] if row["state"] != "running" or held else "killed"
@@ -78,14 +102,20 @@ def _load_run_listing(row: Row, *, held: bool) -> RunListing:
         state=state,
         started=row["started"],
         samples=summary["run"]["samples"] if summary else None,
-        variants=tuple(one["name"] for one in variants),
-        composites={one["name"]: one["composite"]["mean"] if one.get("composite") else None for one in variants},
+        variants=tuple(str(one["name"]) for one in variants),
+        composites={str(one["name"]): _read_listed_mean(one.get("composite")) for one in variants},
         layers=layers,
         computed=computed,
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
         fingerprint=row["fingerprint"],
         selection=json.loads(row["setup"]).get("selection"),
+        imported=row["imported"] is not None,
     )
+
+
+def _read_listed_mean(composite: Json | None) -> float | None:
+    mean = composite["mean"] if composite else None
+    return None if mean is None else float(mean)
 
 
 @with_opened_user_store
@@ -106,27 +136,61 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
     try:
-        with nullcontext(stdout) if output is None else Path(output).open("wb") as stream:
+        with nullcontext(stdout) if output is None else open_private_bytes(Path(output)) as stream:
             store.export_run(id, stream)
     except OSError as problem:
         raise build_unwritable_input_error(output or "standard output", problem) from None
     return id
 
 
-def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> str:
-    """Take in a run that was exported to a file, or comes on standard input ("-"); its id."""
+def import_run(
+    store: StoreLike,
+    file: str,
+    stdin: BinaryIO | None = None,
+    *,
+    trust_replies: bool = False,
+    baseline: str | None = None,
+) -> str:
+    """Take in a run that was exported to a file, or comes on standard input ("-"), as a guest; its id.
+
+    Other runs use its replies only where they are trusted. `baseline` is a name to pin it under.
+    """
     try:
         with (
             nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb") as stream,
             open_user_store(store, create=True) as opened,
         ):
-            return opened.import_run(stream)
+            id = opened.import_run(stream, trust_replies=trust_replies)
+            _summarise_guest(opened, id)
+            if baseline is not None:
+                opened.set_baseline(baseline, id)
+            return id
     except OSError as problem:
         raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None
     except StoreError as error:
         name = "standard input" if file == "-" else file
         named = (replace(fault, where=name) if fault.where == "the file" else fault for fault in error.faults)
         raise StoreError(*named) from None
+
+
+def _summarise_guest(store: Store, id: str) -> None:
+    """Work out from its rows what an imported run says of itself; one that cannot be read goes again."""
+    try:
+        row = store.find_run(id)
+        head = load_stored_head(store, row)
+        for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
+            pass
+        for call in store.calls(id):
+            if call["reply"] is not None:
+                reply_from_json(json.loads(call["reply"]))
+        if row["summary"] is not None and json.loads(row["summary"]) != json.loads(to_stored_json(head)):
+            store.replace_summary(id, to_stored_json(head))
+    except Exception as problem:  # Whatever a stranger's file makes our readers stumble over.
+        store.delete_run(id)
+        if isinstance(problem, StoreError) and any(fault.where == store.shown for fault in problem.faults):
+            raise  # The store itself failed.
+        what = f"has rows that cannot be read ({type(problem).__name__})"
+        raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file")) from problem
 
 
 def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) -> Iterator[str]:

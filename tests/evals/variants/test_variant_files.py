@@ -74,7 +74,7 @@ def test_a_prompt_may_be_a_list_of_messages() -> None:
         ({"command": "a", "model": "b"},
          "new: a variant is of one kind, and this one is command and model (keep one of them)"),
         ({"comand": "a"}, "new.comand: unknown field 'comand' (did you mean 'command'?)"),
-        ("a.jsonl", "new: expected fields such as about, command, http, max_tokens, got the text 'a.jsonl'"),
+        ("a.jsonl", "new: expected fields such as about, command, env, http, got the text 'a.jsonl'"),
         ({"outputs": "none.jsonl"}, "new.outputs: none.jsonl: cannot be read: no such file or directory"),
         ({"outputs": "/dev/null"},
          "new.outputs: /dev/null: is not a regular file (it is read more than once: save what it gives to a file)"),

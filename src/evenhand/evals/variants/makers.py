@@ -34,8 +34,8 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import find_environment_secrets
 from evenhand.models.limits import Clock
-from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Request
 from evenhand.wording import word_json_type
 
@@ -103,7 +103,7 @@ def _open_live_variant_maker(
     if isinstance(variant, CommandVariant):
         return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionVariantOutputs(variant, Secrets([environ.get(key, "") for key in KEY_VARIABLES]), slots)
+        return FunctionVariantOutputs(variant, find_environment_secrets(environ), slots)
     from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
     from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 

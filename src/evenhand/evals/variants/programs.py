@@ -21,9 +21,10 @@ from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
 from evenhand.evals.sample import EvalSample, sample_file_output_json
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots, VariantFunction
+from evenhand.files.program_environment import build_program_environment
 from evenhand.files.python_functions import import_by_name
 from evenhand.model.sample import VariantOutput
-from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.models.hidden_keys import Secrets, find_environment_secrets
 
 LARGEST_COMMAND_OUTPUT = 10_000_000
 _STDERR_TAIL = 4_000
@@ -35,10 +36,15 @@ class CommandVariantOutputs:
 
     def __init__(self, variant: CommandVariant, environ: Mapping[str, str], places: OutputSlots) -> None:
         self._variant = variant
-        self._environ = environ
+        unset = [name for name in variant.env if name not in environ]
+        if unset:
+            raise EvalError(
+                *(Fault(f"the environment variable {name} is not set", f"export {name}=…") for name in unset)
+            )
+        self._environ = build_program_environment(environ, variant.env)
         self._program = _find_variant_program(variant, environ)
         self._places = places
-        self._secrets = Secrets([environ.get(variable, "") for variable in KEY_VARIABLES])
+        self._secrets = find_environment_secrets(environ)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the program writes, or an OutputError that says what became of it."""
@@ -70,7 +76,7 @@ class CommandVariantOutputs:
                 self._program,
                 *self._variant.argv[1:],
                 cwd=self._variant.folder,
-                env=dict(self._environ),
+                env=self._environ,
                 start_new_session=True,  # A group of its own, so that all of it can be ended.
             )
         except (OSError, ValueError) as problem:

@@ -26,6 +26,7 @@ class CommandVariant:
     """A program that is started for every sample: the sample as JSON on its standard input, the output on stdout."""
 
     argv: tuple[str, ...]
+    env: tuple[str, ...] = ()  # Names of variables that it gets beside PATH and the like.
     folder: Path = Path()
     seconds: float = DEFAULT_VARIANT_SECONDS
     about: str = ""
@@ -37,8 +38,8 @@ class CommandVariant:
         _check_variant_seconds(self.seconds)
 
     def definition(self) -> dict[str, object]:
-        """What identifies it: the words of the command."""
-        return {"command": list(self.argv)}
+        """What identifies it: the words of the command, and the names of its variables."""
+        return {"command": list(self.argv), **({"env": list(self.env)} if self.env else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

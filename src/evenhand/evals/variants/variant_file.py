@@ -30,6 +30,7 @@ from evenhand.evals.variants.variant import (
     VariantPromptTemplate,
 )
 from evenhand.files.parsing import read_text_file
+from evenhand.files.program_environment import VARIABLE_NAME
 from evenhand.files.python_functions import hash_python_source_file
 from evenhand.files.tree import (
     FieldReader,
@@ -95,6 +96,8 @@ class _VariantReader:
         for name in _MODEL_ONLY_FIELDS:
             if name in self.fields and kind != "model":
                 self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
+        if "env" in self.fields and kind != "command":
+            self.fields.fault("env is for a command", "a Python function has the whole environment", "env")
         if "seconds" in self.fields and kind not in _TIMED_KINDS:
             self.fields.fault("seconds are for a command, http or python", "", "seconds")
         if len(self.faults) > self.before:
@@ -138,7 +141,10 @@ class _VariantReader:
             self.fields.fault(wrong, "as in command: [./bot, --fast]", "command")
             return None
         about = self.fields.text("about") or f"command {shlex.join(words)}"[:200]
-        return CommandVariant(argv=tuple(words), folder=self.folder, seconds=self._read_seconds(), about=about)
+        env = tuple(node.text if isinstance(node, ScalarNode) else "" for node, _ in self.fields.items("env"))
+        if wrong_name := next((name for name in env if not VARIABLE_NAME.fullmatch(name)), None):
+            self.fields.fault(f"{wrong_name[:40]!r} names no variable", "as in env: [BOT_TOKEN]", "env")
+        return CommandVariant(argv=tuple(words), env=env, folder=self.folder, seconds=self._read_seconds(), about=about)
 
     def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")

@@ -50,6 +50,7 @@ from evenhand.report.phrases import (
     describe_heuristic_judges,
     describe_reported_composite,
     describe_reported_known_cost,
+    describe_reported_origin,
     describe_reported_samples,
     describe_reported_selection,
     describe_unfinished_in_report,
@@ -151,6 +152,8 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
+    if origin := describe_reported_origin(run):
+        yield KeyFact("Origin", "elsewhere", origin, "warn")
     part = describe_reported_selection(run.get("selection"))
     counted = " ".join(times) or "one variant"
     yield KeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))

@@ -1,0 +1,55 @@
+"""Files that only their owner may read: outputs, replies and keys of others end up in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+OWNER_ONLY = 0o600
+OWNER_ONLY_FOLDER = 0o700
+IGNORED_BY_GIT = "*\n"
+
+
+def make_private_folder(folder: Path, *, ignored: bool = False) -> None:
+    """Make a folder for its owner alone, and where it is `ignored` keep what is in it out of Git; one that is there
+    is left as it is.
+    """
+    if folder.is_dir():
+        return
+    try:
+        folder.mkdir(mode=OWNER_ONLY_FOLDER, parents=True)
+    except FileExistsError:
+        if folder.is_dir():
+            return  # Another process was faster.
+        raise
+    if ignored:
+        (folder / ".gitignore").write_text(IGNORED_BY_GIT, "utf-8")
+
+
+def create_private_file(path: Path) -> None:
+    """See that a file is there; a new one is empty and for its owner alone."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+
+
+def open_private_text(path: Path, target: Path | None = None) -> TextIO:
+    """A text file to write; where it will take the place of a `target` that is there, with the mode of that."""
+    return open(path, "w", encoding="utf-8", newline="", opener=_open_as(target))
+
+
+def open_private_bytes(path: Path, mode: str = "wb", buffering: int = -1) -> BinaryIO:
+    """A file to write or, with "ab", to append to."""
+    return cast(BinaryIO, open(path, mode, buffering, opener=_open_as(None)))
+
+
+def _open_as(target: Path | None) -> Callable[[str, int], int]:
+    mode = target.stat().st_mode & 0o777 if target is not None and target.is_file() else OWNER_ONLY
+
+    def open_file(path: str, flags: int) -> int:
+        descriptor = os.open(path, flags, mode)
+        if target is not None and mode != OWNER_ONLY:
+            os.fchmod(descriptor, mode)
+        return descriptor
+
+    return open_file

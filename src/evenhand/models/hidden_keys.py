@@ -1,0 +1,153 @@
+"""Known secrets, kept out of all that is shown or stored: as they are, encoded, reversed, or split over lines."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+from evenhand.models.requests import Reply
+
+HIDDEN = "[key hidden]"
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
+
+_PIECE = 8  # So many characters in a row of a key give too much of it away.
+_LONGEST = 2000
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
+      | \b(?:AIza|AKIA)[\w-]{8,}
+      | [^\s"',;:=<>(]*[*•]{3,}[^\s"',;<>)]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
+_SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE)
+_SHORTEST_NAMED_SECRET = 12
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_BETWEEN = rf"(?:[\s{_UNSEEN}]|\\[nrt])*"  # What may stand between the letters of a key that is split.
+_WITHOUT_UNSEEN = {ord(letter): None for letter in _UNSEEN}
+
+
+def find_environment_secrets(environ: Mapping[str, str], sent: Iterable[str] = ()) -> Secrets:
+    """The secrets in an environment: our keys, the variables in `sent`, passwords in addresses, and what its name
+    says is one.
+    """
+    known = [environ.get(name, "") for name in (*KEY_VARIABLES, *sent)]
+    for name, value in environ.items():
+        if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
+            known.append(value)
+        elif name.endswith("_URL") and "@" in value:
+            known.append(_read_url_password(value))
+    return Secrets(known)
+
+
+def _read_url_password(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The keys in use. It never shows them."""
+
+    keys: Sequence[str] = field(default=(), repr=False)  # As they are set; an empty one is none.
+
+    def hide_keys(self, text: str) -> str:
+        """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
+        text = self.remove_keys(text[:_LONGEST])
+        for key in self.list_keys():
+            text = _hide_key_pieces(text.replace(key, HIDDEN), key)
+        text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
+        line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+        return line if len(line) <= 300 else line[:299] + "…"
+
+    def list_keys(self) -> list[str]:
+        """All of them, the longest first: one key may be part of another."""
+        return sorted({key.strip() for key in self.keys if key.strip()}, key=len, reverse=True)
+
+    def remove_keys(self, text: str) -> str:
+        """A text as it came, unless it repeats a whole key, in whatever form."""
+        forms = _list_key_forms(tuple(key for key in self.list_keys() if len(key) >= _PIECE))
+        if not forms:
+            return text
+        joined = "".join(text.split())  # Far quicker than a pattern that allows for breaks everywhere.
+        joined = joined if joined.isascii() else joined.translate(_WITHOUT_UNSEEN)
+        if "\\" in joined:
+            joined += re.sub(r"\\[nrt]", "", joined)
+        for form in forms:
+            if form in joined:
+                text = _compile_split_form(form).sub(HIDDEN, text)
+        return text
+
+    def remove_from_data(self, data: object) -> object:
+        """Plain data without keys in any of its texts."""
+        if not any(self.keys):
+            return data
+        if isinstance(data, str):
+            return self.remove_keys(data)
+        if isinstance(data, dict):
+            return {self.remove_keys(str(name)): self.remove_from_data(value) for name, value in data.items()}
+        return [self.remove_from_data(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
+def hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
+    """The reply, unless whoever answered put a key into it: a reply is stored and shown."""
+    tokens = "".join(place.token for place in reply.places)
+    likely = [token for place in reply.places for token, _ in place.likely]
+    texts = "\n".join((reply.text, reply.model, reply.request_id or "", tokens, *likely))
+    if secrets.remove_keys(texts) == texts:
+        return reply
+    return replace(
+        reply,
+        text=secrets.remove_keys(reply.text),
+        model=secrets.remove_keys(reply.model),
+        request_id=secrets.remove_keys(reply.request_id) if reply.request_id else None,
+        places=(),
+    )
+
+
+@lru_cache(maxsize=16)
+def _list_key_forms(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """All that a key may be written as, the longest first."""
+    forms = {form for key in keys for form in _iterate_key_forms(key) if len(form) >= _PIECE}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def _iterate_key_forms(key: str) -> Iterator[str]:
+    for text in ("".join(key.split()), "".join(key.split())[::-1]):
+        raw = text.encode()
+        yield text
+        yield quote(text, safe="")
+        yield raw.hex()
+        yield raw.hex().upper()
+        for before in range(3):  # What stands before it decides how its bits fall into letters.
+            letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
+            whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
+            yield whole
+            yield whole.replace("+", "-").replace("/", "_")
+
+
+@lru_cache(maxsize=256)
+def _compile_split_form(form: str) -> re.Pattern[str]:
+    return re.compile(_BETWEEN.join(map(re.escape, form)))
+
+
+def _hide_key_pieces(text: str, key: str) -> str:
+    """The text with every stretch that eight or more characters of the key cover hidden."""
+    covered = bytearray(len(text))
+    for start in range(len(key) - _PIECE + 1):
+        piece = key[start : start + _PIECE]
+        found = text.find(piece)
+        while found >= 0:
+            covered[found : found + _PIECE] = b"\1" * _PIECE
+            found = text.find(piece, found + 1)
+    if not any(covered):
+        return text
+    return "".join(
+        letter if not covered[place] else "" if place and covered[place - 1] else HIDDEN
+        for place, letter in enumerate(text)
+    )

@@ -1,0 +1,184 @@
+"""Programs under test get no keys, and a key that anybody repeats is kept nowhere: real processes, real HTTP."""
+
+import base64
+import io
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from evenhand import Eval, run_sync
+from evenhand.evals.variants.variant import CommandVariant
+from evenhand.models.hidden_keys import HIDDEN, Secrets, find_environment_secrets
+from evenhand.testing import FakeServer
+from evenhand.workflows.report import open_report
+from evenhand.workflows.runs import export_run
+from tests.evals.variants.making import make
+
+KEY = "canary+Key/0123456789abcdef"
+OTHERS = {"BOT_TOKEN": "other=Canary-55501234567", "DB_PASSWORD": "third-Canary-777-000111"}
+FORMS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "in a sentence": lambda key: f"Authorization: Bearer {key}.",
+    "reversed": lambda key: key[::-1],
+    "base64": lambda key: base64.b64encode(key.encode()).decode(),
+    "base64 of a pair": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
+    "base64 in a text": lambda key: base64.b64encode(f"xy{key}!".encode()).decode(),
+    "base64 for addresses": lambda key: base64.urlsafe_b64encode(f">>{key}??".encode()).decode(),
+    "base64 reversed": lambda key: base64.b64encode(key[::-1].encode()).decode(),
+    "hexadecimal": lambda key: key.encode().hex(),
+    "percent": lambda key: quote(key, safe=""),
+    "two lines": lambda key: f"{key[:9]}\n{key[9:]}",
+    "a letter to a line": "\n".join,
+    "spaced": " ".join,
+    "indented": lambda key: "\r\n    ".join([key[:7], key[7:15], key[15:]]),
+    "unseen letters": "\u200b".join,
+    "base64 in lines": lambda key: "\n".join(
+        base64.b64encode(key.encode()).decode()[at : at + 9] for at in range(0, 40, 9)
+    ),
+    "reversed in lines": lambda key: f"{key[::-1][:11]}\n{key[::-1][11:]}",
+}
+
+
+@pytest.fixture(autouse=True)
+def _with_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVENHAND_API_KEY", KEY)
+    for name, value in OTHERS.items():
+        monkeypatch.setenv(name, value)
+
+
+def is_readable(key: str, text: str) -> bool:
+    """Whether somebody who knows what was done to a key could get it back from a text."""
+    squeezed = "".join(text.replace("\\n", "").replace("\\r", "").replace("\u200b", "").replace("\\u200b", "").split())
+    plain = [key, key[::-1], key.encode().hex(), quote(key, safe="")]
+    encoded = [base64.b64encode(word.encode()).decode()[2:-4] for word in (key, f"user:{key}", f"xy{key}!", key[::-1])]
+    return any(form in squeezed for form in (*plain, *encoded))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_key_is_known_in_every_form(form: str) -> None:
+    """And only the key is taken out: what stands around it stays."""
+    told = FORMS[form](KEY)
+
+    hidden = Secrets([KEY]).remove_keys(f"Dear customer,\n{told}\nyours")
+
+    assert HIDDEN in hidden
+    assert not is_readable(KEY, hidden)
+    assert hidden.startswith("Dear customer,\n")
+    assert hidden.endswith("\nyours")
+
+
+def test_texts_without_a_key_stay_as_they_are() -> None:
+    """To the letter, also where much of a key is there."""
+    text = f"{KEY[:-1]} {KEY[1:]} \n\n two  spaces \u200b {base64.b64encode(b'a sentence of its own').decode()}"
+
+    assert Secrets([KEY]).remove_keys(text) == text
+
+
+def test_what_its_name_says_is_a_secret_is_one() -> None:
+    """Short and plain words are not: they would be hidden wherever they are written."""
+    environ = {
+        "GITHUB_TOKEN": "ghs_0123456789", "AWS_SECRET_ACCESS_KEY": "abc/123+xyz-99", "PGPASSWORD": "x" * 20,
+        "TOKENIZER_PATH": "/usr/share/1234567", "DB_PASSWORD": "postgres", "MODE": "production-1234",
+        "EVENHAND_DATABASE_URL": "postgresql://ann:s3cret-word@host/db",
+    }  # fmt: skip
+
+    assert set(find_environment_secrets(environ).list_keys()) == {"ghs_0123456789", "abc/123+xyz-99", "s3cret-word"}
+
+
+def test_a_program_gets_no_key_that_is_not_named() -> None:
+    """PATH, HOME and the language, and what `env` names."""
+    code = "import os, json; print(json.dumps(dict(os.environ)))"
+    alone, named = (make(CommandVariant(argv=(sys.executable, "-c", code), env=env))[0] for env in ((), ("BOT_TOKEN",)))
+
+    seen = json.loads(alone.text)  # type: ignore[union-attr]
+    assert "PATH" in seen
+    assert not [name for name, value in seen.items() if KEY in value or value in OTHERS.values()]
+    assert json.loads(named.text).keys() == {*seen, "BOT_TOKEN"}  # type: ignore[union-attr]
+
+
+def tell(word: str) -> str:
+    """A program that says a word and all that it finds in its environment."""
+    return f"import os, sys; sys.stdin.read(); print({word!r}, *os.environ.values()); sys.exit(1)"
+
+
+@contextmanager
+def echoing_server() -> Iterator[str]:
+    """A service that answers with the headers and the address that it was asked by, in every form."""
+
+    class Echo(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            word = self.headers["X-Token"]
+            answer = json.dumps({"text": "\n--\n".join([self.path, *(change(word) for change in FORMS.values())])})
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def all_that_is_kept(folder: Path, run: str) -> dict[str, str]:
+    """Every file of the store, an export, and the report, as text."""
+    export_run(None, run, "run.evenhand", io.BytesIO())
+    kept = {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file() and file.suffix != ".py"}
+    with open_report(None, run) as (head, samples):
+        kept["report"] = json.dumps([head, *samples], default=str).encode()
+    import gzip
+
+    kept["export"] = gzip.decompress(Path("run.evenhand").read_bytes())
+    return {name: content.decode("utf-8", "replace") for name, content in kept.items()}
+
+
+def test_no_key_is_kept_whoever_repeats_it(tmp_path: Path) -> None:
+    """A program, a function, a service, a check, a judge, and the eval itself: in the store, exports and reports."""
+
+    def repeating(_: dict[str, Any]) -> dict[str, Any]:
+        told = "\n--\n".join(change(KEY) for change in FORMS.values())
+        return {"text": told, "trace": [{"name": "call", "input": {"header": KEY}, "output": [KEY[::-1]]}]}
+
+    def judged(_: dict[str, Any]) -> str:
+        return json.dumps({"criteria": {"a": {"evidence": [KEY], "reason": " ".join(KEY), "answer": "yes"}}})
+
+    command = {"command": [sys.executable, "-c", tell(KEY)]}
+    with echoing_server() as url, FakeServer(judged) as server:
+        eval = Eval(
+            name="leaks",
+            samples=[{"id": "s", "input": "q", "outputs": {"recorded": f"{KEY} and {KEY[::-1]}"}}],
+            variants={
+                "recorded": {},
+                "program": {"command": [sys.executable, "-c", tell(KEY)[:-12], KEY], "env": ["BOT_TOKEN"]},
+                "failing": {"command": [sys.executable, "-c", f"import sys; sys.exit({KEY!r})"]},
+                "function": repeating,
+                "service": {"http": {"url": f"{url}/?key={KEY}", "headers": {"X-Token": "${EVENHAND_API_KEY}"},
+                                     "body": {"key": KEY}}},
+                "absent": {"http": {"url": f"http://127.0.0.1:9/{KEY}"}},
+            },
+            rubric={"criteria": [{"id": "a", "asks": "Is it?"}]},
+            assertions=[{"custom": {**command, "env": ["DB_PASSWORD"]}}],
+            judges=[server.judge],
+            source=f"# {KEY}",
+        )  # fmt: skip
+        done = run_sync(eval)
+
+    kept = all_that_is_kept(tmp_path, done.id)
+    leaked = {name for name, text in kept.items() for key in (KEY, *OTHERS.values()) if is_readable(key, text)}
+    assert leaked == set()
+    assert kept["report"].count(HIDDEN) > 20
