@@ -57,7 +57,8 @@ def contest_command() -> None:
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
-@click.option("--resume", is_flag=True, help="Go on with the last contest of this task; ask only what is new.")
+@click.option("--resume", is_flag=True, help="Go on with the last rehearsal; a contest is gone on with anyway.")
+@click.option("--again", metavar="NAME", help="Another contest of this task, by this name, with a payment of its own.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @add_record_options
 @add_prompt_options()
@@ -67,8 +68,10 @@ def run_contest_command(**options: Any) -> int:
 
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
 
-    Exit code: 0 there is a winner; 1 closed without one, still open, or stopped; 2 bad input;
-    3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
+    A task, known by its name, has one contest: it is begun, or gone on with.
+
+    Exit code: 0 this call released the payment; 1 nothing is to be paid now: no winner, still open, stopped, or a
+    rehearsal; 2 bad input; 3 a fault of Evenhand itself; 4 the payment was released before; 130 stopped by Ctrl-C.
     """
     from evenhand.cli.progress import show_contest_progress
     from evenhand.workflows.contest_files import ContestFiles, play_contest_files
@@ -79,6 +82,7 @@ def run_contest_command(**options: Any) -> int:
         challenges=Path(options["challenges"]) if options["challenges"] else None,
         judges=options["models"],
         until=options["until"],
+        again=options["again"],
     )
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
     try:
@@ -290,14 +294,16 @@ def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -
 def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any]) -> str:
     """What brings an unfinished contest further; the same command again would end where this one did."""
     if step == "begin with other judges":
-        return f"to begin a new one: {_build_resume_command({**options, 'models': ['NAME']}, resume=False)}"
+        return f"to begin a new one: {_build_resume_command({**options, 'models': ['NAME'], 'again': 'NAME'}, resume=False)}"
     if step == "resume later" and options["until"] != "now":
         past = datetime.fromisoformat(options["until"]) < datetime.now(UTC)
         return f"to go on: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
     return f"to go on: {_build_resume_command(options)}"
 
 
-REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "challenges", "until", "record", "replay")
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "challenges", "until", "again", "record",
+    "replay",
+)  # fmt: skip
 
 
 def _build_resume_command(options: dict[str, Any], *, resume: bool = True) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
-SCHEMA_VERSION = "0003"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0004"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -113,6 +113,10 @@ CONTESTS = Table(
     *_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
+    # The task that it is the contest of: no two share one. Rehearsals have none.
+    Column("key", TEXT, nullable=True),
+    Column("seal", TEXT, nullable=True),  # Binds the summary to the last event.
+    Index("ix_contests_key", "key", unique=True),
 )
 
 EVENTS = Table(
@@ -120,7 +124,15 @@ EVENTS = Table(
     METADATA,
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
     *_key_columns(Integer, "number"),
-    *_sql_table_columns(TEXT, "at", "content", "calls"),
+    *_sql_table_columns(TEXT, "at", "content", "calls", "hash?"),
+)
+
+RECEIPTS = Table(
+    "contest_receipts",
+    METADATA,
+    Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
+    *_key_columns(TEXT, "file"),
+    *_sql_table_columns(TEXT, "digest", "at"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

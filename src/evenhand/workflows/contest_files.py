@@ -45,6 +45,7 @@ class ContestFiles:
     challenges: Path | None = None
     judges: tuple[str, ...] = ()
     until: str | None = None  # A time, or "now".
+    again: str | None = None  # The name of a deliberate repetition.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,7 @@ async def play_contest_files(
         challenges=load_challenges(files.challenges) if files.challenges else (),
         until=until,
         source=source,
+        again=files.again,
     )
     async with open_user_connections(connect) as connections, watch() as tell:
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))

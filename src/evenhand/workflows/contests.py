@@ -29,8 +29,8 @@ from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 __all__ = ["NO_CONTESTS", "ContestListing", "StoredContestSession", "delete_contests", "digest_contest_terms_to_resume"]
-__all__ += ["find_contest_to_resume", "list_contests", "load_contest", "load_contest_record"]
-__all__ += ["merge_stored_refusals", "open_stored_contest_log"]
+__all__ += ["build_contest_key", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
+__all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
 
 Json = dict[str, Any]
 
@@ -50,11 +50,18 @@ class StoredContestSession:
         if isinstance(event, ContestCreated):
             said = {"how": requested_judge_options_json(self.how)}
         content = to_stored_json(contest_event_json(event))
-        self.store.contests.append_event(self.row["id"], number, event.at.isoformat(), content, to_stored_json(said))
+        self.store.contests.append_event(
+            self.row["id"],
+            number,
+            event.at.isoformat(),
+            content,
+            to_stored_json(said),
+            holder=process_holder_name(),
+        )
 
     def end_session(self, log: ContestLog, why: str) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
-        last = log.state.at
+        last, ahead = log.state.at, log.state.rehearsal
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
         before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
@@ -62,7 +69,7 @@ class StoredContestSession:
         spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
         more = {
             "winner": log.state.winner,
-            "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
+            "ahead": last.isoformat() if last is not None and (ahead or last > datetime.now(UTC)) else None,
             "refused": merge_stored_refusals(
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
@@ -71,7 +78,8 @@ class StoredContestSession:
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
         kept, holder = to_stored_json(more), process_holder_name()
-        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder)
+        seen = len(log.events)
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more
 
 
@@ -96,7 +104,16 @@ def load_contest_record(store: Store, id: str) -> Json:
         more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
-    return {"id": row["id"], **encode_contest_state(events), **more}
+    return build_contest_record(row["id"], events, more)
+
+
+def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
+    """The stable JSON of a contest: what its events say first, then what is kept beside them."""
+    record = {"id": id, **encode_contest_state(events)}
+    if record["payment"] is not None:
+        known = {} if record["payment"]["state"] == "rehearsal" else {"id": f"pay-{id}"}  # Older logs do not name it.
+        record["payment"] |= {**known, "newly_released": newly}
+    return record | {name: value for name, value in more.items() if name not in record}
 
 
 def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
@@ -117,16 +134,31 @@ def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
 LONGEST_TERM = 80
 
 
-def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
-    """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
-    rows, digest = store.contests.list_contests(task.name), digest_contest_terms_to_resume(task, how)
-    found = next((row for row in rows if row["digest"] == digest), None)
-    if rows and found is None:
-        first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
+def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
+    """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
+    row = store.contests.find_contest_by_key(build_contest_key(task, again))
+    if row is not None and row["digest"] != digest_contest_terms_to_resume(task, how):
+        first = next(store.contests.stream_events(row["id"], calls=True), None)
+        if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
+            what = f"contest {row['id']} of {task.name!r} was begun on other terms, and nothing has happened in it"
+            raise ContestError(Fault(what, f"evenhand contest delete {row['id']} lets it begin on these"))
         differing = _list_terms_changed_on_resume(first, task, how)
-        what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
-        raise ContestError(Fault(what, "leave --resume out to begin a new one"))
-    return found
+        what = f"the contest of {task.name!r}, {row['id']}, has other terms: {', '.join(differing)}"
+        hint = "--again NAME begins another one, with a payment of its own; another task needs another name"
+        raise ContestError(Fault(what, hint))
+    return row
+
+
+def find_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
+    """The last rehearsal on the same terms."""
+    digest = digest_contest_terms_to_resume(task, how)
+    rows = store.contests.list_contests(task.name)
+    return next((row for row in rows if row["key"] is None and row["digest"] == digest), None)
+
+
+def build_contest_key(task: Task, again: str | None) -> str:
+    """What a task is known by: its name, and the name of a deliberate repetition."""
+    return to_stored_json([task.name, again])
 
 
 def digest_contest_terms_to_resume(task: Task, how: JudgeOptions) -> str:

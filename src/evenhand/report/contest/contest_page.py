@@ -123,6 +123,7 @@ def _describe_contest_event(event: ContestReportJson) -> str:
         "ranked": "The finalists were scored side by side.",
         "challenged": f"{event.get('by')} challenged the ranking: {event.get('reason')}",
         "resolved": "Judges who had not judged before looked again.",
+        "released": f"Payment {event.get('payment')} was released.",
     }
     return known[event["event"]]
 
@@ -150,7 +151,7 @@ MaskedPlaces = list[tuple[int, int, int, int]]
 UNMASKED_RECORD_KEYS = frozenset((
     "id", "winner", "submission", "submissions", "revises", "output", "judge", "judges", "challenge_judges", "guard",
     "rule", "at", "deadline", "event", "effect", "kind", "mode", "state", "status", "type", "weight", "author", "by",
-    "reward",
+    "reward", "payment", "contest",
 ))  # fmt: skip
 
 
