@@ -92,7 +92,7 @@ def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder:
 
 def test_a_contest_in_the_past_has_paid(folder: Path) -> None:
     """What is over is over."""
-    for file in (folder / "task.yaml", *(folder / "submissions").iterdir()):
+    for file in (folder / "task.yaml", folder / "submissions.index.jsonl", *(folder / "submissions").iterdir()):
         change(file, "2026-11-0", "2025-11-0")
 
     done = contest(folder, *RUN)

@@ -248,8 +248,7 @@ def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: St
         terms = task(judges=(judge.judge,), challenge_judges=())
         first = play(terms, handed_in(75, 81), store)
 
-        with pytest.raises(ContestError, match="'s1' has changed"):
-            play(terms, handed_in(74, 81), store, resume=True)
+        changed = play(terms, handed_in(74, 81), store, resume=True)
         doubt = Challenge(by="author of s1", at=hour(12), reason="It was misread.")
         late = play(terms, handed_in(75, 81), store, [doubt], resume=True)
 
@@ -257,16 +256,19 @@ def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: St
     assert load_contest_record(store, first.id) == kept
     assert store.contests.find_contest(first.id)["state"] == "finished"
     assert [(one["id"], one["author"]) for one in late.record["refused"]] == [(None, "author of s1")]
+    assert [(one["file"], one["author"]) for one in changed.record["set_aside"]] == [("s1", "author of s1")]
 
 
 def test_a_submission_that_was_judged_cannot_become_another(store: Store) -> None:
-    """Going on with a changed text would leave its old score on it."""
+    """What was received counts; going on with a changed text would leave its old score on it. Nobody else waits."""
     with server() as judge:
         terms = task("fastest_first", judges=(judge.judge,), deadline=None)
         play(terms, handed_in(40), store)
 
-        with pytest.raises(ContestError, match="'s1' has changed"):
-            play(terms, handed_in(75), store, resume=True)
+        changed = play(terms, handed_in(75, 81), store, resume=True)
+
+    assert statuses(changed.record) == {"s1": "scored", "s2": "won"}
+    assert "has changed since it was received" in changed.record["set_aside"][0]["why"]
 
 
 def test_an_open_contest_goes_on_with_what_came_since(store: Store) -> None:

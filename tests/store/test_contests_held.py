@@ -182,3 +182,19 @@ def test_of_many_that_begin_the_contest_of_one_task_one_does(database: str) -> N
     assert stores[0].contests.find_contest_by_key('["other",null]') is None
     for store in stores:
         store.close()
+
+
+def test_a_receipt_is_written_once(store: Store) -> None:
+    """Whoever sees a file later cannot move the time at which it came; it goes with the contest of its task."""
+    key, seen = '["slogan",null]', {"file": "a.md", "digest": "d1", "at": AT_NOON}
+    store.contests.begin_contest(contest_row(key=key))
+
+    store.contests.add_receipts(key, [seen])
+    store.contests.add_receipts(key, [{**seen, "digest": "d2", "at": "2020"}, {**seen, "file": "b.md"}])
+    store.contests.add_receipts('["other",null]', [seen])
+    found = store.contests.list_receipts(key)
+    store.contests.delete_contest(CONTEST)
+
+    assert found == [{**seen, "key": key}, {**seen, "key": key, "file": "b.md"}]
+    assert store.contests.list_receipts(key) == []
+    assert len(store.contests.list_receipts('["other",null]')) == 1

@@ -55,6 +55,7 @@ def contest_command() -> None:
 @click.argument("task", metavar="TASK")
 @click.argument("submissions", metavar="SUBMISSIONS")
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
+@click.option("--index", metavar="FILE", help="Who handed in which file, and when; SUBMISSIONS.index.jsonl if there.")
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the last rehearsal; a contest is gone on with anyway.")
@@ -82,6 +83,7 @@ def run_contest_command(**options: Any) -> int:
         challenges=Path(options["challenges"]) if options["challenges"] else None,
         judges=options["models"],
         until=options["until"],
+        index=Path(options["index"]) if options["index"] else None,
         again=options["again"],
     )
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
@@ -294,14 +296,15 @@ def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -
 def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any]) -> str:
     """What brings an unfinished contest further; the same command again would end where this one did."""
     if step == "begin with other judges":
-        return f"to begin a new one: {_build_resume_command({**options, 'models': ['NAME'], 'again': 'NAME'}, resume=False)}"
+        others = {**options, "models": ["NAME"], "again": "NAME"}
+        return f"to begin a new one: {_build_resume_command(others, resume=False)}"
     if step == "resume later" and options["until"] != "now":
         past = datetime.fromisoformat(options["until"]) < datetime.now(UTC)
         return f"to go on: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
     return f"to go on: {_build_resume_command(options)}"
 
 
-REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "challenges", "until", "again", "record",
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "challenges", "until", "again", "record",
     "replay",
 )  # fmt: skip
 

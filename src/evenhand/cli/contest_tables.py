@@ -71,6 +71,10 @@ def print_contest(record: ContestData) -> None:
     refused = record["refused"]
     names = [f"a challenge by {one['author']}" if one["id"] is None else one["id"] for one in refused]
     print_section(screen, "Refused", _group_cli_lines(zip(names, (one["why"] for one in refused), strict=True)))
+    aside = [
+        (one["file"] + (f" by {one['author']}" if one["author"] else ""), one["why"]) for one in record["set_aside"]
+    ]
+    print_section(screen, "Set aside", _group_cli_lines(aside))
     print_contest_cost(screen, record["spent"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
@@ -27,7 +28,7 @@ from evenhand.store.queries import (
     stream_rows,
 )
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
-from evenhand.store.tables import CONTESTS, EVENTS
+from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
 
 
 def hash_contest_event(before: str, row: Mapping[str, Any]) -> str:
@@ -165,6 +166,21 @@ class ContestStore:
                 what = f"a process is at work on contest {contest['id']}"
                 raise StoreError(Fault(what, f"stop it first ({contest['holder']})", where=self._shown))
             connection.execute(delete(CONTESTS).where(CONTESTS.c.id == contest["id"]))
+            connection.execute(delete(RECEIPTS).where(RECEIPTS.c.key == contest["key"]))
+
+    def list_receipts(self, key: str) -> list[Row]:
+        """What was received for a task: file, digest and time of each."""
+        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_text(key)).order_by(RECEIPTS.c.file)
+        with self._read() as connection:
+            return list(stream_rows(connection, query))
+
+    def add_receipts(self, key: str, receipts: Sequence[Mapping[str, object]]) -> None:
+        """Write down what was received; what has a receipt keeps it."""
+        rows = [repair_row_texts(one) for one in fit_store_rows(RECEIPTS, [{**one, "key": key} for one in receipts])]
+        with self._write() as connection:
+            add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(RECEIPTS)
+            if rows:
+                connection.execute(add.on_conflict_do_nothing(), rows)
 
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:

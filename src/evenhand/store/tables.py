@@ -130,8 +130,7 @@ EVENTS = Table(
 RECEIPTS = Table(
     "contest_receipts",
     METADATA,
-    Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
-    *_key_columns(TEXT, "file"),
+    *_key_columns(TEXT, "key", "file"),  # Of the task, as contests have it: a file may come before the contest begins.
     *_sql_table_columns(TEXT, "digest", "at"),
 )
 

@@ -22,6 +22,7 @@ from evenhand.contest.events import (
     receive_submission,
 )
 from evenhand.contest.feedback import build_gate_feedback, view_submission
+from evenhand.contest.intake import SetAsideFile
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestJudgePanels, UnansweredError, UnreadableError
 from evenhand.contest.play import (
@@ -57,6 +58,7 @@ from evenhand.workflows.contests import (
     load_contest_record,
     merge_stored_refusals,
     open_stored_contest_log,
+    set_aside_json,
 )
 
 Json = dict[str, Any]
@@ -75,6 +77,7 @@ class Contest:
     challenges: Sequence[Challenge] = ()
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
+    set_aside: Sequence[SetAsideFile] = ()  # What came and could not be taken.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
     def runs_ahead(self, now: datetime) -> bool:
@@ -123,7 +126,7 @@ async def run_contest(
     """
     row, rehearsal = _find_stored_contest(store, contest, how, resume=resume)
     begun = [] if row is None else open_stored_contest_log(store, row["id"])
-    _refuse_changed_submissions(begun, contest)
+    contest = _set_changed_submissions_aside(begun, contest)
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     judges = open_contest_judges(contest.task.judges, connections)
@@ -159,7 +162,7 @@ async def run_contest(
         why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
         raise
     finally:
-        more = sitting.end_session(log, why)
+        more = sitting.end_session(log, why, contest.set_aside)
     newly = log.state.released is not None and rebuild_contest_state(begun).released is None
     record = build_contest_record(row["id"], log.events, more, newly=newly)
     return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
@@ -176,13 +179,14 @@ def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, r
     return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
 
 
-def _refuse_changed_submissions(begun: Sequence[ContestEvent], contest: Contest) -> None:
-    """What judges have seen is not exchanged."""
+def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:
+    """What judges have seen is not exchanged: what was received first counts, and nobody else waits for it."""
     entries = rebuild_contest_state(begun).entries
-    for one in contest.submissions:
-        if one.id in entries and entries[one.id].submission != one:
-            what = f"the submission {one.id!r} has changed since the contest began"
-            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
+    changed = [one for one in contest.submissions if one.id in entries and entries[one.id].submission != one]
+    fault = Fault("has changed since it was received; what was received counts", "hand in another one as a revision")
+    aside = [SetAsideFile(file=one.id, author=entries[one.id].submission.author, faults=(fault,)) for one in changed]
+    kept = [one for one in contest.submissions if one not in changed]
+    return replace(contest, submissions=kept, set_aside=[*contest.set_aside, *aside])
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
@@ -195,6 +199,7 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
     return {
         **kept,
         "refused": merge_stored_refusals(kept["refused"], explain_refused_contest_entries(events, late), state),
+        "set_aside": set_aside_json(contest.set_aside),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
+from evenhand.contest.intake import SetAsideFile
 from evenhand.contest.machine import apply_contest_event
 from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
@@ -31,6 +32,7 @@ from evenhand.workflows.stores import StoreLike, open_user_store
 __all__ = ["NO_CONTESTS", "ContestListing", "StoredContestSession", "delete_contests", "digest_contest_terms_to_resume"]
 __all__ += ["build_contest_key", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
 __all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
+__all__ += ["set_aside_json"]
 
 Json = dict[str, Any]
 
@@ -59,7 +61,7 @@ class StoredContestSession:
             holder=process_holder_name(),
         )
 
-    def end_session(self, log: ContestLog, why: str) -> Json:
+    def end_session(self, log: ContestLog, why: str, set_aside: Sequence[SetAsideFile] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         last, ahead = log.state.at, log.state.rehearsal
         # What all sittings together have spent; a cost is known where it is known of each.
@@ -73,6 +75,7 @@ class StoredContestSession:
             "refused": merge_stored_refusals(
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
+            "set_aside": set_aside_json(set_aside),
             "spent": spent,
             "stopped": why or None,
         }
@@ -93,6 +96,11 @@ def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], s
     return list(found.values())
 
 
+def set_aside_json(set_aside: Sequence[SetAsideFile]) -> list[Json]:
+    """What came and could not be taken, for its author and for the operator."""
+    return [{"file": one.file, "author": one.author, "why": one.why} for one in set_aside]
+
+
 def load_contest_record(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
     row = store.contests.find_contest(id)
@@ -101,9 +109,10 @@ def load_contest_record(store: Store, id: str) -> Json:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
         stopped = None if store.contests.is_contest_held(row) else "it was killed"
-        more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
+        more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
+        more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
     return build_contest_record(row["id"], events, more)
 
 

@@ -49,12 +49,11 @@ CREATE TABLE contest_events (
 INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',0,'2026-12-01T18:00:00+00:00','{"event":"submitted","id":"é0"}','[{"reply":"7"}]','cdb0bb66fa68dbc835fe3e83c5d1fcff60613b320e90626fe85d18f044d3b150');
 INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',1,'2026-12-01T18:00:01+00:00','{"event":"submitted","id":"é1"}','[{"reply":"7"}]','053a35b3339ff3e4155997582581e9b9205621779064efc6730dc2b9ed7c625a');
 CREATE TABLE contest_receipts (
-	contest TEXT NOT NULL, 
+	"key" TEXT NOT NULL, 
 	file TEXT NOT NULL, 
 	digest TEXT NOT NULL, 
 	at TEXT NOT NULL, 
-	PRIMARY KEY (contest, file), 
-	FOREIGN KEY(contest) REFERENCES contests (id) ON DELETE CASCADE
+	PRIMARY KEY ("key", file)
 );
 CREATE TABLE contests (
 	id TEXT NOT NULL, 

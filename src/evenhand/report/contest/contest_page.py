@@ -103,7 +103,10 @@ def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]
         effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
         yield SimpleNamespace(
             number=event["number"],
-            at=contest.clock.full(contest.time(event["at"])),
+            # A payment is released by the clock, not in the time of the contest.
+            at=event["at"][:19].replace("T", " ")
+            if event["event"] == "released"
+            else contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event(event),
             follows=tuple(_describe_effect_on_page(one, stage, due=contest.ahead is not None) for one in effects),
         )

@@ -20,7 +20,7 @@ def upgrade() -> None:
     op.create_index("ix_contests_key", "contests", ["key"], unique=True)
     op.create_table(
         "contest_receipts",
-        sa.Column("contest", TEXT, sa.ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("key", TEXT, primary_key=True),
         sa.Column("file", TEXT, primary_key=True),
         sa.Column("digest", TEXT, nullable=False),
         sa.Column("at", TEXT, nullable=False),
