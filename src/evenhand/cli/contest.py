@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
+GAP_HELP = "How far the clock may be from the last sign of the contest; a larger jump is refused."
 UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits for --resume."
 
 
@@ -58,6 +59,7 @@ def contest_command() -> None:
 @click.option("--index", metavar="FILE", help="Who handed in which file, and when; SUBMISSIONS.index.jsonl if there.")
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
+@click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the last rehearsal; a contest is gone on with anyway.")
 @click.option("--again", metavar="NAME", help="Another contest of this task, by this name, with a payment of its own.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
@@ -85,6 +87,7 @@ def run_contest_command(**options: Any) -> int:
         until=options["until"],
         index=Path(options["index"]) if options["index"] else None,
         again=options["again"],
+        longest_gap=options["longest_gap"],
     )
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
     try:
@@ -179,6 +182,28 @@ def show_contest_command(contest: str, as_data: bool) -> None:
     record = load_contest(None, contest)
     with until_reader_leaves():
         print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
+
+
+@contest_command.command("verify")
+@click.argument("contest", metavar="ID")
+@click.option("--head", metavar="HASH", help="A hash that was noted elsewhere: the log must still have it.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def verify_contest_command(contest: str, head: str | None, as_data: bool) -> None:
+    """Verify the log of a contest: every event and reply is what was written, and the winner follows from them.
+
+    Exit code: 0 it is; 2 it was changed, or there is no such contest.
+    """
+    from evenhand.workflows.contests import verify_contest
+
+    found = verify_contest(None, contest, head)
+    with until_reader_leaves():
+        if as_data:
+            print_json(asdict(found))
+            return
+        screen = Screen()
+        screen.line(f"contest {found.id}: {found.events} events are what was written, and replay to this:", fg="green")
+        screen.line(f"state {found.state}, winner {found.winner or '–'}, payment {found.payment or '–'}", indent=2)
+        screen.line(f"head {found.head}", indent=2)
 
 
 @contest_command.command("report")

@@ -36,9 +36,15 @@ def hash_contest_event(before: str, row: Mapping[str, Any]) -> str:
     return _hash_json_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
 
 
-def seal_contest_summary(head: str, summary: str) -> str:
-    """What binds a summary to the last event of its contest."""
-    return _hash_json_parts(head, summary)
+def seal_contest_summary(head: str, summary: str | None) -> str:
+    """What binds a summary to the last event of its contest, and tells where events at the end are missing."""
+    return _hash_json_parts(head, summary or "")
+
+
+def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
+    """Whether a row of contests fits the last event of its log; one in which nothing happened has no seal yet."""
+    unused = row["seal"] is None and not head and row["summary"] is None
+    return unused or row["seal"] == seal_contest_summary(head, row["summary"])
 
 
 def _hash_json_parts(*parts: object) -> str:
@@ -90,6 +96,7 @@ class ContestStore:
             [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])]
             fitted["hash"] = hash_contest_event(self._read_head(connection, contest), fitted)
             connection.execute(insert(EVENTS), [fitted])
+            self._seal_contest(connection, contest)
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""
@@ -98,6 +105,24 @@ class ContestStore:
         query = select(*columns).where(EVENTS.c.contest == contest).order_by(EVENTS.c.number)
         with self._read() as connection:
             yield from stream_rows(connection, query)
+
+    def load_log(self, id: str) -> tuple[Row, list[Row]]:
+        """A contest and its events with all that is kept of them, as they stood at one moment, to be verified."""
+        with self._read() as connection:
+            row = self._find_contest_row(connection, id)
+            query = select(EVENTS).where(EVENTS.c.contest == row["id"]).order_by(EVENTS.c.number)
+            return row, list(stream_rows(connection, query))
+
+    def list_damaged(self) -> set[str]:
+        """The ids of contests whose row does not fit the last event of their log."""
+        last = EVENTS.alias()
+        newest = select(func.max(last.c.number)).where(last.c.contest == CONTESTS.c.id).scalar_subquery()
+        head = select(EVENTS.c.hash).where(EVENTS.c.contest == CONTESTS.c.id, EVENTS.c.number == newest)
+        query = select(CONTESTS.c.id, CONTESTS.c.seal, CONTESTS.c.summary, head.scalar_subquery().label("head"))
+        with self._read() as connection:
+            return {
+                row["id"] for row in stream_rows(connection, query) if not is_contest_sealed(row, row["head"] or "")
+            }
 
     def find_contest(self, id: str) -> Row:
         """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
@@ -151,8 +176,7 @@ class ContestStore:
             if seen is not None and self._count_events(connection, id) != seen:
                 return
             release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
-            seal = None if summary is None else seal_contest_summary(self._read_head(connection, id), summary)
-            connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
+            self._seal_contest(connection, id)
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a contest; one that says running and is not was killed."""
@@ -208,6 +232,11 @@ class ContestStore:
         """The hash of the last event."""
         query = select(EVENTS.c.hash).where(EVENTS.c.contest == id).order_by(EVENTS.c.number.desc()).limit(1)
         return connection.execute(query).scalar() or ""
+
+    def _seal_contest(self, connection: Connection, id: str) -> None:
+        summary = connection.execute(select(CONTESTS.c.summary).where(CONTESTS.c.id == id)).scalar()
+        seal = seal_contest_summary(self._read_head(connection, id), summary)
+        connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
 
     def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""

@@ -115,7 +115,7 @@ CONTESTS = Table(
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
     # The task that it is the contest of: no two share one. Rehearsals have none.
     Column("key", TEXT, nullable=True),
-    Column("seal", TEXT, nullable=True),  # Binds the summary to the last event.
+    Column("seal", TEXT, nullable=True),  # Binds the summary to the last event, and that to the contest.
     Index("ix_contests_key", "key", unique=True),
 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from evenhand.contest.event_log import contest_task_from_json, contest_task_json
@@ -35,7 +35,7 @@ from evenhand.contest.play import (
 from evenhand.contest.record import contest_dimensions_json
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
-from evenhand.errors import ContestError, Fault
+from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import resolve_judge_by_name
@@ -45,7 +45,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
 from evenhand.runs.run_record import make_run_id
-from evenhand.store.queries import process_holder_name
+from evenhand.store.queries import parse_stored_time, process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
@@ -78,6 +78,7 @@ class Contest:
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
     set_aside: Sequence[SetAsideFile] = ()  # What came and could not be taken.
+    longest_gap: timedelta = timedelta(days=7)  # From the last sign of the contest to the clock: more is no clock.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
     def runs_ahead(self, now: datetime) -> bool:
@@ -129,6 +130,8 @@ async def run_contest(
     contest = _set_changed_submissions_aside(begun, contest)
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
+    if row is not None:
+        _refuse_clock_jump(row, contest.longest_gap)
     judges = open_contest_judges(contest.task.judges, connections)
     others = open_contest_judges(contest.task.challenge_judges, connections)
     locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
@@ -153,8 +156,7 @@ async def run_contest(
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
         elif log.state.payment is not None and log.state.released is None:
-            at = max(datetime.now(UTC), log.state.at or datetime.now(UTC))
-            log.write(PaymentReleased(at=at, payment=log.state.payment))
+            _release_payment(log, log.state.payment, open_stored_contest_log(store, row["id"]))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -177,6 +179,26 @@ def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, r
         what = f"contest {row['id']} is in progress, and this would play it ahead of the clock, for good"
         raise ContestError(Fault(what, "--until now plays it up to the present; --again NAME rehearses beside it"))
     return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
+
+
+def _release_payment(log: ContestLog, payment: str, kept: Sequence[ContestEvent]) -> None:
+    """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
+    if list(kept) != log.events:
+        raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
+    now = datetime.now(UTC)
+    log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
+
+
+def _refuse_clock_jump(row: Row, longest: timedelta) -> None:
+    """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
+    now, last = datetime.now(UTC), parse_stored_time(row["touched"])
+    if abs(now - last) > longest:
+        side, far = ("after", now - last) if now > last else ("before", last - now)
+        days = round(far / timedelta(days=1))
+        what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest"
+        limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
+        hint = f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
+        raise ContestError(Fault(f"{what} {row['id']}", hint))
 
 
 def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:

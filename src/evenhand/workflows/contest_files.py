@@ -22,7 +22,7 @@ from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_su
 from evenhand.contest.play import ContestProgress
 from evenhand.contest.read_submissions import load_challenges, load_submission
 from evenhand.contest.read_task import load_task
-from evenhand.contest.task import Submission, Task, parse_contest_moment
+from evenhand.contest.task import Submission, Task, parse_contest_duration, parse_contest_moment
 from evenhand.errors import ContestError, Fault, InputError, build_unwritable_input_error
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -49,6 +49,7 @@ class ContestFiles:
     judges: tuple[str, ...] = ()
     until: str | None = None  # A time, or "now".
     index: Path | None = None  # Who handed in which file of the folder, and when.
+    longest_gap: str = "7 days"  # That the clock may be away from the last sign of the contest.
     again: str | None = None  # The name of a deliberate repetition.
 
 
@@ -104,12 +105,16 @@ async def play_contest_files(
     until, faults = None, list[Fault]()
     if files.until is not None:
         until = datetime.now(UTC) if files.until == "now" else parse_contest_moment(files.until, "--until", faults)
+    longest_gap = parse_contest_duration(files.longest_gap, "--longest-gap", gaps := list[Fault]())
+    if longest_gap is None:
+        raise InputError(*(replace(one, path=()) for one in gaps))
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
     load_submission_intake(files.submissions, index=files.index)
     challenges = load_challenges(files.challenges) if files.challenges else ()
-    contest = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source, again=files.again)
+    terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
+    contest = replace(terms, again=files.again, longest_gap=longest_gap)
     async with open_user_connections(connect) as connections, watch() as tell:
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:

@@ -14,7 +14,7 @@ from typing import Any
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.intake import SetAsideFile
-from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
@@ -23,13 +23,21 @@ from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
+from evenhand.store.contest_store import hash_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 
-__all__ = ["NO_CONTESTS", "ContestListing", "StoredContestSession", "delete_contests", "digest_contest_terms_to_resume"]
+__all__ = ["VerifiedContest", "verify_contest"]
+__all__ += [
+    "NO_CONTESTS",
+    "ContestListing",
+    "StoredContestSession",
+    "delete_contests",
+    "digest_contest_terms_to_resume",
+]
 __all__ += ["build_contest_key", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
 __all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
 __all__ += ["set_aside_json"]
@@ -103,8 +111,7 @@ def set_aside_json(set_aside: Sequence[SetAsideFile]) -> list[Json]:
 
 def load_contest_record(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
-    row = store.contests.find_contest(id)
-    events = open_stored_contest_log(store, row["id"])
+    row, events, _ = _verify_contest_log(store, id)
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
@@ -126,18 +133,65 @@ def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *,
 
 
 def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
-    """The log of a contest, read back and tried: where it was damaged, that is told, with the event."""
+    """The log of a contest, verified and played again; where it was changed or damaged, the event is named."""
+    return _verify_contest_log(store, id)[1]
+
+
+def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
+    """A contest, its events and their hashes; refused where anything does not fit what was written."""
+    row, stored = store.contests.load_log(id)
     events: list[ContestEvent] = []
-    state = ContestState()
-    for row in store.contests.stream_events(id):
+    state, head = ContestState(), ""
+    for number, kept in enumerate(stored):
+        name = f"event {kept['number']} of contest {row['id']}"
+        if kept["number"] != number or kept["hash"] != (head := hash_contest_event(head, kept)):
+            raise _build_tampering_error(store, f"{name} is not what was written, or one before it is missing")
         try:
-            event = contest_event_from_json(json.loads(row["content"]))
+            event = contest_event_from_json(json.loads(kept["content"]))
             state, _ = apply_contest_event(state, event)
         except (ContestError, ValueError) as problem:
-            what = f"event {row['number']} of contest {id} cannot be read: {problem}"
-            raise StoreError(Fault(what, "the store was changed by something else", where=store.shown)) from None
+            raise _build_tampering_error(store, f"{name} cannot be read: {problem}") from None
         events.append(event)
-    return events
+    if state.contest not in ("", row["id"]):
+        raise _build_tampering_error(store, f"the log of contest {row['id']} is that of contest {state.contest}")
+    if not is_contest_sealed(row, head):
+        what = f"what is kept of contest {row['id']} beside its log was changed, or events at its end are missing"
+        raise _build_tampering_error(store, what)
+    return row, events, [kept["hash"] for kept in stored]
+
+
+def _build_tampering_error(store: Store, what: str) -> StoreError:
+    hint = "the store was changed by something else: nothing is shown or paid; restore a copy"
+    return StoreError(Fault(what, hint, where=store.shown))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedContest:
+    """A contest whose log is what was written: how many events it has, the hash of the last, and what follows."""
+
+    id: str
+    events: int
+    head: str
+    state: str
+    winner: str | None
+    payment: str | None
+
+
+def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> VerifiedContest:
+    """Play the log of a contest again, hash by hash; with `head`, hold its last hash against one noted elsewhere."""
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        row, events, hashes = _verify_contest_log(opened, contest)
+        if head is not None and head not in hashes:
+            raise _build_tampering_error(opened, f"no event of contest {row['id']} has the hash {head}")
+        state = rebuild_contest_state(events)
+        return VerifiedContest(
+            id=row["id"],
+            events=len(events),
+            head=hashes[-1] if hashes else "",
+            state=state.phase,
+            winner=state.winner,
+            payment=f"pay-{row['id']}" if state.released else None,
+        )
 
 
 LONGEST_TERM = 80
@@ -214,11 +268,14 @@ class ContestListing:
 def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
     """All contests, or those of one task, newest first."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        listed = []
+        listed, damaged = [], opened.contests.list_damaged()
         for row in opened.contests.list_contests(name):
             running = row["state"] == "running"
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
+            if row["id"] in damaged:
+                listed.append(_list_damaged_contest(row))
+                continue
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
                 state = "waiting"
@@ -226,6 +283,12 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             times = {"started": row["started"], "ended": row["ended"]}
             listed.append(ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, **times))
         return listed
+
+
+def _list_damaged_contest(row: Row) -> ContestListing:
+    """One that was changed by something else: nothing that it says is repeated."""
+    times = {"started": row["started"], "ended": row["ended"]}
+    return ContestListing(id=row["id"], task=row["name"], state="damaged", winner=None, **times)
 
 
 def load_contest(store: StoreLike, contest: str) -> Json:

@@ -29,7 +29,7 @@ def upgrade() -> None:
     for row in _select_rows("SELECT id, name, summary FROM contests ORDER BY id DESC"):
         id, name, summary = row.id, row.name, row.summary
         head = _chain_events(id)
-        values = {"id": id, "seal": None if summary is None else _hash_parts(head, summary), "key": None}
+        values = {"id": id, "seal": _hash_parts(head, summary or ""), "key": None}
         # What was played ahead of the clock was a rehearsal.
         if name not in named and not (summary and json.loads(summary).get("ahead")):
             named.add(name)
