@@ -16,7 +16,7 @@ RUN = ("run", "task.yaml", "submissions", *REPLAY)
 EVENTS = "UPDATE contest_events SET"
 # What somebody with the file of the store could change, and what would follow if nobody looked.
 CHANGES = {
-    "the scores of the final": f'{EVENTS} content = replace(content, \'"score":"93"\', \'"score":"13"\') '
+    "the scores of the final": f"{EVENTS} content = replace(content, '\"score\":90', '\"score\":10') "
     "WHERE content LIKE '%\"ranked\"%'",
     "the author of the winner": f'{EVENTS} content = replace(content, \'"author":"kestrel"\', \'"author":"rival"\')',
     "the reward": f"{EVENTS} content = replace(content, 'invoice 2026-118', 'invoice 666') WHERE number = 0",
@@ -78,6 +78,22 @@ def test_a_list_repeats_nothing_of_what_was_changed(folder: Path, name: str) -> 
     (listed,) = json.loads(contest(folder, "list", "--json").stdout)
 
     assert (listed["state"], listed["winner"]) == ("damaged", None)
+
+
+def test_a_list_tells_the_changed_from_the_others(folder: Path) -> None:
+    """Each contest by its own log, however many events the others have."""
+    names = ("second", "third")
+    for name in names:
+        contest(folder, *RUN, "--again", name, "--until", "2026-11-06T00:00:00+01:00")
+    change_store(
+        folder, "UPDATE contests SET summary = replace(summary, 'it waits', 'it waited') WHERE state = 'finished'"
+    )
+    before = [one["state"] for one in json.loads(contest(folder, "list", "--json").stdout)]
+    change_store(folder, "UPDATE contests SET summary = replace(summary, 'kestrel', 'rival') WHERE state = 'finished'")
+
+    after = [one["state"] for one in json.loads(contest(folder, "list", "--json").stdout)]
+
+    assert (before, after) == (["waiting", "waiting", "finished"], ["waiting", "waiting", "damaged"])
 
 
 def test_a_payment_that_is_due_is_not_released_from_a_changed_log(folder: Path) -> None:

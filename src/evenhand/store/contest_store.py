@@ -116,9 +116,11 @@ class ContestStore:
     def list_damaged(self) -> set[str]:
         """The ids of contests whose row does not fit the last event of their log."""
         last = EVENTS.alias()
-        newest = select(func.max(last.c.number)).where(last.c.contest == CONTESTS.c.id).scalar_subquery()
+        newest = select(func.max(last.c.number)).where(last.c.contest == EVENTS.c.contest).scalar_subquery()
         head = select(EVENTS.c.hash).where(EVENTS.c.contest == CONTESTS.c.id, EVENTS.c.number == newest)
-        query = select(CONTESTS.c.id, CONTESTS.c.seal, CONTESTS.c.summary, head.scalar_subquery().label("head"))
+        query = select(
+            CONTESTS.c.id, CONTESTS.c.seal, CONTESTS.c.summary, head.correlate(CONTESTS).scalar_subquery().label("head")
+        )
         with self._read() as connection:
             return {
                 row["id"] for row in stream_rows(connection, query) if not is_contest_sealed(row, row["head"] or "")
