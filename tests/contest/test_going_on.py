@@ -375,3 +375,15 @@ def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch
     assert (finished[0].exit_code, finished[0].record["winner"]) == (0, "s2")
     row = store.contests.find_contest("latest")
     assert (row["state"], json.loads(row["summary"])["winner"]) == ("finished", "s2")
+
+
+@pytest.mark.parametrize("again", ["", " ", "a\nb"])
+def test_another_contest_needs_a_name_that_can_be_seen(store: Store, again: str) -> None:
+    """An empty variable in a script must not begin a second contest."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+
+        with pytest.raises(ContestError, match="the name of another contest"):
+            play(terms, handed_in(75), store, again=again)
+
+    assert store.contests.list_contests() == []

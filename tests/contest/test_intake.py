@@ -210,3 +210,15 @@ def test_what_was_set_aside_can_be_mended(folder: Path) -> None:
 
     assert [one.file for one in first.set_aside] == ["heron.md"]
     assert sorted(one.id for one in second.submissions) == ["good", "heron"]
+
+
+def test_a_folder_that_looks_like_another_authors_hands_in_nothing(folder: Path) -> None:
+    """Names that differ only in what cannot be seen are one name: the one that is written plainly has it."""
+    put(folder / "heron" / "a.md")
+    put(folder / "heron\u200b" / "b.md")
+    put(folder / "wren " / "c.md")
+
+    intake = load_submission_intake(folder)
+
+    assert [(one.id, one.author) for one in intake.submissions] == [("heron/a", "heron"), ("wren /c", "wren")]
+    assert [one.file for one in intake.set_aside] == ["heron\u200b/b.md"]

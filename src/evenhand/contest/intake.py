@@ -231,11 +231,16 @@ def _list_folder_files(folder: Path, reader: _IntakeReader) -> Iterator[tuple[st
 
 def _assign_by_layout(listed: Mapping[str, Path], reader: _IntakeReader) -> Iterator[_IntakeEntry]:
     """In the folder of an author it is that author's; where there are no such folders, each file is an author's own."""
-    layout = any("/" in file for file in listed)
+    folders = {file.rpartition("/")[0] for file in listed if "/" in file}
     for file, path in listed.items():
         folder, _, _ = file.rpartition("/")
-        if layout and not folder:
+        alike = [one for one in folders if normalize_author_name(one) == normalize_author_name(folder)]
+        if folders and not folder:
             fault = Fault("stands beside the folders of authors", "put it into the folder of its author")
+            reader.refuse(file, None, replace(fault, where=str(path)))
+            continue
+        if len(alike) > 1 and folder != normalize_author_name(folder):
+            fault = Fault("is in a folder whose name cannot be told from another's", "rename one of them")
             reader.refuse(file, None, replace(fault, where=str(path)))
             continue
         id = f"{folder}/{path.stem}" if folder else path.stem

@@ -18,7 +18,7 @@ from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import Task
+from evenhand.contest.task import Task, find_author_name_fault
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
@@ -221,6 +221,8 @@ def find_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row
 
 def build_contest_key(task: Task, again: str | None) -> str:
     """What a task is known by: its name, and the name of a deliberate repetition."""
+    if again is not None and (why := find_author_name_fault(again)):
+        raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
     return to_stored_json([task.name, again])
 
 
