@@ -1,6 +1,7 @@
 """The shipped example of a contest, played as a user plays it: with judges whose answers were written by hand."""
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -67,6 +68,9 @@ def only(folder: Path, *names: str) -> None:
     for file in (folder / "submissions").iterdir():
         if file.stem not in names:
             file.unlink()
+    index = folder / "submissions.index.jsonl"
+    rows = [line for line in _lines(index) if json.loads(line)["file"].partition(".")[0] in names]
+    index.write_text("".join(f"{row}\n" for row in rows), "utf-8")
 
 
 def change(file: Path, old: str, new: str) -> None:

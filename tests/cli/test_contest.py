@@ -1,6 +1,7 @@
 """evenhand contest, as a user runs it: with the shipped example, whose judges answer from what was written by hand."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -113,8 +114,8 @@ def test_the_json_is_the_record(played: tuple[Path, Done]) -> None:
 
     data = json.loads(done.stdout)
     assert list(data) == [
-        "id", "task", "mode", "state", "winner", "period_ends", "decision", "dimensions", "submissions", "events",
-        "effects", "ahead", "refused", "spent", "stopped",
+        "id", "task", "mode", "state", "winner", "period_ends", "payment", "decision", "dimensions", "submissions", "events",
+        "effects", "ahead", "refused", "set_aside", "spent", "stopped",
     ]  # fmt: skip
     assert (data["winner"], data["state"], data["stopped"]) == ("kestrel", "closed", None)
     assert [one["status"] for one in data["submissions"]] == [
@@ -158,7 +159,9 @@ def test_judges_who_cannot_be_read_are_not_advised_again(folder: Path) -> None:
     assert done.returncode == 1
     assert "Not decided yet: it stopped before its end." in done.stdout
     assert "submissions are still taken" not in done.stdout
-    assert "to begin a new one: evenhand contest run task.yaml submissions -m NAME --seed 7\n" in done.stderr
+    assert (
+        "to begin a new one: evenhand contest run task.yaml submissions -m NAME --seed 7 --again NAME\n" in done.stderr
+    )
     assert "--resume" not in done.stderr
 
 
@@ -438,7 +441,11 @@ def test_what_is_kept_is_shown_as_it_was(played: tuple[Path, Done]) -> None:
     shown = contest(folder, "show", "latest:returns-answer")
     reported = contest(folder, "report", "latest")
 
-    assert shown.stdout == reported.stdout == done.stdout
+    assert shown.stdout == reported.stdout
+    said, was = (one_line(one.stdout).split(" payment ") for one in (done, shown))
+    assert said[0] == was[0]
+    assert re.match(r"(pay-\S+) newly released to kestrel: invoice 2026-118 ", said[1])
+    assert re.match(r"(pay-\S+) released before, on 20[-0-9T:]+, to kestrel: invoice 2026-118 ", was[1])
 
 
 def test_a_report_is_a_page_or_data(played: tuple[Path, Done]) -> None:

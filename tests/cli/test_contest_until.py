@@ -82,9 +82,9 @@ def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder:
     shown = contest(folder, "show", "latest")
 
     said = one_line(done.stdout)
-    assert done.returncode == 0
-    assert "payment due on 2999-11-11 to kestrel: invoice 2026-118" in said
-    assert "played ahead of the clock, as if nothing more came; with --until now it waits" in said
+    assert done.returncode == 1
+    assert "payment would be due on 2999-11-11 to kestrel: invoice 2026-118" in said
+    assert "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits" in said
     assert "released" not in said
     assert "ahead" not in done.stderr
     assert shown.stdout == done.stdout
@@ -92,12 +92,12 @@ def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder:
 
 def test_a_contest_in_the_past_has_paid(folder: Path) -> None:
     """What is over is over."""
-    for file in (folder / "task.yaml", *(folder / "submissions").iterdir()):
+    for file in (folder / "task.yaml", folder / "submissions.index.jsonl", *(folder / "submissions").iterdir()):
         change(file, "2026-11-0", "2025-11-0")
 
     done = contest(folder, *RUN)
 
-    assert "payment released to kestrel: invoice 2026-118" in done.stdout
+    assert "newly released to kestrel: invoice 2026-118" in one_line(done.stdout)
     assert "ahead of the clock" not in done.stdout
 
 
@@ -108,12 +108,12 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
     plain = contest(folder, "run", "task.yaml", "submissions", *before)
     other = contest(
         folder, "run", "task.yaml", "submissions", *before, "--language", "zh", "--seed", "7", "--temperature", "0.5",
-        "--max-tokens", "900", "--challenges", "challenges.jsonl", "-m", "openai/m", OPENAI_API_KEY="k",
+        "--max-tokens", "900", "--challenges", "challenges.jsonl", "-m", "openai/m", "--again", "b", OPENAI_API_KEY="k",
     )  # fmt: skip
 
     start = "to go on: evenhand contest run task.yaml submissions"
     assert f"{start} --until now --resume\n" in plain.stderr
     assert (
         f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "
-        "--challenges challenges.jsonl --until now --resume\n"
+        "--challenges challenges.jsonl --until now --again b --resume\n"
     ) in other.stderr

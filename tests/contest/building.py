@@ -19,6 +19,7 @@ from evenhand.contest.events import (
     DeadlineReached,
     FinalistsRanked,
     GateChecked,
+    PaymentReleased,
     RankingChallenged,
     SubmissionScored,
     receive_submission,
@@ -149,7 +150,8 @@ class Contest:
         self.log: list[ContestEvent] = []
         self.states = [ContestState()]
         self.effects: list[tuple[ContestEffect, ...]] = []
-        self.happen(ContestCreated(at=START, task=task(mode, **changes)))
+        named = {name: changes.pop(name) for name in ("contest", "rehearsal") if name in changes}
+        self.happen(ContestCreated(at=START, task=task(mode, **changes), **named))
 
     @property
     def state(self) -> ContestState:
@@ -200,6 +202,10 @@ class Contest:
     def period_over(self, at: float = 15) -> Contest:
         """The time for challenges is over."""
         return self.happen(DeadlineReached(at=hour(at), deadline="challenges"))
+
+    def release(self, payment: str, at: float = 16) -> Contest:
+        """Whoever pays is told to."""
+        return self.happen(PaymentReleased(at=hour(at), payment=payment))
 
     @property
     def now(self) -> float:

@@ -35,11 +35,12 @@ def play(
     challenges: Sequence[Challenge] = (),
     *,
     until: datetime | None = None,
+    again: str | None = None,
     **more: Any,
 ) -> ContestResult:
     async def go() -> ContestResult:
         async with Connections(os.environ, limits=QUICK) as connections:
-            contest = Contest(task=task, submissions=submissions, challenges=challenges, until=until)
+            contest = Contest(task=task, submissions=submissions, challenges=challenges, until=until, again=again)
             return await run_contest(contest, connections=connections, store=store, **more)
 
     return asyncio.run(go())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +14,13 @@ from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
-from evenhand.workflows.contests import digest_contest_terms_to_resume, load_contest_record
+from evenhand.workflows.contests import (
+    StoredContestSession,
+    build_contest_key,
+    digest_contest_terms_to_resume,
+    load_contest_record,
+    open_stored_contest_log,
+)
 from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
 from tests.contest.building import START, hour, task
 from tests.contest.playing import contrary, handed_in, play, statuses
@@ -178,6 +186,7 @@ def _row(terms: Task) -> Json:
     plain = {
         "id": "20261101-000000-000000",
         "name": terms.name,
+        "key": build_contest_key(terms, None),
         "digest": digest_contest_terms_to_resume(terms, JudgeOptions()),
         "state": "running",
     }
@@ -239,24 +248,27 @@ def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: St
         terms = task(judges=(judge.judge,), challenge_judges=())
         first = play(terms, handed_in(75, 81), store)
 
-        with pytest.raises(ContestError, match="'s1' has changed"):
-            play(terms, handed_in(74, 81), store, resume=True)
+        changed = play(terms, handed_in(74, 81), store, resume=True)
         doubt = Challenge(by="author of s1", at=hour(12), reason="It was misread.")
         late = play(terms, handed_in(75, 81), store, [doubt], resume=True)
 
-    assert load_contest_record(store, first.id) == first.record
+    kept = {**first.record, "payment": {**first.record["payment"], "newly_released": False}}
+    assert load_contest_record(store, first.id) == kept
     assert store.contests.find_contest(first.id)["state"] == "finished"
     assert [(one["id"], one["author"]) for one in late.record["refused"]] == [(None, "author of s1")]
+    assert [(one["file"], one["author"]) for one in changed.record["set_aside"]] == [("s1", "author of s1")]
 
 
 def test_a_submission_that_was_judged_cannot_become_another(store: Store) -> None:
-    """Going on with a changed text would leave its old score on it."""
+    """What was received counts; going on with a changed text would leave its old score on it. Nobody else waits."""
     with server() as judge:
         terms = task("fastest_first", judges=(judge.judge,), deadline=None)
         play(terms, handed_in(40), store)
 
-        with pytest.raises(ContestError, match="'s1' has changed"):
-            play(terms, handed_in(75), store, resume=True)
+        changed = play(terms, handed_in(75, 81), store, resume=True)
+
+    assert statuses(changed.record) == {"s1": "scored", "s2": "won"}
+    assert "has changed since it was received" in changed.record["set_aside"][0]["why"]
 
 
 def test_an_open_contest_goes_on_with_what_came_since(store: Store) -> None:
@@ -269,3 +281,109 @@ def test_an_open_contest_goes_on_with_what_came_since(store: Store) -> None:
 
     assert "no deadline" in waiting.why_stopped
     assert (done.id, done.record["winner"]) == (waiting.id, "s2")
+
+
+def test_forgetting_to_resume_begins_no_second_contest(store: Store) -> None:
+    """A task has one contest, whatever else is said: the payment is released once, and told as released before."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        first = play(terms, handed_in(75), store)
+        asked = len(judge.asked)
+
+        second = play(terms, handed_in(75), store)
+
+    paid, told = first.record["payment"], second.record["payment"]
+    assert (first.exit_code, paid["state"], paid["newly_released"]) == (0, "released", True)
+    assert (second.exit_code, told) == (4, {**paid, "newly_released": False})
+    assert (second.id, paid["id"], len(judge.asked)) == (first.id, f"pay-{first.id}", asked)
+
+
+def test_another_contest_of_a_task_is_named(store: Store) -> None:
+    """And is one too: the same name again goes on with it. On other terms the name is needed."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        other = replace(terms, reward="twice as much")
+        first = play(terms, handed_in(75), store)
+        with pytest.raises(ContestError, match="--again NAME begins another one"):
+            play(other, handed_in(75), store)
+
+        again = [play(other, handed_in(75), store, again="second") for _ in range(2)]
+
+    assert [one.exit_code for one in (first, *again)] == [0, 0, 4]
+    assert len({one.id for one in (first, *again)}) == 2
+
+
+def test_a_process_that_dies_between_the_end_and_the_payment_leaves_it_to_the_next(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The contest is closed, and nobody was told to pay: the next call releases it, newly."""
+    record = StoredContestSession.record_event
+
+    def die(self: StoredContestSession, number: int, event: Any, calls: Any) -> None:
+        if event.kind == "released":
+            raise KeyboardInterrupt
+        record(self, number, event, calls)
+
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        with monkeypatch.context() as patched:
+            patched.setattr(StoredContestSession, "record_event", die)
+            with pytest.raises(KeyboardInterrupt):
+                play(terms, handed_in(75), store)
+        unpaid = load_contest_record(store, "latest")
+
+        after = [play(terms, handed_in(75), store) for _ in range(2)]
+
+    assert (unpaid["state"], unpaid["payment"]["state"]) == ("closed", "due")
+    assert [one.exit_code for one in after] == [0, 4]
+
+
+def test_a_rehearsal_takes_nobodys_place_and_pays_nobody(store: Store) -> None:
+    """What lies ahead of the clock is played beside the contest, and never instead of it."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=(), deadline=hour(10).replace(year=2998))
+
+        rehearsed = [play(terms, handed_in(75), store) for _ in range(2)]
+        real = play(terms, handed_in(75), store, until=hour(9))
+        with pytest.raises(ContestError, match="is in progress, and this would play it ahead of the clock"):
+            play(terms, handed_in(75), store)
+
+    assert [one.exit_code for one in (*rehearsed, real)] == [1, 1, 1]
+    assert [one.record["payment"]["state"] for one in rehearsed] == ["rehearsal"] * 2
+    assert len({one.id for one in (*rehearsed, real)}) == 3
+    assert (real.record["state"], real.record["payment"]) == ("open", None)
+
+
+def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had read the log, and waited for its judges while another finished: what it says then changes nothing."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        play(terms, handed_in(40), store)
+        finished: list[ContestResult] = []
+
+        def finish_elsewhere(*told: Any) -> list[Any]:
+            monkeypatch.undo()
+            events = open_stored_contest_log(*told)
+            with ThreadPoolExecutor(1) as elsewhere:  # With a loop of its own.
+                finished.append(elsewhere.submit(play, terms, handed_in(40, 75), store).result())
+            return events
+
+        monkeypatch.setattr("evenhand.workflows.contest.open_stored_contest_log", finish_elsewhere)
+        with pytest.raises(StoreError, match="another process has gone on with contest"):
+            play(terms, handed_in(40, 81), store)
+
+    assert (finished[0].exit_code, finished[0].record["winner"]) == (0, "s2")
+    row = store.contests.find_contest("latest")
+    assert (row["state"], json.loads(row["summary"])["winner"]) == ("finished", "s2")
+
+
+@pytest.mark.parametrize("again", ["", " ", "a\nb"])
+def test_another_contest_needs_a_name_that_can_be_seen(store: Store, again: str) -> None:
+    """An empty variable in a script must not begin a second contest."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+
+        with pytest.raises(ContestError, match="the name of another contest"):
+            play(terms, handed_in(75), store, again=again)
+
+    assert store.contests.list_contests() == []

@@ -34,7 +34,7 @@ from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import MISSING_KINDS, Missing, Scored
 from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
 from tests.contest.building import START, Contest, dimensions, hour, scored, submission, task
-from tests.contest.test_worked_contests import WORKED
+from tests.contest.test_worked_contests import CONTESTS, WORKED
 from tests.contest.worked_endings import ranked
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -148,7 +148,7 @@ def test_the_log_gives_the_state_and_the_record_again(worked: Any) -> None:
 
 def test_the_worked_contests_have_every_kind_of_event() -> None:
     """So that none is left out of what is written down and read."""
-    assert {event.kind for worked in WORKED for event in worked.contest().log} == set(EVENT_KINDS)
+    assert {event.kind for contest in CONTESTS for event in contest().log} == set(EVENT_KINDS)
 
 
 def test_rebuilding_refuses_a_log_that_cannot_be() -> None:
@@ -166,7 +166,8 @@ def test_the_record_has_the_fields_that_were_promised() -> None:
     found = contest.record
 
     assert list(found) == [
-        "task", "mode", "state", "winner", "period_ends", "decision", "dimensions", "submissions", "events", "effects",
+        "task", "mode", "state", "winner", "period_ends", "payment", "decision", "dimensions", "submissions", "events",
+        "effects",
     ]  # fmt: skip
     assert list(found["submissions"][0]) == [
         "id", "author", "status", "rank", "score", "feedback", "at", "revises", "why",

@@ -8,12 +8,13 @@ from evenhand.contest.events import CloseContest, FinalistsRanked, ReleasePaymen
 from evenhand.contest.feedback import view_submission
 from evenhand.contest.state import MOVES_BY_MODE, SUBMISSION_STATUSES
 from tests.contest.building import INJECTION, Contest, hour, side_by_side
-from tests.contest.worked import Worked
+from tests.contest.worked import PAID, Worked
 from tests.contest.worked_endings import ENDINGS, ranked
 from tests.contest.worked_fastest import FASTEST
 from tests.contest.worked_quality import QUALITY, alone, five, two
 
 WORKED = (*FASTEST, *QUALITY, *ENDINGS)
+CONTESTS = (*(worked.contest for worked in WORKED), *PAID)
 TYPES = {"gate_check", "individual_scoring", "scoring"}
 each = pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.claim)
 
@@ -65,7 +66,7 @@ def test_every_arrow_of_the_drawing_is_walked() -> None:
         for target in targets
     }
 
-    walked = {move for worked in WORKED for move in _moves(worked.contest())}
+    walked = {move for contest in CONTESTS for move in _moves(contest())}
 
     assert walked == drawn
 

@@ -19,3 +19,10 @@ class Worked:
     winner: str | None = None
     phase: ContestPhase = "closed"
     why: str = ""  # Some words of why it is closed.
+
+
+# With an id, a contest has a payment that is released by an event of its own.
+PAID: tuple[Callable[[], Contest], ...] = (
+    lambda: Contest("fastest_first", contest="c1").enters("a", 1, 60).release("pay-c1"),
+    lambda: Contest(contest="c1").enters("a", 1, 80).deadline().period_over().release("pay-c1"),
+)

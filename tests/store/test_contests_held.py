@@ -3,13 +3,14 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 import pytest
 
 from evenhand.errors import StoreError
-from evenhand.store.contest_store import ContestStore
+from evenhand.store.contest_store import ContestStore, seal_contest_summary
 from evenhand.store.queries import process_holder_name
 from evenhand.store.store import Store
 from tests.store.rows import CONTEST, contest_row, event_row
@@ -48,7 +49,8 @@ def test_a_contest_is_taken_and_let_go(store: Store) -> None:
 
     assert taken == contest_row(holder=process_holder_name(), touched=AT_NOON)
     assert held
-    finished = contest_row(state="finished", ended=ended, touched=AT_NOON, summary='{"winner":"a"}')
+    told = {"summary": '{"winner":"a"}', "seal": seal_contest_summary("", '{"winner":"a"}')}
+    finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
     assert store.contests.find_contest(CONTEST) == finished
     assert not store.contests.is_contest_held(finished)
 
@@ -64,7 +66,8 @@ def test_whoever_was_overtaken_lets_go_of_nothing(store: Store) -> None:
     store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder=process_holder_name())
     store.contests.release_contest(CONTEST, "stopped", ended, None, holder="elsewhere:1:1")
 
-    finished = contest_row(state="finished", ended=ended, touched=AT_NOON, summary='{"winner":"a"}')
+    told = {"summary": '{"winner":"a"}', "seal": seal_contest_summary("", '{"winner":"a"}')}
+    finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
     assert at_work == contest_row(holder=process_holder_name(), touched=AT_NOON)
     assert store.contests.find_contest(CONTEST) == finished
 
@@ -130,3 +133,68 @@ def test_what_was_appended_when_the_process_was_killed_is_there(database: str) -
     assert kept == [*range(len(kept))]
     assert set(told) <= set(kept)
     assert 40 <= len(told) <= len(kept) <= len(told) + 2
+
+
+def test_a_late_process_cannot_rewrite_a_closed_contest(store: Store) -> None:
+    """It had read the log before another went on and finished: it holds nothing, writes nothing and ends nothing."""
+    ended = "2026-11-18T12:05:00+00:00"
+    store.contests.begin_contest(contest_row(state="stopped"))
+    store.contests.append_event(**event_row(0))
+    store.contests.hold_contest(CONTEST, "other:1:1", seen=1, now=NOON)
+    store.contests.append_event(**event_row(1), holder="other:1:1")
+    store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder="other:1:1", seen=2)
+    finished = store.contests.find_contest(CONTEST)
+
+    with pytest.raises(StoreError, match="its next event is 2, not 1"):
+        store.contests.hold_contest(CONTEST, process_holder_name(), seen=1)
+    with pytest.raises(StoreError, match="another process has gone on with contest"):
+        store.contests.append_event(**event_row(1), holder=process_holder_name())
+    with pytest.raises(StoreError, match="another process has taken over contest"):
+        store.contests.append_event(**event_row(2), holder=process_holder_name())
+    store.contests.release_contest(CONTEST, "stopped", ended, '{"winner":null}', seen=1)
+
+    assert store.contests.find_contest(CONTEST) == finished
+    assert len([*store.contests.stream_events(CONTEST)]) == 2
+
+
+def test_of_many_that_begin_the_contest_of_one_task_one_does(database: str) -> None:
+    """Each in a transaction of its own: the database decides, and rehearsals take nobody's place."""
+    stores = [Store.open(database, {}) for _ in range(4)]
+
+    def begin(number: int) -> bool:
+        try:
+            stores[number].contests.begin_contest(
+                contest_row(id=f"2026111{number}-071500-c0ffee", key='["slogan",null]')
+            )
+        except StoreError as error:
+            assert "there is a contest of this task already" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        begun = [*pool.map(begin, range(4))]
+    for number in (5, 6):
+        stores[0].contests.begin_contest(contest_row(id=f"2026111{number}-071500-c0ffee"))
+
+    assert sum(begun) == 1
+    assert len(stores[0].contests.list_contests("slogan")) == 3
+    assert stores[0].contests.find_contest_by_key('["slogan",null]') is not None
+    assert stores[0].contests.find_contest_by_key('["other",null]') is None
+    for store in stores:
+        store.close()
+
+
+def test_a_receipt_is_written_once(store: Store) -> None:
+    """Whoever sees a file later cannot move the time at which it came; it goes with the contest of its task."""
+    key, seen = '["slogan",null]', {"file": "a.md", "digest": "d1", "at": AT_NOON}
+    store.contests.begin_contest(contest_row(key=key))
+
+    store.contests.add_receipts(key, [seen])
+    store.contests.add_receipts(key, [{**seen, "digest": "d2", "at": "2020"}, {**seen, "file": "b.md"}])
+    store.contests.add_receipts('["other",null]', [seen])
+    found = store.contests.list_receipts(key)
+    store.contests.delete_contest(CONTEST)
+
+    assert found == [{**seen, "key": key}, {**seen, "key": key, "file": "b.md"}]
+    assert store.contests.list_receipts(key) == []
+    assert len(store.contests.list_receipts('["other",null]')) == 1

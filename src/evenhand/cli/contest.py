@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
+GAP_HELP = "How far the clock may be from the last sign of the contest; a larger jump is refused."
 UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits for --resume."
 
 
@@ -55,9 +56,12 @@ def contest_command() -> None:
 @click.argument("task", metavar="TASK")
 @click.argument("submissions", metavar="SUBMISSIONS")
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
+@click.option("--index", metavar="FILE", help="Who handed in which file, and when; SUBMISSIONS.index.jsonl if there.")
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
-@click.option("--resume", is_flag=True, help="Go on with the last contest of this task; ask only what is new.")
+@click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
+@click.option("--resume", is_flag=True, help="Go on with the last rehearsal; a contest is gone on with anyway.")
+@click.option("--again", metavar="NAME", help="Another contest of this task, by this name, with a payment of its own.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @add_record_options
 @add_prompt_options()
@@ -67,8 +71,10 @@ def run_contest_command(**options: Any) -> int:
 
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
 
-    Exit code: 0 there is a winner; 1 closed without one, still open, or stopped; 2 bad input;
-    3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
+    A task, known by its name, has one contest: it is begun, or gone on with.
+
+    Exit code: 0 this call released the payment; 1 nothing is to be paid now: no winner, still open, stopped, or a
+    rehearsal; 2 bad input; 3 a fault of Evenhand itself; 4 the payment was released before; 130 stopped by Ctrl-C.
     """
     from evenhand.cli.progress import show_contest_progress
     from evenhand.workflows.contest_files import ContestFiles, play_contest_files
@@ -79,6 +85,9 @@ def run_contest_command(**options: Any) -> int:
         challenges=Path(options["challenges"]) if options["challenges"] else None,
         judges=options["models"],
         until=options["until"],
+        index=Path(options["index"]) if options["index"] else None,
+        again=options["again"],
+        longest_gap=options["longest_gap"],
     )
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
     try:
@@ -173,6 +182,28 @@ def show_contest_command(contest: str, as_data: bool) -> None:
     record = load_contest(None, contest)
     with until_reader_leaves():
         print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
+
+
+@contest_command.command("verify")
+@click.argument("contest", metavar="ID")
+@click.option("--head", metavar="HASH", help="A hash that was noted elsewhere: the log must still have it.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def verify_contest_command(contest: str, head: str | None, as_data: bool) -> None:
+    """Verify the log of a contest: every event and reply is what was written, and the winner follows from them.
+
+    Exit code: 0 it is; 2 it was changed, or there is no such contest.
+    """
+    from evenhand.workflows.contests import verify_contest
+
+    found = verify_contest(None, contest, head)
+    with until_reader_leaves():
+        if as_data:
+            print_json(asdict(found))
+            return
+        screen = Screen()
+        screen.line(f"contest {found.id}: {found.events} events are what was written, and replay to this:", fg="green")
+        screen.line(f"state {found.state}, winner {found.winner or '–'}, payment {found.payment or '–'}", indent=2)
+        screen.line(f"head {found.head}", indent=2)
 
 
 @contest_command.command("report")
@@ -290,14 +321,17 @@ def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -
 def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any]) -> str:
     """What brings an unfinished contest further; the same command again would end where this one did."""
     if step == "begin with other judges":
-        return f"to begin a new one: {_build_resume_command({**options, 'models': ['NAME']}, resume=False)}"
+        others = {**options, "models": ["NAME"], "again": "NAME"}
+        return f"to begin a new one: {_build_resume_command(others, resume=False)}"
     if step == "resume later" and options["until"] != "now":
         past = datetime.fromisoformat(options["until"]) < datetime.now(UTC)
         return f"to go on: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
     return f"to go on: {_build_resume_command(options)}"
 
 
-REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "challenges", "until", "record", "replay")
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "challenges", "until", "again", "record",
+    "replay",
+)  # fmt: skip
 
 
 def _build_resume_command(options: dict[str, Any], *, resume: bool = True) -> str:

@@ -24,7 +24,10 @@ WAITING_REASONS = {
     "challenge_period": "the challenge period is not over",
     "challenged": "it was challenged, and nobody has looked at that yet",
 }
-AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until now it waits for what may still come"
+AHEAD_NOTE = (
+    "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits for what may "
+    "still come"
+)
 
 
 def print_contest(record: ContestData) -> None:
@@ -71,6 +74,10 @@ def print_contest(record: ContestData) -> None:
     refused = record["refused"]
     names = [f"a challenge by {one['author']}" if one["id"] is None else one["id"] for one in refused]
     print_section(screen, "Refused", _group_cli_lines(zip(names, (one["why"] for one in refused), strict=True)))
+    aside = [
+        (one["file"] + (f" by {one['author']}" if one["author"] else ""), one["why"]) for one in record["set_aside"]
+    ]
+    print_section(screen, "Set aside", _group_cli_lines(aside))
     print_contest_cost(screen, record["spent"])
 
 
@@ -132,14 +139,24 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(f"why: {' '.join(decision['why'])}", indent=2)
         if decision["how_sure"]:
             screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
-        for paid in (one for one in record["effects"] if one["effect"] == "release_payment"):
-            when = f"due on {paid['at'][:10]}" if record.get("ahead") else "released"
-            what = f"payment {when} to {paid['author']}"
+        if paid := record["payment"]:
+            what = f"{_describe_payment_state(record)} to {paid['author']}"
             screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
     if record.get("ahead"):
         screen.line(AHEAD_NOTE, indent=2, fg="yellow")
     if stopped := record["stopped"]:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
+
+
+def _describe_payment_state(record: ContestData) -> str:
+    paid = record["payment"]
+    if paid["state"] == "rehearsal":
+        at = next(one["at"] for one in record["effects"] if one["effect"] == "release_payment")
+        return f"payment would be due on {at[:10]}"
+    if paid["state"] == "due":
+        return f"payment {paid['id']} not released yet"
+    when = "newly released" if paid["newly_released"] else f"released before, on {paid['released'][:19]},"
+    return f"payment {paid['id']} {when}"
 
 
 def list_unmet_cli_lines(checks: Sequence[ContestData]) -> Iterator[str]:
@@ -278,7 +295,7 @@ TextMask = Callable[[str], str]
 UNMASKED_KEYS = frozenset({
     "id", "author", "by", "reward", "winner", "submission", "submissions", "revises", "output", "judge", "judges",
     "challenge_judges", "guard", "rule", "at", "ahead", "deadline", "period_ends", "event", "effect", "kind", "mode",
-    "state", "status", "type", "weight",
+    "state", "status", "type", "weight", "contest", "payment", "released",
 })  # fmt: skip
 SENTENCE_KEYS = frozenset({"why", "how_sure", "notes", "stopped"})  # Our own words, with names in them.
 QUOTING_STATUS = "policy_violation"  # With this status, why it is so quotes the text.

@@ -9,7 +9,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, get_args
 
-from evenhand.contest.events import ContestEvent, RankingChallenged, SubmissionReceived, SubmissionScored
+from evenhand.contest.events import (
+    ContestCreated,
+    ContestEvent,
+    RankingChallenged,
+    SubmissionReceived,
+    SubmissionScored,
+)
 from evenhand.contest.task import CONTEST_METHOD, LONGEST_PERIOD, Task, normalize_contest_moment
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
@@ -88,6 +94,7 @@ CONTEST_LOG = Codec(
         Fraction: json_fraction_scalar(LARGEST_LOGGED_NUMBER),
     },
     shapes={
+        ContestCreated: JsonShape(fields={"contest": JsonField(later=True), "rehearsal": JsonField(later=True)}),
         SubmissionReceived: JsonShape(
             derived={"at": replace(_EVENT_TIME, check=_check_time_received)}, derived_first=True
         ),

@@ -18,7 +18,7 @@ from evenhand.model.scorecard import Judgment
 
 DeadlineKind = Literal["submissions", "challenges"]
 EventKind = Literal[
-    "created", "submitted", "gate_checked", "scored", "deadline_reached", "ranked", "challenged", "resolved"
+    "created", "submitted", "gate_checked", "scored", "deadline_reached", "ranked", "challenged", "resolved", "released"
 ]
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
@@ -39,6 +39,8 @@ class ContestCreated(_TimedEvent):
 
     kind: ClassVar[EventKind] = "created"
     task: Task
+    contest: str = ""  # Its id. Without one, as in older logs, the end of a contest releases the payment by itself.
+    rehearsal: bool = False  # Played ahead of the clock: it pays nobody.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,14 @@ class ChallengeResolved(_TimedEvent):
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentReleased(_TimedEvent):
+    """Whoever pays was told to, once."""
+
+    kind: ClassVar[EventKind] = "released"
+    payment: str
+
+
 ContestEvent = (
     ContestCreated
     | SubmissionReceived
@@ -123,6 +133,7 @@ ContestEvent = (
     | FinalistsRanked
     | RankingChallenged
     | ChallengeResolved
+    | PaymentReleased
 )
 
 

@@ -143,7 +143,8 @@ def _mention_unjudged_contest_entries(why: str, unjudged: int) -> str:
 def _close_and_pay_winner(state: ContestState, why: str) -> ContestTransition:
     winner = state.entries[state.winner or ""]
     payment = ReleasePayment(submission=winner.id, author=winner.submission.author, reward=state.required_task.reward)
-    state, effects = _close_contest(replace(state, paid=True), why)
+    released = None if state.contest else state.at
+    state, effects = _close_contest(replace(state, paid=True, released=released), why)
     return state, (payment, *effects)
 
 

@@ -20,6 +20,7 @@ from evenhand.contest.events import (
     DeadlineReached,
     FinalistsRanked,
     GateChecked,
+    PaymentReleased,
     RankingChallenged,
     SubmissionReceived,
     SubmissionScored,
@@ -55,6 +56,8 @@ ContestEffects = tuple[ContestEffect, ...]
 def apply_contest_event(state: ContestState, event: ContestEvent) -> ContestTransition:
     """The next state and what is wanted now. An event that cannot happen is an error that says what can."""
     kinds = list_allowed_events(state.task.mode if state.task else None, state.phase)
+    if state.phase == "closed" and (state.payment is None or state.released is not None):
+        kinds = ()
     if event.kind not in kinds:
         phase = "not created" if state.phase == "new" else state.phase
         hint = f"allowed now: {', '.join(kinds)}" if kinds else f"nothing is allowed any more: {state.why}"
@@ -91,7 +94,7 @@ def _apply_contest_created(state: ContestState, event: ContestCreated) -> Contes
         raise ContestError(Fault("a contest begins with its dimensions locked", "generate them first"))
     if not event.task.judges:
         raise ContestError(Fault("a contest needs a judge", "name one under judges"))
-    return replace(state, phase="open", task=event.task), ()
+    return replace(state, phase="open", task=event.task, contest=event.contest, rehearsal=event.rehearsal), ()
 
 
 def _apply_submission_received(state: ContestState, event: SubmissionReceived) -> ContestTransition:
@@ -186,6 +189,12 @@ def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
     if isinstance(event, FinalistsRanked):
         return reveal_ranking(replace(state, final=said))
     return apply_challenge_review(replace(state, review=said))
+
+
+def _apply_payment_released(state: ContestState, event: PaymentReleased) -> ContestTransition:
+    if event.payment != state.payment:
+        raise ContestError(Fault(f"{event.payment!r} is not the payment of this contest", f"it is {state.payment}"))
+    return replace(state, released=event.at), ()
 
 
 def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
@@ -291,4 +300,5 @@ _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]]
     FinalistsRanked: _apply_finalist_scores,
     RankingChallenged: _apply_ranking_challenged,
     ChallengeResolved: _apply_finalist_scores,
+    PaymentReleased: _apply_payment_released,
 }

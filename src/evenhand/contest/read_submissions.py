@@ -1,4 +1,4 @@
-"""Reading submissions and challenges from folders, text, JSON and JSONL files, in order of arrival."""
+"""Reading submissions and challenges from text, JSON and JSONL files."""
 
 from __future__ import annotations
 
@@ -19,36 +19,9 @@ from evenhand.contest.task import (
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_error
 from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
 from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.parsing import parse_json_tree, parse_yaml_tree, read_text_file
+from evenhand.files.parsing import parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
 from evenhand.wording import word_json_type
-
-
-def load_submissions(path: Path) -> tuple[Submission, ...]:
-    """Those of a folder or a JSONL file, the earliest first; of those at one moment, by file name and line."""
-    faults: list[Fault] = []
-    found: list[LocatedSubmission] = []
-    try:
-        for file in _list_contest_submission_files(path, faults):
-            try:
-                found += read_contest_submission_file(file, faults)
-            except ContestError as error:
-                faults += error.faults
-    except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
-    first: dict[str, str] = {}
-    for where, submission in found:
-        if submission.id in first:
-            what = f"the id {submission.id[:60]!r} is used twice, first in {first[submission.id]}"
-            faults.append(Fault(what, "each id is unique", where=where))
-        first.setdefault(submission.id, where)
-    if not faults and not found:
-        hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
-        faults.append(Fault("there are no submissions in it", hint, where=str(path)))
-    if faults:
-        raise ContestError(*faults)
-    return tuple(sorted((submission for _, submission in found), key=lambda submission: submission.at))
 
 
 def load_submission(path: Path) -> Submission:
@@ -57,32 +30,10 @@ def load_submission(path: Path) -> Submission:
         hint = f"in a file that ends in {' or '.join(SUBMISSION_TEXT_ENDINGS)}"
         raise ContestError(Fault("one submission is a text", hint, where=str(path)))
     faults: list[Fault] = []
-    found = read_contest_submission_file(path, faults)
+    found = _read_text_submission(path, faults)
     if faults:
         raise ContestError(*faults)
     return found[0][1]
-
-
-def _list_contest_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
-    """The files to read, in the order of their names; nothing is left out without a word but what is hidden."""
-    if not path.is_dir():
-        yield path
-        return
-    # By stem first, so that heron.md comes before heron-2.md.
-    entries = sorted(path.iterdir(), key=lambda entry: (entry.stem, entry.name))
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        if entry.is_symlink():
-            # Who hands in a link could have any file of this machine read to judges and quoted back.
-            faults.append(Fault("is a link", "put the file itself here", where=str(entry)))
-        elif entry.is_dir():
-            hint = "submissions are read from one folder, not from those in it"
-            faults.append(Fault("is a folder", hint, where=str(entry)))
-        elif not entry.is_file():
-            faults.append(Fault("is not a regular file", "", where=str(entry)))
-        else:
-            yield entry
 
 
 FRONT_MATTER_FIELDS = ("id", "author", "at", "revises")
@@ -90,39 +41,9 @@ SUBMISSION_FIELDS = frozenset((*FRONT_MATTER_FIELDS, "text"))
 SUBMISSION_EXAMPLE = '{"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"}'
 SUBMISSION_TEXT_ENDINGS = (".md", ".txt")
 SUBMISSION_ENDINGS = (*SUBMISSION_TEXT_ENDINGS, ".json", ".jsonl")
-# Finding a line takes memory that grows much faster than the text.
-LONGEST_LOCATED = 200_000
-
 LocatedSubmission = tuple[str, Submission]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def read_contest_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
-    """Every submission of a file that is right, with its place; what is wrong with the others is noted."""
-    ending = file.suffix.lower()
-    if ending in SUBMISSION_TEXT_ENDINGS:
-        return _read_text_submission(file, faults)
-    if ending == ".json":
-        text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
-        given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
-        if given is None:
-            return []
-
-        def find_line(path: FaultPath) -> int:
-            tree = parse_json_tree(text, lenient=True) if len(text) <= LONGEST_LOCATED else None
-            return find_node_line(tree, path) if tree else 1
-
-        return _locate_submission(given, str(file), faults, find_line)
-    if ending == ".jsonl":
-        objects = read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
-        return [one for where, given in objects for one in _locate_submission(given, where, faults)]
-    if file.exists():
-        hint = f"end it in {' '.join(SUBMISSION_ENDINGS)}"
-        faults.append(Fault("its name does not say what it holds", hint, where=str(file)))
-    else:
-        faults.append(Fault("cannot be read: no such file or directory", where=str(file)))
-    return []
 
 
 def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
@@ -130,11 +51,7 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
         read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS
     )
     faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
-    said: dict[str, object] = {}
-    for key, node in parts.tree.items if parts.tree else ():
-        if key.text in FRONT_MATTER_FIELDS and not is_null_node(node):
-            # What is no text is refused as such.
-            said[key.text] = node.text if isinstance(node, ScalarNode) else {} if isinstance(node, MappingNode) else []
+    said = read_front_matter_fields(parts)
     id = said.get("id", file.stem)
     given = {"author": id, **said, "id": id, "text": parts.text}
     if why := explain_unstorable_sample_value(given):
@@ -147,10 +64,10 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
             raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
         given["at"] = changed.isoformat()
     tree = parts.tree
-    return _locate_submission(given, str(file), faults, lambda path: find_node_line(tree, path) if tree else 1)
+    return locate_submission(given, str(file), faults, lambda path: find_node_line(tree, path) if tree else 1)
 
 
-def _locate_submission(
+def locate_submission(
     given: dict[str, object], where: str, faults: list[Fault], line: Callable[[FaultPath], int] | None = None
 ) -> list[LocatedSubmission]:
     """The submission in an object; faults get their place, and the line where that alone does not tell it."""
@@ -264,6 +181,15 @@ class FrontMatterText:
     text: str
     tree: MappingNode | None = None
     faults: tuple[Fault, ...] = ()  # Their places are the lines, as in ":3".
+
+
+def read_front_matter_fields(parts: FrontMatterText) -> dict[str, object]:
+    """What front matter says; what is no text stands as an empty object or list, to be refused as such."""
+    said: dict[str, object] = {}
+    for key, node in parts.tree.items if parts.tree else ():
+        if key.text in FRONT_MATTER_FIELDS and not is_null_node(node):
+            said[key.text] = node.text if isinstance(node, ScalarNode) else {} if isinstance(node, MappingNode) else []
+    return said
 
 
 def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMatterText:

@@ -59,6 +59,7 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         "state": state.phase,
         "winner": state.winner,
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
+        "payment": _contest_payment_json(state),
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "dimensions": contest_dimensions_json(state.dimensions),
         "submissions": submissions,
@@ -84,6 +85,22 @@ def contest_dimensions_json(rubric: Rubric) -> list[Json]:
         {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
         for one in rubric.criteria
     ]
+
+
+def _contest_payment_json(state: ContestState) -> Json | None:
+    """What is to be paid to whom: released once, or, in a rehearsal, never."""
+    if not state.paid or state.winner is None:
+        return None
+    winner, released = state.entries[state.winner].submission, state.released
+    return {
+        "id": state.payment,
+        "state": "rehearsal" if state.rehearsal else "due" if released is None else "released",
+        "released": None if released is None else released.isoformat(),
+        "newly_released": False,  # Whoever releases it says so, once.
+        "submission": winner.id,
+        "author": winner.author,
+        "reward": state.required_task.reward,
+    }
 
 
 def _omit_contest_fields(data: Json, names: Sequence[str]) -> Json:

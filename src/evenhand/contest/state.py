@@ -74,7 +74,10 @@ class ContestState:
     winner: str | None = None
     challenge: Challenge | None = None
     period_ends: datetime | None = None  # Of the challenge period.
-    paid: bool = False
+    contest: str = ""  # Its id, where its log has one.
+    rehearsal: bool = False
+    paid: bool = False  # Whether the winner is to be paid.
+    released: datetime | None = None  # When whoever pays was told to.
     why: str = ""  # Why it is closed, where it is.
     at: datetime | None = None  # Of the last event.
 
@@ -89,6 +92,11 @@ class ContestState:
         """The locked dimensions."""
         assert self.required_task.dimensions is not None
         return self.required_task.dimensions
+
+    @property
+    def payment(self) -> str | None:
+        """The id of the payment: a contest has one at most."""
+        return f"pay-{self.contest}" if self.paid and self.contest and not self.rehearsal else None
 
     @property
     def revealed(self) -> bool:
@@ -130,7 +138,7 @@ FASTEST_FIRST_MOVES: PhaseMoves = {
         "deadline_reached": ("judging", "closed"),
     },
     "judging": {"gate_checked": ("judging", "closed"), "scored": ("judging", "closed")},
-    "closed": {},
+    "closed": {"released": ("closed",)},
 }
 _AFTER_JUDGING: tuple[ContestPhase, ...] = ("judging", "ranking", "challenge_period", "closed")
 QUALITY_FIRST_MOVES: PhaseMoves = {
@@ -145,7 +153,7 @@ QUALITY_FIRST_MOVES: PhaseMoves = {
     "ranking": {"ranked": ("challenge_period",)},
     "challenge_period": {"challenged": ("challenged",), "deadline_reached": ("closed",)},
     "challenged": {"resolved": ("challenge_period", "closed")},
-    "closed": {},
+    "closed": {"released": ("closed",)},
 }
 MOVES_BY_MODE: Mapping[ContestMode, PhaseMoves] = {
     "fastest_first": FASTEST_FIRST_MOVES,
@@ -164,7 +172,7 @@ def contest_machine_to_mermaid(mode: ContestMode) -> str:
     lines = ["stateDiagram-v2"]
     for phase in CONTEST_PHASES:
         kinds = MOVES_BY_MODE[mode].get(phase)
-        if kinds == {}:
+        if phase == "closed":
             lines.append(f"    {phase} --> [*]")
         for target in dict.fromkeys(target for found in (kinds or {}).values() for target in found):
             names = ", ".join(kind for kind, found in (kinds or {}).items() if target in found)

@@ -1,21 +1,25 @@
-"""Contests in the store: one row each, and a log of events that only grows, one number after the other."""
+"""Contests in the store: one per task, and a log of events that only grows, each chained to the one before by hash."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import (
     CONTEST_KIND,
+    fetch_first_row,
     find_row_by_id,
     hold_stored_row,
     is_holder_alive,
@@ -24,7 +28,27 @@ from evenhand.store.queries import (
     stream_rows,
 )
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
-from evenhand.store.tables import CONTESTS, EVENTS
+from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
+
+
+def hash_contest_event(before: str, row: Mapping[str, Any]) -> str:
+    """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
+    return _hash_json_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
+
+
+def seal_contest_summary(head: str, summary: str | None) -> str:
+    """What binds a summary to the last event of its contest, and tells where events at the end are missing."""
+    return _hash_json_parts(head, summary or "")
+
+
+def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
+    """Whether a row of contests fits the last event of its log; one in which nothing happened has no seal yet."""
+    unused = row["seal"] is None and not head and row["summary"] is None
+    return unused or row["seal"] == seal_contest_summary(head, row["summary"])
+
+
+def _hash_json_parts(*parts: object) -> str:
+    return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,44 +61,80 @@ class ContestStore:
     _clock: Callable[[], datetime]
 
     def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
-        """Write down a new contest."""
+        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now."""
         rows = fit_store_rows(CONTESTS, [{**contest, "touched": self._format_moment(now)}])
         with self._write() as connection:
             try:
                 connection.execute(insert(CONTESTS), rows)
-            except IntegrityError:
-                what = f"there is a contest {contest.get('id')!r} already"
-                raise StoreError(Fault(what, where=self._shown)) from None
+            except IntegrityError as error:
+                of_task = any(name in str(error.orig) for name in ("contests.key", "ix_contests_key"))
+                what = f"there is a contest {'of this task' if of_task else repr(contest.get('id'))} already"
+                hint = "another process has just begun it: the same command again goes on with it" if of_task else ""
+                raise StoreError(Fault(what, hint, where=self._shown)) from None
 
     def append_event(
-        self, contest: str, number: int, at: str, content: str, calls: str, *, now: datetime | None = None
+        self,
+        contest: str,
+        number: int,
+        at: str,
+        content: str,
+        calls: str,
+        *,
+        holder: str | None = None,
+        now: datetime | None = None,
     ) -> None:
         """Write the next event, safe when this returns; refused if it is not the next one: another process was faster.
 
         `at` is the time of the contest; `now`, the time of the clock, is kept as the sign that its process lives.
+        With `holder`, it is refused too where another process has taken the contest over.
         """
         row = {"contest": contest, "number": number, "at": at, "content": content, "calls": calls}
         with self._write() as connection:
             # First: whoever else appends waits here, and then sees this event.
             self._touch_contest(connection, contest, now)
-            newest = connection.execute(select(func.max(EVENTS.c.number)).where(EVENTS.c.contest == contest)).scalar()
-            due = 0 if newest is None else newest + 1
-            if number != due:
-                what = f"another process has gone on with contest {contest}: its next event is {due}, not {number}"
-                raise StoreError(Fault(what, f"evenhand contest show {contest} shows how far it is", where=self._shown))
-            connection.execute(insert(EVENTS), [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])])
+            self._refuse_stale_write(connection, contest, number, holder)
+            [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])]
+            fitted["hash"] = hash_contest_event(self._read_head(connection, contest), fitted)
+            connection.execute(insert(EVENTS), [fitted])
+            self._seal_contest(connection, contest)
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""
-        columns = [column for column in EVENTS.columns if calls or column is not EVENTS.c.calls]
+        left_out = ("hash",) if calls else ("calls", "hash")
+        columns = [column for column in EVENTS.columns if column.name not in left_out]
         query = select(*columns).where(EVENTS.c.contest == contest).order_by(EVENTS.c.number)
         with self._read() as connection:
             yield from stream_rows(connection, query)
+
+    def load_log(self, id: str) -> tuple[Row, list[Row]]:
+        """A contest and its events with all that is kept of them, as they stood at one moment, to be verified."""
+        with self._read() as connection:
+            row = self._find_contest_row(connection, id)
+            query = select(EVENTS).where(EVENTS.c.contest == row["id"]).order_by(EVENTS.c.number)
+            return row, list(stream_rows(connection, query))
+
+    def list_damaged(self) -> set[str]:
+        """The ids of contests whose row does not fit the last event of their log."""
+        last = EVENTS.alias()
+        newest = select(func.max(last.c.number)).where(last.c.contest == EVENTS.c.contest).scalar_subquery()
+        head = select(EVENTS.c.hash).where(EVENTS.c.contest == CONTESTS.c.id, EVENTS.c.number == newest)
+        query = select(
+            CONTESTS.c.id, CONTESTS.c.seal, CONTESTS.c.summary, head.correlate(CONTESTS).scalar_subquery().label("head")
+        )
+        with self._read() as connection:
+            return {
+                row["id"] for row in stream_rows(connection, query) if not is_contest_sealed(row, row["head"] or "")
+            }
 
     def find_contest(self, id: str) -> Row:
         """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
         with self._read() as connection:
             return self._find_contest_row(connection, id)
+
+    def find_contest_by_key(self, key: str) -> Row | None:
+        """The one contest of a task; None where none has begun."""
+        with self._read() as connection:
+            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_text(key)))
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
@@ -84,24 +144,41 @@ class ContestStore:
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
-    def hold_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
-        """Hold a contest and set it running; refused while another process works on it."""
+    def hold_contest(self, id: str, holder: str, *, seen: int | None = None, now: datetime | None = None) -> None:
+        """Hold a contest and set it running; refused while another process works on it.
+
+        With `seen`, it is refused too if the log has another number of events by now.
+        """
         held = partial(self.is_contest_held, now=now)
         with self._write() as connection:
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
+            if seen is not None:
+                self._refuse_stale_write(connection, id, seen)
             self._touch_contest(connection, id, now)
 
     def release_contest(
-        self, id: str, state: str, ended: str, summary: str | None, *, holder: str | None = None
+        self,
+        id: str,
+        state: str,
+        ended: str,
+        summary: str | None,
+        *,
+        holder: str | None = None,
+        seen: int | None = None,
     ) -> None:
         """Let go of a contest: stopped or finished, with its summary as JSON.
 
-        With `holder`, only if that process still holds it: whoever was overtaken leaves the other's state alone.
+        With `holder`, only if that process still holds it, and with `seen` only if the log has that many events:
+        whoever was overtaken leaves the other's state alone.
         """
         with self._write() as connection:
             query = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
-            if holder is None or connection.execute(query).scalar() == holder:
-                release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
+            if holder is not None and connection.execute(query).scalar() != holder:
+                return
+            if seen is not None and self._count_events(connection, id) != seen:
+                return
+            release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
+            self._seal_contest(connection, id)
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a contest; one that says running and is not was killed."""
@@ -115,11 +192,53 @@ class ContestStore:
                 what = f"a process is at work on contest {contest['id']}"
                 raise StoreError(Fault(what, f"stop it first ({contest['holder']})", where=self._shown))
             connection.execute(delete(CONTESTS).where(CONTESTS.c.id == contest["id"]))
+            connection.execute(delete(RECEIPTS).where(RECEIPTS.c.key == contest["key"]))
+
+    def list_receipts(self, key: str) -> list[Row]:
+        """What was received for a task: file, digest and time of each."""
+        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_text(key)).order_by(RECEIPTS.c.file)
+        with self._read() as connection:
+            return list(stream_rows(connection, query))
+
+    def add_receipts(self, key: str, receipts: Sequence[Mapping[str, object]]) -> None:
+        """Write down what was received; what has a receipt keeps it."""
+        rows = [repair_row_texts(one) for one in fit_store_rows(RECEIPTS, [{**one, "key": key} for one in receipts])]
+        with self._write() as connection:
+            add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(RECEIPTS)
+            if rows:
+                connection.execute(add.on_conflict_do_nothing(), rows)
 
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
             raise StoreError(Fault(NO_CONTESTS, where=self._shown))
         return find_row_by_id(connection, CONTEST_KIND, id, self._shown)
+
+    def _refuse_stale_write(self, connection: Connection, id: str, seen: int, holder: str | None = None) -> None:
+        """Refuse what was decided on a log that has grown since, or by a process that was taken over."""
+        due = self._count_events(connection, id)
+        hint = f"evenhand contest show {id} shows how far it is"
+        if seen != due:
+            what = f"another process has gone on with contest {id}: its next event is {due}, not {seen}"
+            raise StoreError(Fault(what, hint, where=self._shown))
+        if holder is not None:
+            now = connection.execute(select(CONTESTS.c.holder).where(CONTESTS.c.id == id)).scalar()
+            if now != holder:
+                what = f"another process has taken over contest {id} ({now or 'and has let it go'})"
+                raise StoreError(Fault(what, hint, where=self._shown))
+
+    def _count_events(self, connection: Connection, id: str) -> int:
+        newest = connection.execute(select(func.max(EVENTS.c.number)).where(EVENTS.c.contest == id)).scalar()
+        return 0 if newest is None else newest + 1
+
+    def _read_head(self, connection: Connection, id: str) -> str:
+        """The hash of the last event."""
+        query = select(EVENTS.c.hash).where(EVENTS.c.contest == id).order_by(EVENTS.c.number.desc()).limit(1)
+        return connection.execute(query).scalar() or ""
+
+    def _seal_contest(self, connection: Connection, id: str) -> None:
+        summary = connection.execute(select(CONTESTS.c.summary).where(CONTESTS.c.id == id)).scalar()
+        seal = seal_contest_summary(self._read_head(connection, id), summary)
+        connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
 
     def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""

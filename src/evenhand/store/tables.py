@@ -117,6 +117,10 @@ CONTESTS = Table(
     *_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
+    # The task that it is the contest of: no two share one. Rehearsals have none.
+    Column("key", TEXT, nullable=True),
+    Column("seal", TEXT, nullable=True),  # Binds the summary to the last event, and that to the contest.
+    Index("ix_contests_key", "key", unique=True),
 )
 
 EVENTS = Table(
@@ -124,7 +128,14 @@ EVENTS = Table(
     METADATA,
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
     *_key_columns(Integer, "number"),
-    *_sql_table_columns(TEXT, "at", "content", "calls"),
+    *_sql_table_columns(TEXT, "at", "content", "calls", "hash?"),
+)
+
+RECEIPTS = Table(
+    "contest_receipts",
+    METADATA,
+    *_key_columns(TEXT, "key", "file"),  # Of the task, as contests have it: a file may come before the contest begins.
+    *_sql_table_columns(TEXT, "digest", "at"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from evenhand.contest.event_log import contest_task_from_json, contest_task_json
@@ -16,11 +16,13 @@ from evenhand.contest.events import (
     AskIndividual,
     ContestCreated,
     ContestEvent,
+    PaymentReleased,
     RankingChallenged,
     SubmissionReceived,
     receive_submission,
 )
 from evenhand.contest.feedback import build_gate_feedback, view_submission
+from evenhand.contest.intake import SetAsideFile
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestJudgePanels, UnansweredError, UnreadableError
 from evenhand.contest.play import (
@@ -30,10 +32,10 @@ from evenhand.contest.play import (
     advance_contest_phases,
     explain_refused_contest_entries,
 )
-from evenhand.contest.record import contest_dimensions_json, encode_contest_state
+from evenhand.contest.record import contest_dimensions_json
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
-from evenhand.errors import ContestError, Fault
+from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import resolve_judge_by_name
@@ -43,21 +45,26 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
 from evenhand.runs.run_record import make_run_id
-from evenhand.store.queries import process_holder_name
+from evenhand.store.queries import parse_stored_time, process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
     StoredContestSession,
+    build_contest_key,
+    build_contest_record,
     digest_contest_terms_to_resume,
     find_contest_to_resume,
+    find_rehearsal_to_resume,
     load_contest_record,
     merge_stored_refusals,
     open_stored_contest_log,
+    set_aside_json,
 )
 
 Json = dict[str, Any]
 DEFAULT_CONTEST_OPTIONS = JudgeOptions()
 ContestNextStep = Literal["resume", "resume later", "begin with other judges"]
+RELEASED_BEFORE = 4  # The exit code that keeps `run && pay` from paying twice.
 CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
 
 
@@ -70,6 +77,15 @@ class Contest:
     challenges: Sequence[Challenge] = ()
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
+    set_aside: Sequence[SetAsideFile] = ()  # What came and could not be taken.
+    longest_gap: timedelta = timedelta(days=7)  # From the last sign of the contest to the clock: more is no clock.
+    again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
+
+    def runs_ahead(self, now: datetime) -> bool:
+        """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal."""
+        ends = [] if self.task.deadline is None else [self.task.deadline + self.task.challenge_period]
+        times = [*ends, *(one.at for one in self.submissions), *(one.at for one in self.challenges)]
+        return (self.until is None or self.until > now) and any(one > now for one in times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -83,8 +99,11 @@ class ContestResult:
 
     @property
     def exit_code(self) -> int:
-        """0 where there is a winner."""
-        return 0 if self.record["winner"] is not None and not self.why_stopped else 1
+        """0 where a payment was released by this call and no other; 4 where one had been released before."""
+        payment = self.record["payment"]
+        if payment is None or payment["state"] != "released":
+            return 1
+        return 0 if payment["newly_released"] else RELEASED_BEFORE
 
     def __repr__(self) -> str:
         winner = self.record["winner"]
@@ -100,22 +119,26 @@ async def run_contest(
     resume: bool = False,
     tell: Callable[[ContestProgress], None] = lambda _: None,
 ) -> ContestResult:
-    """Play a contest as far as it goes; every event is kept before it counts. `resume` goes on with the task's last.
+    """Play a contest as far as it goes, begun or gone on with; every event is kept before it counts.
 
-    A judge that cannot be asked stops it where it is: nobody is passed over because a server was down.
+    A task has one contest. What would run ahead of the clock is a rehearsal: it pays nobody, there may be any number
+    of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
+    passed over because a server was down.
     """
-    row = find_contest_to_resume(store, contest.task, how) if resume else None
+    row, rehearsal = _find_stored_contest(store, contest, how, resume=resume)
     begun = [] if row is None else open_stored_contest_log(store, row["id"])
-    _refuse_changed_submissions(begun, contest)
+    contest = _set_changed_submissions_aside(begun, contest)
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
+    if row is not None:
+        _refuse_clock_jump(row, contest.longest_gap)
     judges = open_contest_judges(contest.task.judges, connections)
     others = open_contest_judges(contest.task.challenge_judges, connections)
     locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
     if row is None:
-        row = _begin_stored_contest(store, contest, how)
+        row = _begin_stored_contest(store, contest, how, rehearsal=rehearsal)
     else:
-        store.contests.hold_contest(row["id"], process_holder_name())
+        store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
     sitting = StoredContestSession(store, row, how, connections)
     log = ContestLog(begun, sitting.record_event)
     why = ""
@@ -125,12 +148,15 @@ async def run_contest(
             # In the time of the contest it begins with the first that comes.
             times = [one.at for one in contest.submissions]
             times += [locked.deadline] if locked.deadline else []
-            log.write(ContestCreated(at=min(times, default=datetime.now(UTC)), task=locked))
+            at = min(times, default=datetime.now(UTC))
+            log.write(ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal))
         arrivals = ContestArrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
         await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
+        elif log.state.payment is not None and log.state.released is None:
+            _release_payment(log, log.state.payment, open_stored_contest_log(store, row["id"]))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -138,18 +164,51 @@ async def run_contest(
         why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
         raise
     finally:
-        more = sitting.end_session(log, why)
-    record = {"id": row["id"], **encode_contest_state(log.events), **more}
+        more = sitting.end_session(log, why, contest.set_aside)
+    newly = log.state.released is not None and rebuild_contest_state(begun).released is None
+    record = build_contest_record(row["id"], log.events, more, newly=newly)
     return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
 
 
-def _refuse_changed_submissions(begun: Sequence[ContestEvent], contest: Contest) -> None:
-    """What judges have seen is not exchanged."""
+def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, resume: bool) -> tuple[Row | None, bool]:
+    """The row to go on with, where there is one, and whether this is a rehearsal."""
+    row = find_contest_to_resume(store, contest.task, how, contest.again)
+    if not contest.runs_ahead(datetime.now(UTC)) or (row is not None and row["state"] == "finished"):
+        return row, False
+    if row is not None:
+        what = f"contest {row['id']} is in progress, and this would play it ahead of the clock, for good"
+        raise ContestError(Fault(what, "--until now plays it up to the present; --again NAME rehearses beside it"))
+    return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
+
+
+def _release_payment(log: ContestLog, payment: str, kept: Sequence[ContestEvent]) -> None:
+    """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
+    if list(kept) != log.events:
+        raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
+    now = datetime.now(UTC)
+    log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
+
+
+def _refuse_clock_jump(row: Row, longest: timedelta) -> None:
+    """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
+    now, last = datetime.now(UTC), parse_stored_time(row["touched"])
+    if abs(now - last) > longest:
+        side, far = ("after", now - last) if now > last else ("before", last - now)
+        days = round(far / timedelta(days=1))
+        what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest"
+        limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
+        hint = f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
+        raise ContestError(Fault(f"{what} {row['id']}", hint))
+
+
+def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:
+    """What judges have seen is not exchanged: what was received first counts, and nobody else waits for it."""
     entries = rebuild_contest_state(begun).entries
-    for one in contest.submissions:
-        if one.id in entries and entries[one.id].submission != one:
-            what = f"the submission {one.id!r} has changed since the contest began"
-            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
+    changed = [one for one in contest.submissions if one.id in entries and entries[one.id].submission != one]
+    fault = Fault("has changed since it was received; what was received counts", "hand in another one as a revision")
+    aside = [SetAsideFile(file=one.id, author=entries[one.id].submission.author, faults=(fault,)) for one in changed]
+    kept = [one for one in contest.submissions if one not in changed]
+    return replace(contest, submissions=kept, set_aside=[*contest.set_aside, *aside])
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
@@ -162,10 +221,11 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
     return {
         **kept,
         "refused": merge_stored_refusals(kept["refused"], explain_refused_contest_entries(events, late), state),
+        "set_aside": set_aside_json(contest.set_aside),
     }
 
 
-def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:
+def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, rehearsal: bool) -> Row:
     began = datetime.now(UTC)
     row: Row = {
         "id": make_run_id(began),
@@ -177,6 +237,7 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
         "holder": process_holder_name(),
         "source": contest.source,
         "summary": None,
+        "key": None if rehearsal else build_contest_key(contest.task, contest.again),
     }
     store.contests.begin_contest(row)
     return row

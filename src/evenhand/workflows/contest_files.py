@@ -18,17 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.contest.event_log import contest_task_json
+from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
 from evenhand.contest.play import ContestProgress
-from evenhand.contest.read_submissions import load_challenges, load_submission, load_submissions
+from evenhand.contest.read_submissions import load_challenges, load_submission
 from evenhand.contest.read_task import load_task
-from evenhand.contest.task import Submission, Task, parse_contest_moment
+from evenhand.contest.task import Submission, Task, parse_contest_duration, parse_contest_moment
 from evenhand.errors import ContestError, Fault, InputError, build_unwritable_input_error
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import choose_oracle_model_name, has_oracle_model_provider
+from evenhand.store.store import Store
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
+from evenhand.workflows.contests import build_contest_key
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -45,6 +48,9 @@ class ContestFiles:
     challenges: Path | None = None
     judges: tuple[str, ...] = ()
     until: str | None = None  # A time, or "now".
+    index: Path | None = None  # Who handed in which file of the folder, and when.
+    longest_gap: str = "7 days"  # That the clock may be away from the last sign of the contest.
+    again: str | None = None  # The name of a deliberate repetition.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,20 +105,37 @@ async def play_contest_files(
     until, faults = None, list[Fault]()
     if files.until is not None:
         until = datetime.now(UTC) if files.until == "now" else parse_contest_moment(files.until, "--until", faults)
+    longest_gap = parse_contest_duration(files.longest_gap, "--longest-gap", gaps := list[Fault]())
+    if longest_gap is None:
+        raise InputError(*(replace(one, path=()) for one in gaps))
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
-    contest = Contest(
-        task=task,
-        submissions=load_submissions(files.submissions),
-        challenges=load_challenges(files.challenges) if files.challenges else (),
-        until=until,
-        source=source,
-    )
+    # Before a store is made: what cannot be read at all is told first.
+    load_submission_intake(files.submissions, index=files.index)
+    challenges = load_challenges(files.challenges) if files.challenges else ()
+    terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
+    contest = replace(terms, again=files.again, longest_gap=longest_gap)
     async with open_user_connections(connect) as connections, watch() as tell:
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:
+            judged = _receive_submissions(judged, files, opened)
             result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
+
+
+def _receive_submissions(contest: Contest, files: ContestFiles, store: Store) -> Contest:
+    """The contest with what has come; what is seen for the first time gets its receipt, but for a rehearsal."""
+    key, now = build_contest_key(contest.task, contest.again), datetime.now(UTC)
+    known = {
+        row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
+        for row in store.contests.list_receipts(key)
+    }
+    intake: SubmissionIntake = load_submission_intake(files.submissions, index=files.index, known=known, now=now)
+    contest = replace(contest, submissions=intake.submissions, set_aside=intake.set_aside)
+    if not contest.runs_ahead(now):
+        rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in intake.receipts]
+        store.contests.add_receipts(key, rows)
+    return contest
 
 
 async def choose_task_dimensions(

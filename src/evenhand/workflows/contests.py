@@ -13,24 +13,34 @@ from typing import Any
 
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
-from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.intake import SetAsideFile
+from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import Task
+from evenhand.contest.task import Task, find_author_name_fault
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
+from evenhand.store.contest_store import hash_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 
-__all__ = ["NO_CONTESTS", "ContestListing", "StoredContestSession", "delete_contests", "digest_contest_terms_to_resume"]
-__all__ += ["find_contest_to_resume", "list_contests", "load_contest", "load_contest_record"]
-__all__ += ["merge_stored_refusals", "open_stored_contest_log"]
+__all__ = ["VerifiedContest", "verify_contest"]
+__all__ += [
+    "NO_CONTESTS",
+    "ContestListing",
+    "StoredContestSession",
+    "delete_contests",
+    "digest_contest_terms_to_resume",
+]
+__all__ += ["build_contest_key", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
+__all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
+__all__ += ["set_aside_json"]
 
 Json = dict[str, Any]
 
@@ -50,11 +60,18 @@ class StoredContestSession:
         if isinstance(event, ContestCreated):
             said = {"how": requested_judge_options_json(self.how)}
         content = to_stored_json(contest_event_json(event))
-        self.store.contests.append_event(self.row["id"], number, event.at.isoformat(), content, to_stored_json(said))
+        self.store.contests.append_event(
+            self.row["id"],
+            number,
+            event.at.isoformat(),
+            content,
+            to_stored_json(said),
+            holder=process_holder_name(),
+        )
 
-    def end_session(self, log: ContestLog, why: str) -> Json:
+    def end_session(self, log: ContestLog, why: str, set_aside: Sequence[SetAsideFile] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
-        last = log.state.at
+        last, ahead = log.state.at, log.state.rehearsal
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
         before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
@@ -62,16 +79,18 @@ class StoredContestSession:
         spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
         more = {
             "winner": log.state.winner,
-            "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
+            "ahead": last.isoformat() if last is not None and (ahead or last > datetime.now(UTC)) else None,
             "refused": merge_stored_refusals(
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
+            "set_aside": set_aside_json(set_aside),
             "spent": spent,
             "stopped": why or None,
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
         kept, holder = to_stored_json(more), process_holder_name()
-        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder)
+        seen = len(log.events)
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more
 
 
@@ -85,48 +104,126 @@ def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], s
     return list(found.values())
 
 
+def set_aside_json(set_aside: Sequence[SetAsideFile]) -> list[Json]:
+    """What came and could not be taken, for its author and for the operator."""
+    return [{"file": one.file, "author": one.author, "why": one.why} for one in set_aside]
+
+
 def load_contest_record(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
-    row = store.contests.find_contest(id)
-    events = open_stored_contest_log(store, row["id"])
+    row, events, _ = _verify_contest_log(store, id)
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
         stopped = None if store.contests.is_contest_held(row) else "it was killed"
-        more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
+        more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
-    return {"id": row["id"], **encode_contest_state(events), **more}
+        more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
+    return build_contest_record(row["id"], events, more)
+
+
+def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
+    """The stable JSON of a contest: what its events say first, then what is kept beside them."""
+    record = {"id": id, **encode_contest_state(events)}
+    if record["payment"] is not None:
+        known = {} if record["payment"]["state"] == "rehearsal" else {"id": f"pay-{id}"}  # Older logs do not name it.
+        record["payment"] |= {**known, "newly_released": newly}
+    return record | {name: value for name, value in more.items() if name not in record}
 
 
 def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
-    """The log of a contest, read back and tried: where it was damaged, that is told, with the event."""
+    """The log of a contest, verified and played again; where it was changed or damaged, the event is named."""
+    return _verify_contest_log(store, id)[1]
+
+
+def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
+    """A contest, its events and their hashes; refused where anything does not fit what was written."""
+    row, stored = store.contests.load_log(id)
     events: list[ContestEvent] = []
-    state = ContestState()
-    for row in store.contests.stream_events(id):
+    state, head = ContestState(), ""
+    for number, kept in enumerate(stored):
+        name = f"event {kept['number']} of contest {row['id']}"
+        if kept["number"] != number or kept["hash"] != (head := hash_contest_event(head, kept)):
+            raise _build_tampering_error(store, f"{name} is not what was written, or one before it is missing")
         try:
-            event = contest_event_from_json(json.loads(row["content"]))
+            event = contest_event_from_json(json.loads(kept["content"]))
             state, _ = apply_contest_event(state, event)
         except (ContestError, ValueError) as problem:
-            what = f"event {row['number']} of contest {id} cannot be read: {problem}"
-            raise StoreError(Fault(what, "the store was changed by something else", where=store.shown)) from None
+            raise _build_tampering_error(store, f"{name} cannot be read: {problem}") from None
         events.append(event)
-    return events
+    if state.contest not in ("", row["id"]):
+        raise _build_tampering_error(store, f"the log of contest {row['id']} is that of contest {state.contest}")
+    if not is_contest_sealed(row, head):
+        what = f"what is kept of contest {row['id']} beside its log was changed, or events at its end are missing"
+        raise _build_tampering_error(store, what)
+    return row, events, [kept["hash"] for kept in stored]
+
+
+def _build_tampering_error(store: Store, what: str) -> StoreError:
+    hint = "the store was changed by something else: nothing is shown or paid; restore a copy"
+    return StoreError(Fault(what, hint, where=store.shown))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedContest:
+    """A contest whose log is what was written: how many events it has, the hash of the last, and what follows."""
+
+    id: str
+    events: int
+    head: str
+    state: str
+    winner: str | None
+    payment: str | None
+
+
+def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> VerifiedContest:
+    """Play the log of a contest again, hash by hash; with `head`, hold its last hash against one noted elsewhere."""
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        row, events, hashes = _verify_contest_log(opened, contest)
+        if head is not None and head not in hashes:
+            raise _build_tampering_error(opened, f"no event of contest {row['id']} has the hash {head}")
+        state = rebuild_contest_state(events)
+        return VerifiedContest(
+            id=row["id"],
+            events=len(events),
+            head=hashes[-1] if hashes else "",
+            state=state.phase,
+            winner=state.winner,
+            payment=f"pay-{row['id']}" if state.released else None,
+        )
 
 
 LONGEST_TERM = 80
 
 
-def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
-    """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
-    rows, digest = store.contests.list_contests(task.name), digest_contest_terms_to_resume(task, how)
-    found = next((row for row in rows if row["digest"] == digest), None)
-    if rows and found is None:
-        first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
+def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
+    """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
+    row = store.contests.find_contest_by_key(build_contest_key(task, again))
+    if row is not None and row["digest"] != digest_contest_terms_to_resume(task, how):
+        first = next(store.contests.stream_events(row["id"], calls=True), None)
+        if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
+            what = f"contest {row['id']} of {task.name!r} was begun on other terms, and nothing has happened in it"
+            raise ContestError(Fault(what, f"evenhand contest delete {row['id']} lets it begin on these"))
         differing = _list_terms_changed_on_resume(first, task, how)
-        what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
-        raise ContestError(Fault(what, "leave --resume out to begin a new one"))
-    return found
+        what = f"the contest of {task.name!r}, {row['id']}, has other terms: {', '.join(differing)}"
+        hint = "--again NAME begins another one, with a payment of its own; another task needs another name"
+        raise ContestError(Fault(what, hint))
+    return row
+
+
+def find_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
+    """The last rehearsal on the same terms."""
+    digest = digest_contest_terms_to_resume(task, how)
+    rows = store.contests.list_contests(task.name)
+    return next((row for row in rows if row["key"] is None and row["digest"] == digest), None)
+
+
+def build_contest_key(task: Task, again: str | None) -> str:
+    """What a task is known by: its name, and the name of a deliberate repetition."""
+    if again is not None and (why := find_author_name_fault(again)):
+        raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
+    return to_stored_json([task.name, again])
 
 
 def digest_contest_terms_to_resume(task: Task, how: JudgeOptions) -> str:
@@ -173,11 +270,14 @@ class ContestListing:
 def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
     """All contests, or those of one task, newest first."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        listed = []
+        listed, damaged = [], opened.contests.list_damaged()
         for row in opened.contests.list_contests(name):
             running = row["state"] == "running"
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
+            if row["id"] in damaged:
+                listed.append(_list_damaged_contest(row))
+                continue
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
                 state = "waiting"
@@ -185,6 +285,12 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             times = {"started": row["started"], "ended": row["ended"]}
             listed.append(ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, **times))
         return listed
+
+
+def _list_damaged_contest(row: Row) -> ContestListing:
+    """One that was changed by something else: nothing that it says is repeated."""
+    times = {"started": row["started"], "ended": row["ended"]}
+    return ContestListing(id=row["id"], task=row["name"], state="damaged", winner=None, **times)
 
 
 def load_contest(store: StoreLike, contest: str) -> Json:

@@ -103,7 +103,10 @@ def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]
         effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
         yield SimpleNamespace(
             number=event["number"],
-            at=contest.clock.full(contest.time(event["at"])),
+            # A payment is released by the clock, not in the time of the contest.
+            at=event["at"][:19].replace("T", " ")
+            if event["event"] == "released"
+            else contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event(event),
             follows=tuple(_describe_effect_on_page(one, stage, due=contest.ahead is not None) for one in effects),
         )
@@ -123,6 +126,7 @@ def _describe_contest_event(event: ContestReportJson) -> str:
         "ranked": "The finalists were scored side by side.",
         "challenged": f"{event.get('by')} challenged the ranking: {event.get('reason')}",
         "resolved": "Judges who had not judged before looked again.",
+        "released": f"Payment {event.get('payment')} was released.",
     }
     return known[event["event"]]
 
@@ -150,7 +154,7 @@ MaskedPlaces = list[tuple[int, int, int, int]]
 UNMASKED_RECORD_KEYS = frozenset((
     "id", "winner", "submission", "submissions", "revises", "output", "judge", "judges", "challenge_judges", "guard",
     "rule", "at", "deadline", "event", "effect", "kind", "mode", "state", "status", "type", "weight", "author", "by",
-    "reward",
+    "reward", "payment", "contest",
 ))  # fmt: skip
 
 

@@ -38,7 +38,8 @@ class ReportedContest:
     @cached_property
     def clock(self) -> ReportClock:
         """How times are written, so that no two moments of the contest look like one."""
-        written = [one["at"] for one in (*self.events, *(self.record.get("refused") or ()))]
+        happened = [one for one in self.events if one["event"] != "released"]
+        written = [one["at"] for one in (*happened, *(self.record.get("refused") or ()))]
         written += [self.terms["deadline"]] if self.terms["deadline"] else []
         return ReportClock.for_moments([*map(self.time, written), *(self.period or ())])
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 
 TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 GUEST = sa.text("imported = 'guest'")

@@ -1,0 +1,314 @@
+"""The intake of submissions: who handed in what, and when, is said by the operator's files and by receipts, never by
+the text itself; what cannot be taken is set aside alone, with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from evenhand.contest.read_submissions import (
+    FRONT_MATTER_FIELDS,
+    LARGEST_SUBMISSION_FILE,
+    SUBMISSION_ENDINGS,
+    SUBMISSION_EXAMPLE,
+    SUBMISSION_FIELDS,
+    SUBMISSION_TEXT_ENDINGS,
+    ContestSubmissionFields,
+    locate_submission,
+    parse_submission_object,
+    read_front_matter_fields,
+    read_submission_objects,
+    split_submission_front_matter,
+)
+from evenhand.contest.task import Submission, is_blank_submission, normalize_author_name
+from evenhand.errors import ContestError, Fault
+from evenhand.evals.json_lines import explain_unstorable_sample_value
+from evenhand.evals.output_data import refuse_unknown_sample_fields
+from evenhand.files.parsing import read_text_file
+
+INDEX_ENDING = ".index.jsonl"
+INDEX_FIELDS = frozenset(("file", "id", "author", "at", "revises"))
+INDEX_EXAMPLE = '{"file": "heron-2.md", "author": "heron", "at": "2026-12-01T18:00:00Z", "revises": "heron"}'
+BY_THE_INTAKE = "who and when is said by the index, or by a folder for each author and a receipt"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionReceipt:
+    """That a file was seen: its content, and when it came."""
+
+    file: str
+    digest: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAsideFile:
+    """What was not taken, whose it is, and why: nobody else waits for it."""
+
+    file: str
+    author: str | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def why(self) -> str:
+        """The reasons, without the place, which is known."""
+        return "; ".join(str(replace(one, where="", path=())) for one in self.faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionIntake:
+    """What has come: submissions in order of arrival, what was set aside, and receipts that are not written yet."""
+
+    submissions: tuple[Submission, ...] = ()
+    set_aside: tuple[SetAsideFile, ...] = ()
+    receipts: tuple[SubmissionReceipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _IntakeEntry:
+    """A file as the intake has it, before its text is read."""
+
+    file: str  # Its path in the folder.
+    path: Path
+    author: str
+    id: str
+    at: datetime | None = None  # None where a receipt says it.
+    revises: str | None = None
+    layout: bool = False  # Whether the folder it is in says whose it is: each of an author's files revises the last.
+
+
+@dataclass(slots=True)
+class _IntakeReader:
+    """Reads file after file, and keeps what is wrong with one apart from the others."""
+
+    known: Mapping[str, SubmissionReceipt]
+    now: datetime | None
+    found: list[tuple[str, Submission]] = field(default_factory=list)
+    set_aside: list[SetAsideFile] = field(default_factory=list)
+    receipts: list[SubmissionReceipt] = field(default_factory=list)
+    _layout: set[str] = field(default_factory=set)
+
+    def refuse(self, file: str, author: str | None, *faults: Fault) -> None:
+        """Set one aside."""
+        self.set_aside.append(SetAsideFile(file=file, author=author, faults=faults))
+
+    def read_entry(self, entry: _IntakeEntry) -> None:
+        """Take one file, or set it aside."""
+        faults: list[Fault] = []
+        try:
+            text, claims, digest = _read_handed_in_text(entry.path, faults)
+            receipt = self._receive(entry, digest, faults)
+        except ContestError as error:
+            faults += error.faults
+        except OSError as problem:
+            why = (problem.strerror or str(problem)).lower()
+            faults.append(Fault(f"cannot be read: {why}", where=str(entry.path)))
+        else:
+            at = entry.at or receipt.at
+            told = {"id": entry.id, "author": entry.author, "revises": entry.revises}
+            faults += _find_false_claims(claims, told, at, str(entry.path))
+            given: dict[str, object] = {**told, "at": at.isoformat(), "text": text}
+            if not faults and (why := explain_unstorable_sample_value(given)):
+                faults.append(Fault(f"it holds {why}", where=str(entry.path)))
+            located = [] if faults else locate_submission(given, str(entry.path), faults)
+            self.found += located
+            if located and entry.file not in self.known:  # What is set aside may be mended: it comes when it is right.
+                self.receipts.append(receipt)
+            self._layout |= {one.id for _, one in located if entry.layout}
+        if faults:
+            self.refuse(entry.file, entry.author, *faults)
+
+    def _receive(self, entry: _IntakeEntry, digest: str, faults: list[Fault]) -> SubmissionReceipt:
+        """When a file came: as its receipt says, or, seen for the first time, when the system last saw it change.
+
+        Not before what was received earlier: that was judged without it. Not by the time that its owner can set.
+        """
+        receipt = self.known.get(entry.file)
+        if receipt is None:
+            floor = max((one.at for one in self.known.values()), default=_EPOCH)
+            changed = _EPOCH + timedelta(microseconds=entry.path.stat().st_ctime_ns // 1000)
+            changed = changed if self.now is None else min(changed, self.now)
+            at = entry.at or max(floor, changed)
+            return SubmissionReceipt(file=entry.file, digest=digest, at=at)
+        if receipt.digest != digest:
+            what = f"has changed since it was received on {receipt.at.isoformat(timespec='seconds')}"
+            faults.append(Fault(what, "hand in another file as a revision", where=str(entry.path)))
+        return receipt
+
+    def finish(self) -> SubmissionIntake:
+        """All that was taken, in order of arrival; an id is used once, and in a folder each revises the one before."""
+        taken: dict[str, Submission] = {}
+        last: dict[str, str] = {}
+        for where, one in sorted(self.found, key=lambda found: found[1].at):
+            if one.id in taken:
+                self.refuse(where, one.author, Fault(f"the id {one.id[:60]!r} is used twice", "each id is unique"))
+                continue
+            follows = one.id in self._layout
+            taken[one.id] = replace(one, revises=last.get(one.author)) if follows else one
+            if follows and not is_blank_submission(one.text):  # The contest refuses what is blank.
+                last[one.author] = one.id
+        return SubmissionIntake(
+            submissions=tuple(taken.values()), set_aside=tuple(self.set_aside), receipts=tuple(self.receipts)
+        )
+
+
+def load_submission_intake(
+    path: Path,
+    *,
+    index: Path | None = None,
+    known: Mapping[str, SubmissionReceipt] | None = None,
+    now: datetime | None = None,
+) -> SubmissionIntake:
+    """What has come: a JSONL file of the operator, or a folder with its index, a folder per author, or receipts."""
+    reader = _IntakeReader(known=known or {}, now=now)
+    try:
+        if path.is_dir():
+            beside = path.with_name(path.name + INDEX_ENDING)
+            index = index or (beside if beside.exists() else None)
+            listed = dict(_list_folder_files(path, reader))
+            assign = _assign_by_layout(listed, reader) if index is None else _assign_by_index(index, listed, reader)
+            for entry in assign:
+                reader.read_entry(entry)
+        else:
+            _read_operator_file(path, reader)
+    except OSError as problem:
+        why = (problem.strerror or str(problem)).lower()
+        raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
+    intake = reader.finish()
+    if not intake.submissions:
+        hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
+        faults = [fault for one in intake.set_aside for fault in one.faults]
+        raise ContestError(*(faults or [Fault("there are no submissions in it", hint, where=str(path))]))
+    return intake
+
+
+def _read_operator_file(path: Path, reader: _IntakeReader) -> None:
+    """A JSONL file, which is the operator's: each line says whose it is and when it came."""
+    if path.suffix.lower() != ".jsonl":
+        if not path.exists():
+            raise ContestError(Fault("cannot be read: no such file or directory", where=str(path)))
+        raise ContestError(Fault("submissions are a folder or a JSONL file", "", where=str(path)))
+    faults: list[Fault] = []
+    for where, given in read_submission_objects(path, SUBMISSION_EXAMPLE, faults):
+        wrong: list[Fault] = []
+        reader.found += locate_submission(given, where, wrong)
+        if wrong:
+            author = given.get("author")
+            reader.refuse(where, author if isinstance(author, str) else None, *wrong)
+    for fault in faults:
+        reader.refuse(fault.where, None, fault)
+
+
+def _list_folder_files(folder: Path, reader: _IntakeReader) -> Iterator[tuple[str, Path]]:
+    """The files of a folder and of the folders in it, by their path; nothing is left out without a word."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: (entry.stem, entry.name)):
+        inside = entry.is_dir() and not entry.is_symlink()
+        found = sorted(entry.iterdir(), key=lambda one: (one.stem, one.name)) if inside else [entry]
+        for one in found:
+            file = one.relative_to(folder).as_posix()
+            author = one.parent.name if inside else None
+            if one.name.startswith(".") or entry.name.startswith("."):
+                continue
+            if one.is_symlink():
+                # Who hands in a link could have any file of this machine read to judges and quoted back.
+                reader.refuse(file, author, Fault("is a link", "put the file itself here", where=str(one)))
+            elif one.is_dir():
+                reader.refuse(file, author, Fault("is a folder", "an author has one, without others", where=str(one)))
+            elif not one.is_file():
+                reader.refuse(file, author, Fault("is not a regular file", where=str(one)))
+            elif one.suffix.lower() not in (*SUBMISSION_TEXT_ENDINGS, ".json"):
+                hint = f"end it in {' '.join((*SUBMISSION_TEXT_ENDINGS, '.json'))}"
+                reader.refuse(file, author, Fault("its name does not say what it holds", hint, where=str(one)))
+            else:
+                yield file, one
+
+
+def _assign_by_layout(listed: Mapping[str, Path], reader: _IntakeReader) -> Iterator[_IntakeEntry]:
+    """In the folder of an author it is that author's; where there are no such folders, each file is an author's own."""
+    folders = {file.rpartition("/")[0] for file in listed if "/" in file}
+    for file, path in listed.items():
+        folder, _, _ = file.rpartition("/")
+        alike = [one for one in folders if normalize_author_name(one) == normalize_author_name(folder)]
+        if folders and not folder:
+            fault = Fault("stands beside the folders of authors", "put it into the folder of its author")
+            reader.refuse(file, None, replace(fault, where=str(path)))
+            continue
+        if len(alike) > 1 and folder != normalize_author_name(folder):
+            fault = Fault("is in a folder whose name cannot be told from another's", "rename one of them")
+            reader.refuse(file, None, replace(fault, where=str(path)))
+            continue
+        id = f"{folder}/{path.stem}" if folder else path.stem
+        yield _IntakeEntry(file=file, path=path, author=folder or path.stem, id=id, layout=bool(folder))
+
+
+def _assign_by_index(index: Path, listed: Mapping[str, Path], reader: _IntakeReader) -> Iterator[_IntakeEntry]:
+    """The operator's index decides; its own mistakes are refused as a whole, before anybody is judged."""
+    faults: list[Fault] = []
+    entries: dict[str, _IntakeEntry] = {}
+    for where, given in read_submission_objects(index, INDEX_EXAMPLE, faults):
+        told = len(faults)
+        values = ContestSubmissionFields(given, INDEX_FIELDS, faults)
+        file, author, at = values.name("file"), values.name("author"), values.moment("at")
+        id = values.name("id") if given.get("id") is not None else None
+        revises = values.name("revises") if given.get("revises") is not None else None
+        if file is not None and file in entries:
+            faults.append(Fault(f"{file!r} is named twice", "once for each file"))
+        faults[told:] = [replace(one, where=where) for one in faults[told:]]
+        if file is None or author is None or at is None:
+            continue
+        path = listed.get(file)
+        if path is None:
+            if not any(one.file == file for one in reader.set_aside):
+                reader.refuse(file, author, Fault("is named in the index, and is not there", where=where))
+            continue
+        stem = id or file.removesuffix(path.suffix)
+        entries[file] = _IntakeEntry(file=file, path=path, author=author, id=stem, at=at, revises=revises)
+    if faults:
+        raise ContestError(*faults)
+    for file, path in listed.items():
+        if file not in entries:
+            reader.refuse(file, None, Fault(f"is not in the index, {index}", "the operator adds it", where=str(path)))
+    yield from (entries[file] for file in listed if file in entries)
+
+
+def _read_handed_in_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
+    """The text of a file, what it claims of itself, and the digest of the whole."""
+    whole = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
+    digest = sha256(whole.encode()).hexdigest()
+    if path.suffix.lower() == ".json":
+        given = parse_submission_object(whole, str(path), '{"text": "…"}', faults) or {"text": ""}
+        refuse_unknown_sample_fields(given, SUBMISSION_FIELDS, (), faults)
+        text = given.get("text")
+        if not isinstance(text, str):
+            raise ContestError(Fault("text is missing, or is not text", where=str(path)))
+        return text, {name: given[name] for name in FRONT_MATTER_FIELDS if given.get(name) is not None}, digest
+    parts = split_submission_front_matter(whole, FRONT_MATTER_FIELDS)
+    faults += [replace(fault, where=f"{path}{fault.where}") for fault in parts.faults]
+    return parts.text, read_front_matter_fields(parts), digest
+
+
+def _find_false_claims(
+    claims: Mapping[str, object], told: Mapping[str, str | None], at: datetime, where: str
+) -> Iterator[Fault]:
+    """What a text says of itself that the intake does not."""
+    hint = BY_THE_INTAKE
+    for name, claim in claims.items():
+        if name == "at":
+            try:
+                agrees = datetime.fromisoformat(str(claim).strip()) == at
+            except ValueError:
+                agrees = False
+        else:
+            agrees = isinstance(claim, str) and normalize_author_name(claim) == told[name]
+        if not agrees:
+            says = at.isoformat() if name == "at" else told[name]
+            shown = f"{claim!r}"[:60]
+            what = f"claims {name} {shown}; the intake says {'nothing of it' if says is None else repr(says)}"
+            yield Fault(what, hint, where=where)
+            hint = ""

@@ -1,0 +1,224 @@
+"""Who handed in what, and when, comes from the intake: a text may claim nothing, and one bad file stops nobody else."""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
+from evenhand.errors import ContestError
+
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+Known = dict[str, SubmissionReceipt]
+
+
+def put(path: Path, text: str = "Gold.") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def write_index(folder: Path, *rows: dict[str, str]) -> None:
+    put(folder.with_name(f"{folder.name}.index.jsonl"), "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def reasons(intake: SubmissionIntake) -> dict[str, str]:
+    return {one.file: one.why for one in intake.set_aside}
+
+
+def known_from(intake: SubmissionIntake) -> Known:
+    return {one.file: one for one in intake.receipts}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("author: heron", "claims author 'heron'; the intake says 'rival'"),
+        ("id: heron", "claims id 'heron'; the intake says 'rival'"),
+        ("revises: heron", "claims revises 'heron'; the intake says nothing of it"),
+        ("at: 2020-01-01T00:00:00Z", "claims at '2020-01-01T00:00:00Z'; the intake says '2026-12-01T12:00:00+00:00'"),
+        ("author: [heron]", "claims author []; the intake says 'rival'"),
+        ("authr: heron", "unknown field 'authr'"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["md", "json"])
+def test_a_text_cannot_say_who_or_when(folder: Path, claim: str, says: str, kind: str) -> None:
+    """A rival took another's place, an earlier date won, and a late file was in time: each is refused alone."""
+    put(folder / "heron.md")
+    name, _, value = claim.partition(": ")
+    claimed = {"text": "Mine.", name: ["heron"] if value == "[heron]" else value}
+    put(folder / f"rival.{kind}", json.dumps(claimed) if kind == "json" else f"---\n{claim}\n---\nMine.")
+    at = NOON.isoformat()
+    write_index(
+        folder,
+        {"file": "heron.md", "author": "heron", "at": at},
+        {"file": f"rival.{kind}", "author": "rival", "at": at},
+    )
+
+    intake = load_submission_intake(folder)
+
+    assert [(one.id, one.author, one.at) for one in intake.submissions] == [("heron", "heron", NOON)]
+    why = reasons(intake)[f"rival.{kind}"]
+    assert why.startswith(says.replace("[]", "['heron']") if kind == "json" else says)
+
+
+def test_what_a_text_says_may_agree(folder: Path) -> None:
+    """It describes; the index decides, also about revisions."""
+    put(folder / "heron.md")
+    put(folder / "second.md", "---\nauthor: heron\nat: 2026-12-01T13:00:00+01:00\nrevises: heron\n---\nMore gold.")
+    write_index(
+        folder,
+        {"file": "second.md", "author": "heron", "at": NOON.isoformat(), "revises": "heron"},
+        {"file": "heron.md", "author": "heron", "at": (NOON - timedelta(hours=1)).isoformat()},
+    )
+
+    intake = load_submission_intake(folder)
+
+    assert [(one.id, one.author, one.revises, one.text) for one in intake.submissions] == [
+        ("heron", "heron", None, "Gold."),
+        ("second", "heron", "heron", "More gold."),
+    ]
+    assert intake.set_aside == ()
+
+
+def test_a_folder_per_author_says_whose_a_file_is(folder: Path) -> None:
+    """Each of an author's files revises the one before, as their receipts have it; loose files are nobody's."""
+    put(folder / "heron" / "b.md")
+    first = load_submission_intake(folder)
+    put(folder / "heron" / "a.md")
+    put(folder / "wren" / "a.md", "---\nauthor: heron\n---\nMine.")
+    put(folder / "heron.md")
+
+    second = load_submission_intake(folder, known=known_from(first))
+
+    assert [(one.id, one.author, one.revises) for one in second.submissions] == [
+        ("heron/b", "heron", None),
+        ("heron/a", "heron", "heron/b"),
+    ]
+    assert reasons(second)["heron.md"].startswith("stands beside the folders of authors")
+    assert reasons(second)["wren/a.md"].startswith("claims author 'heron'; the intake says 'wren'")
+
+
+def test_the_time_of_a_file_is_not_the_one_that_its_owner_sets(folder: Path) -> None:
+    """The time of change can be set to any; when the system saw it change cannot."""
+    before = datetime.now(UTC) - timedelta(seconds=5)
+    path = put(folder / "late.md")
+    os.utime(path, (NOON.timestamp() - 10**7, NOON.timestamp() - 10**7))
+
+    intake = load_submission_intake(folder)
+
+    assert before < intake.submissions[0].at <= datetime.now(UTC)
+
+
+def test_a_receipt_keeps_time_and_text(folder: Path) -> None:
+    """What was seen once came then, whatever is done to the file after; what comes later is not put before it."""
+    path = put(folder / "heron.md")
+    first = load_submission_intake(folder)
+    path.chmod(0o600)
+    put(folder / "wren.md")
+
+    same = load_submission_intake(folder, known=known_from(first), now=first.submissions[0].at - timedelta(days=1))
+    path.write_text("Silver.", "utf-8")
+    changed = load_submission_intake(folder, known=known_from(first))
+
+    assert [one.at for one in same.submissions if one.id == "heron"] == [first.submissions[0].at]
+    assert min(one.at for one in same.submissions if one.id == "wren") >= first.submissions[0].at
+    assert [one.file for one in same.receipts] == ["wren.md"]
+    assert [one.id for one in changed.submissions] == ["wren"]
+    assert reasons(changed)["heron.md"].startswith("has changed since it was received on ")
+
+
+def test_one_bad_file_is_set_aside_and_the_others_are_taken(folder: Path) -> None:
+    """Whatever is wrong with it; each reason is told with whose it is."""
+    put(folder / "good.md")
+    put(folder / "a.pdf")
+    put(folder / "b.jsonl", json.dumps({"id": "x", "author": "x", "at": NOON.isoformat(), "text": "x"}))
+    put(folder / "c.json", '{"text": 3}')
+    put(folder / "d.json", "{")
+    (folder / "e.txt").write_bytes(b"Gold\n\xff")
+    put(folder / "f.txt", "Gold\0")
+    (folder / "g.md").symlink_to(folder / "good.md")
+    os.mkfifo(folder / "h.md")
+    put(folder / "i.md", "x" * 5_000_001)
+    put(folder / "k.md", "---\nid: k\nid: k\n---\nGold.")
+    put(folder / "\u200b.md")
+    put(folder / ".hidden.md")
+
+    intake = load_submission_intake(folder)
+
+    assert [one.id for one in intake.submissions] == ["good"]
+    assert {file: why.split(" (")[0] for file, why in reasons(intake).items()} == {
+        "a.pdf": "its name does not say what it holds",
+        "b.jsonl": "its name does not say what it holds",
+        "c.json": "text is missing, or is not text",
+        "d.json": "not valid JSON: it breaks off: Expecting property name enclosed in double quotes",
+        "e.txt": "not UTF-8 text",
+        "f.txt": "it holds a NUL character, which no database can hold",
+        "g.md": "is a link",
+        "h.md": "is not a regular file",
+        "i.md": "larger than the 5,000,000 bytes allowed",
+        "k.md": "the key 'id' is given twice",
+        "\u200b.md": "id cannot be empty; author cannot be empty",
+    }
+
+
+def test_the_index_and_the_folder_are_held_together(folder: Path) -> None:
+    """A file that the operator does not name is not taken, and one that is not there is told."""
+    put(folder / "a.md")
+    put(folder / "b.md")
+    at = NOON.isoformat()
+    write_index(folder, {"file": "a.md", "author": "ann", "at": at}, {"file": "c.md", "author": "cy", "at": at})
+
+    intake = load_submission_intake(folder)
+
+    assert [(one.id, one.author) for one in intake.submissions] == [("a", "ann")]
+    assert {file: why.split(",")[0] for file, why in reasons(intake).items()} == {
+        "b.md": "is not in the index",
+        "c.md": "is named in the index",
+    }
+
+
+def test_a_mistake_of_the_operator_is_refused_as_a_whole(folder: Path) -> None:
+    """The index decides about money: nobody is judged on half of it."""
+    put(folder / "a.md")
+    write_index(folder, {"file": "a.md", "author": "ann", "at": "today"}, {"fil": "b.md", "author": "b"})
+
+    with pytest.raises(ContestError) as refused:
+        load_submission_intake(folder)
+
+    assert [fault.what.split(",")[0] for fault in refused.value.faults] == [
+        "at must be a time in ISO 8601", "unknown field 'fil'", "file is missing", "at is missing",
+    ]  # fmt: skip
+
+
+def test_what_was_set_aside_can_be_mended(folder: Path) -> None:
+    """It has no receipt until it is right: it comes then."""
+    put(folder / "good.md")
+    path = put(folder / "heron.md", "---\nauthor: wren\n---\nGold.")
+    first = load_submission_intake(folder)
+    path.write_text("Gold.", "utf-8")
+
+    second = load_submission_intake(folder, known=known_from(first))
+
+    assert [one.file for one in first.set_aside] == ["heron.md"]
+    assert sorted(one.id for one in second.submissions) == ["good", "heron"]
+
+
+def test_a_folder_that_looks_like_another_authors_hands_in_nothing(folder: Path) -> None:
+    """Names that differ only in what cannot be seen are one name: the one that is written plainly has it."""
+    put(folder / "heron" / "a.md")
+    put(folder / "heron\u200b" / "b.md")
+    put(folder / "wren " / "c.md")
+
+    intake = load_submission_intake(folder)
+
+    assert [(one.id, one.author) for one in intake.submissions] == [("heron/a", "heron"), ("wren /c", "wren")]
+    assert [one.file for one in intake.set_aside] == ["heron\u200b/b.md"]
