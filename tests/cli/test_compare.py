@@ -75,7 +75,7 @@ def test_json_is_the_whole_comparison(folder: Path) -> None:
     ]  # fmt: skip
     assert found["control"] == {
         "name": "baseline main", "run": A, "variant": "output", "eval": "desk", "state": "finished",
-        "ended": "2026-11-16T09:01:00+00:00", "fingerprint": "f", "samples": 24,
+        "ended": "2026-11-16T09:01:00+00:00", "fingerprint": "f", "samples": 24, "imported": False,
     }  # fmt: skip
     assert found["decision"]["verdict"] == "PROGRESS"
     assert found["power"]["output"]["pairs"] == 24

@@ -35,9 +35,10 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     weights, each = profile.weights, profile.each
     weighed = [each + weights.get(pair, 0.0) + weights.get(triple, 0.0) for pair, triple in list_unit_features(units)]
     sums = list(accumulate(weighed, initial=0.0))
+    above = [total + profile.always * place / _SIZES[-1] for place, total in enumerate(sums)]
     windows = [(start, start + size) for size in _SIZES for start in range(len(units) - size + 1)]
     unlikely = [
-        _widen_passage(sums, first, last)
+        _trim_passage(above, first, last)
         for first, last in windows or [(0, len(units))]
         if sums[last] - sums[first] + profile.always > 0
     ]
@@ -50,11 +51,12 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     return tuple((places[first][0], places[last - 1][1]) for first, last in found)
 
 
-def _widen_passage(sums: Sequence[float], first: int, last: int) -> Place:
-    """The passage with what adds to its weight on either side."""
-    before = range(max(0, first - _SIZES[-1]), first + 1)
-    after = range(last, min(len(sums), last + _SIZES[-1]))
-    return min(before, key=sums.__getitem__), max(after, key=sums.__getitem__)
+def _trim_passage(above: Sequence[float], first: int, last: int) -> Place:
+    """The passage without what ordinary text it has at its ends, and with what belongs to it beyond them."""
+    middle = (first + last) // 2
+    before = range(max(0, first - _SIZES[-1]), middle)
+    after = range(middle + 1, min(len(above), last + _SIZES[-1]))
+    return min(before, key=above.__getitem__), max(after, key=above.__getitem__)
 
 
 def read_text_units(text: str) -> tuple[list[str], list[Place]]:

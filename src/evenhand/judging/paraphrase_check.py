@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from evenhand.judging.cascade import PriceLookup
-from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.results import JudgedSample
-from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.models.requests import Model
 from evenhand.wording import pluralize_count
 
-JUMP = Fraction(
-    1, 10
-)  # Of the scale, on average over the criteria: what a passage may be worth before it is a finding.
+JUMP = Fraction(1, 10)  # Of the scale, on average over the criteria: what a passage may be worth.
+_SENTENCE_END = re.compile(r"[.!?]\s+|[。！？]|\n+")
 
 
-async def recheck_flagged_outputs(
-    rubric: Rubric,
-    sample: Sample,
-    judged: JudgedSample,
-    models: Sequence[Model],
-    how: JudgeOptions,
-    price: PriceLookup | None = None,
-) -> tuple[JudgedSample, str]:
-    """Judge flagged outputs again without their passages. What was judged, with the jumps found; and what was done."""
-    flagged = {output: [one for one in found if one.guard == "injection"] for output, found in sample.findings.items()}
-    cut = {output: _cut_flagged_passages(sample.outputs[output], found) for output, found in flagged.items()}
-    outputs = {output: text for output, text in cut.items() if text and text != sample.outputs[output]}
-    if not outputs:
-        return judged, "paraphrase check: no passage was flagged that could be left out, so nothing was asked again"
-    again = await ask_judges_for_reviews(rubric, replace(sample, outputs=outputs, findings={}), models, how, price)
+def cut_flagged_sentences(sample: Sample) -> Sample:
+    """The outputs that the injection guard flagged, without what it flagged; none where nothing would be left."""
+    cut = {output: _cut_passages(sample.outputs[output], found) for output, found in sample.findings.items()}
+    outputs = {output: text for output, text in cut.items() if text and text != sample.outputs[output].strip()}
+    return replace(sample, outputs=outputs, findings={})
+
+
+def add_score_jumps(rubric: Rubric, judged: JudgedSample, again: JudgedSample) -> tuple[JudgedSample, str]:
+    """What was judged, with a finding for each score that fell without what was flagged; and what was done."""
     before = {card.id: card for card in judged.scores.scorecards}
     findings = dict(judged.findings)
     jumps = 0
@@ -44,22 +35,30 @@ async def recheck_flagged_outputs(
         raised = _measure_raised_share(rubric, before[card.id], card)
         if raised >= JUMP:
             jumps += 1
+            flagged = next(one for one in findings[card.id] if one.guard == "injection")
             scored = f"{before[card.id].score}, without it {card.score}"
             says = f"raises the score by {float(raised):.0%} of the scale ({scored})"
-            jump = replace(flagged[card.id][0], rule="jump", says=says)
-            findings[card.id] = (*findings.get(card.id, ()), jump)
+            findings[card.id] = (*findings[card.id], replace(flagged, rule="jump", says=says))
     done = (
-        f"paraphrase check: {pluralize_count(len(outputs), 'output')} judged once more without what was flagged, "
-        f"{pluralize_count(len(again.calls), 'more request')}; {pluralize_count(jumps, 'score')} fell by a tenth of "
-        "the scale or more"
+        f"paraphrase check: {pluralize_count(len(again.scores.scorecards), 'output')} judged once more "
+        f"without what was flagged, {pluralize_count(len(again.calls), 'more request')}; "
+        f"{pluralize_count(jumps, 'score')} fell by a tenth of the scale or more"
     )
     return replace(judged, findings=findings, calls=(*judged.calls, *again.calls)), done
 
 
-def _cut_flagged_passages(text: str, found: Iterable[GuardFinding]) -> str:
-    for finding in sorted(found, key=lambda one: one.start, reverse=True):
-        text = text[: finding.start] + text[finding.end :]
-    return text.strip()
+def _cut_passages(text: str, found: Iterable[GuardFinding]) -> str:
+    """The text without what was flagged, nor the rest of a sentence that speaks to the judge: it may move one too."""
+    edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    spans = []
+    for one in (finding for finding in found if finding.guard == "injection"):
+        first, last = bisect_right(edges, one.start) - 1, bisect_left(edges, one.end)
+        line_end = text.find("\n", one.end) % (len(text) + 1)  # A suffix goes on to the end of its line.
+        spans.append((one.start, line_end) if one.rule == "nonsense" else (edges[first], edges[last]))
+    kept, done = "", 0
+    for start, end in sorted(spans):
+        kept, done = kept + text[done : max(done, start)], max(done, end)
+    return (kept + text[done:]).strip()
 
 
 def _measure_raised_share(rubric: Rubric, before: Scorecard, after: Scorecard) -> Fraction:

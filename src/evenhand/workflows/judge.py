@@ -13,7 +13,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import add_guard_findings
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.paraphrase_check import recheck_flagged_outputs
+from evenhand.judging.paraphrase_check import add_score_jumps, cut_flagged_sentences
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -50,8 +50,23 @@ async def judge(
         models, price = _open_judge_models(judges, open_), price_requested_replies(open_)
         judged = await ask_judges_for_reviews(chosen, read, models, how, price)
         if how.paraphrase_check:
-            judged, _ = await recheck_flagged_outputs(chosen, read, judged, models, how, price)
+            judged, _ = await judge_without_flagged_passages(chosen, read, judged, models, how, price)
         return judged
+
+
+async def judge_without_flagged_passages(
+    rubric: Rubric,
+    sample: Sample,
+    judged: JudgedSample,
+    models: Sequence[Model],
+    how: JudgeOptions,
+    price: Callable[[str, TokenUsage], Decimal | None],
+) -> tuple[JudgedSample, str]:
+    """Judge flagged outputs once more without what was flagged: scores that fall are findings. Also what was done."""
+    cut = cut_flagged_sentences(sample)
+    if not cut.outputs:
+        return judged, "paraphrase check: nothing was flagged that could be left out, so nothing was asked again"
+    return add_score_jumps(rubric, judged, await ask_judges_for_reviews(rubric, cut, models, how, price))
 
 
 async def prefer(

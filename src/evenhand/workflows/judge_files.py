@@ -18,7 +18,6 @@ from evenhand.guards.output_guards import add_guard_findings
 from evenhand.guards.personal_data import TextMask, build_personal_sample_mask, mask_data
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
 from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.paraphrase_check import recheck_flagged_outputs
 from evenhand.judging.results import JudgedSample, Preferences, judging_preferences_to_json, judging_reviews_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
@@ -29,7 +28,7 @@ from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_number
-from evenhand.workflows.judge import price_requested_replies
+from evenhand.workflows.judge import judge_without_flagged_passages, price_requested_replies
 from evenhand.workflows.score import UserScoreLimits
 
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
@@ -132,7 +131,7 @@ async def _judge_user_files(
             price = price_requested_replies(connections)
             judged = await ask_judges_for_reviews(rubric, sample, watched, how, price)
             if how.paraphrase_check:
-                judged, done = await recheck_flagged_outputs(rubric, sample, judged, watched, how, price)
+                judged, done = await judge_without_flagged_passages(rubric, sample, judged, watched, how, price)
                 warn(done)
     return judged, connections.spent
 
