@@ -42,12 +42,19 @@ CREATE TABLE contest_events (
 	number INTEGER NOT NULL, 
 	at TEXT NOT NULL, 
 	content TEXT NOT NULL, 
-	calls TEXT NOT NULL, 
+	calls TEXT NOT NULL, hash TEXT, 
 	PRIMARY KEY (contest, number), 
 	FOREIGN KEY(contest) REFERENCES contests (id) ON DELETE CASCADE
 );
-INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',0,'2026-12-01T18:00:00+00:00','{"event":"submitted","id":"é0"}','[{"reply":"7"}]');
-INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',1,'2026-12-01T18:00:01+00:00','{"event":"submitted","id":"é1"}','[{"reply":"7"}]');
+INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',0,'2026-12-01T18:00:00+00:00','{"event":"submitted","id":"é0"}','[{"reply":"7"}]','cdb0bb66fa68dbc835fe3e83c5d1fcff60613b320e90626fe85d18f044d3b150');
+INSERT INTO "contest_events" VALUES('20261116-071500-c0ffee',1,'2026-12-01T18:00:01+00:00','{"event":"submitted","id":"é1"}','[{"reply":"7"}]','053a35b3339ff3e4155997582581e9b9205621779064efc6730dc2b9ed7c625a');
+CREATE TABLE contest_receipts (
+	"key" TEXT NOT NULL, 
+	file TEXT NOT NULL, 
+	digest TEXT NOT NULL, 
+	at TEXT NOT NULL, 
+	PRIMARY KEY ("key", file)
+);
 CREATE TABLE contests (
 	id TEXT NOT NULL, 
 	name TEXT NOT NULL, 
@@ -58,11 +65,11 @@ CREATE TABLE contests (
 	touched TEXT NOT NULL, 
 	holder TEXT, 
 	summary TEXT, 
-	source TEXT NOT NULL, 
+	source TEXT NOT NULL, "key" TEXT, seal TEXT, 
 	PRIMARY KEY (id)
 );
 INSERT INTO "contests" VALUES('20261116-071500-c0ffee','slogan','d1','finished','2026-11-16T07:15:00+00:00','2026-11-16T07:16:00+00:00','2026-11-16T07:15:01.000+00:00',NULL,'{"winner":"a"}','name: slogan
-');
+','["slogan",null]','261f702d6d4ae75d4d4f86f35a22ec253ce627e4fc1d6ac3fc1a756a5e732429');
 CREATE TABLE evenhand_version (
 	version_num TEXT NOT NULL, 
 	PRIMARY KEY (version_num)
@@ -144,5 +151,6 @@ CREATE INDEX ix_runs_name ON runs (name);
 CREATE INDEX ix_contests_name ON contests (name);
 CREATE INDEX ix_results_subject_variant ON results (subject, variant);
 CREATE INDEX ix_calls_run_position ON calls (run, position);
+CREATE UNIQUE INDEX ix_contests_key ON contests ("key");
 CREATE INDEX ix_runs_guests ON runs (id) WHERE imported = 'guest';
 COMMIT;
