@@ -3,6 +3,7 @@
 import pytest
 
 from evenhand.compare.decision import VariantColumn, encode_compare_decision
+from evenhand.compare.facts import LossShare
 from evenhand.errors import InputError
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
@@ -73,6 +74,20 @@ def test_how_rare_a_loss_may_go_unseen_is_said() -> None:
     assert found.not_worse is not None
     assert found.not_worse.holds
     assert "No sample lost 2 points; up to 7.2% could." in found.reasons
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(58, "CAUTIOUS"), (59, "PROGRESS")])
+def test_losses_that_could_still_be_too_many_hold_a_treatment_back(n: int, verdict: str) -> None:
+    """Without one in 59 samples, losses of 2 points make up at most 5 % (0.95^59 is the first power below 0.05)."""
+    row = spread(4, n)
+    allowed = LossShare(points=2.0, share=0.05)
+
+    found = compared(column(row), column(_jittered(row, 0.4)), smallest_loss=allowed)
+
+    assert found.verdict == verdict
+    assert compared(column(row), column(_jittered(row, 0.4))).verdict == "PROGRESS"
+    assert any(f"None of {n} samples lost 2 points or more; up to 5" in one for one in found.reasons)
+    assert ("could still make up more than 5% of the samples" in found.rule) == (verdict == "CAUTIOUS")
 
 
 def test_differences_that_are_all_the_same_have_an_interval() -> None:

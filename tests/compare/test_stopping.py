@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, VariantColumn
-from evenhand.compare.measure import adjust_lost_outputs_for_looks
+from evenhand.compare.facts import LossShare
+from evenhand.compare.foresight import LookedAtRows, StoppingTerms
+from evenhand.compare.measure import ComparedRows, adjust_lost_outputs_for_looks
 from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
 from evenhand.stats.rates import mcnemar_worse
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
@@ -26,7 +30,13 @@ Row = Sequence[float | None]
 
 def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> VerdictStoppingRule:
     return VerdictStoppingRule(
-        order=range(planned), looks=planned_looks(planned), variants=variants, control="old", repeats=repeats, seed=1
+        order=range(planned),
+        looks=planned_looks(planned),
+        variants=variants,
+        control="old",
+        repeats=repeats,
+        seed=1,
+        terms=StoppingTerms(span=4.0, default_gate=3.5),
     )
 
 
@@ -79,9 +89,9 @@ def test_what_comes_first_by_chance_changes_nothing(positions: list[int]) -> Non
 
 def test_samples_without_a_pair_do_not_count_towards_the_twenty() -> None:
     """Twenty asked about, nineteen with both scores: the next look is the first that can settle it."""
-    control = [None, *FLAT[1:]]
+    control = [None, *BETTER[1:]]
 
-    settled = told({"old": control, "new": BETTER})
+    settled = told({"old": control, "new": FLAT})
 
     assert settled is not None
     assert settled.samples_until_verdict == planned_looks(PLANNED)[1]
@@ -220,6 +230,99 @@ def test_outputs_lost_by_one_of_several_treatments_are_settled_by_the_decision_s
     assert alone.why == "new lost outputs"
     if beside is not None:
         assert decided({"old": FLAT, "new": lost, "a": BETTER, "b": BETTER}, beside).verdict == "REGRESS"
+
+
+# What else a verdict looks at: a better treatment is settled once the rest of the samples will hardly turn it.
+
+
+def _foreseen(treatment: Mapping[str, Row], control: Mapping[str, Row] | None = None, **more: Any) -> bool | None:
+    """What a look at the first rows of PLANNED says; the composite has a name like any other number."""
+    seen = len(next(iter(treatment.values()), FLAT[:24]))
+    rows = [
+        [{tuple(name.split("/")): row[place] for name, row in ({"composite": [4.0] * seen} | dict(one)).items()}
+         for place in range(seen)]
+        for one in (treatment, control or {})
+    ]  # fmt: skip
+    looked = LookedAtRows(
+        treatment=rows[0],
+        control=rows[1],
+        rows=ComparedRows.number(range(seen), None, "sample"),
+        looks=looks_after(seen, planned_looks(PLANNED)),
+    )
+    return looked.foresee_objection(StoppingTerms(span=4.0, default_gate=3.5, **more))
+
+
+@pytest.mark.parametrize(("mean", "says"), [(3.0, True), (3.45, None), (3.55, None), (4.0, False)])
+def test_a_layer_near_its_gate_is_open(mean: float, says: bool | None) -> None:
+    """Half a point of scatter: 24 of 50 samples say nothing about 0.05 points."""
+    layer = {"layers/judge": [mean + (0.5 if place % 2 else -0.5) for place in range(24)]}
+
+    assert _foreseen(layer, {"layers/judge": [3.0] * 24}) is says
+
+
+@pytest.mark.parametrize(("by", "says"), [(-0.5, True), (-0.2, None), (0.0, None), (0.3, False)])
+def test_a_layer_that_may_come_out_lower_is_open(by: float, says: bool | None) -> None:
+    """It need not have risen, but what is left of the samples must not be able to make it fall significantly."""
+    control = [4.0] * 24
+    moved = {"layers/judge": [4.0 + by + (0.5 if place % 2 else -0.5) for place in range(24)]}
+
+    assert _foreseen(moved, {"layers/judge": control}, layer_gates={"judge": 1.0}) is says
+
+
+def test_a_lost_output_is_an_objection_for_good_and_one_of_the_control_leaves_it_open() -> None:
+    """The treatment that alone lost one is never PROGRESS; where the control loses some, the treatment may yet."""
+    gap = [None, *[4.0] * 23]
+
+    assert _foreseen({"composite": gap}, {"composite": [4.0] * 24}) is True
+    assert _foreseen({"composite": [4.0] * 24}, {"composite": gap}) is None
+    assert _foreseen({"composite": [4.0] * 24}, {"composite": [4.0] * 24}) is False
+
+
+@pytest.mark.parametrize(("noise", "says"), [(0.1, False), (3.0, None), (-30.0, True)])
+def test_judges_on_the_edge_of_agreement_are_open(noise: float, says: bool | None) -> None:
+    """Correlations of 1.00, 0.47 and −0.12 over 40 of 50 samples, beside a bound of 0.4."""
+    rng = np.random.default_rng(4)
+    first = rng.normal(size=40)
+    second = first + noise * rng.normal(size=40)
+
+    assert _foreseen({"reviews/a": first.tolist(), "reviews/b": second.tolist()}) is says
+
+
+def test_agreement_that_hangs_on_one_row_is_open() -> None:
+    """Without it the judges would have no correlation at all, as those who gave the same throughout."""
+    row = [*[4.0] * 23, 2.0]
+
+    assert _foreseen({"reviews/a": row, "reviews/b": row}) is None
+    assert _foreseen({"reviews/a": row, "reviews/b": [4.0] * 24}) is None
+
+
+def test_other_gates_and_losses_are_foreseen_too() -> None:
+    """A pass rate of 23 in 24 is not surely 0.9; no loss in 24 may become few enough in 50, two cannot."""
+    passed = {"passed": [0.0, *[1.0] * 23]}
+    share = LossShare(points=2.0, share=0.06)
+    losses = {"composite": [1.0, 1.0, *[4.0] * 22]}
+
+    assert _foreseen(passed, other_gates={("passed",): 0.9}) is None
+    assert _foreseen(passed, other_gates={("passed",): 0.5}) is False
+    assert _foreseen({}, smallest_loss=share) is None
+    assert _foreseen(losses, smallest_loss=share) is True
+    assert _foreseen(losses, smallest_loss=replace(share, share=0.3)) is False
+
+
+def test_a_treatment_that_is_better_near_its_gate_is_not_settled_early() -> None:
+    """By its composite alone it would be at the first look: a mean of 3.6 may end below 3.5."""
+    old, new = [1.0 + place % 2 for place in range(50)], [3.6 + (0.5 if place % 2 else -0.5) for place in range(50)]
+    alone, whole = rule(), rule()
+    for position in range(50):
+        scores = {"old": old[position], "new": new[position]}
+        alone.take_compared_scores(position, 0, scores)
+        whole.take_compared_scores(
+            position, 0, {name: {("composite",): one, ("layers", "judge"): one} for name, one in scores.items()}
+        )
+
+    assert alone.settled is not None
+    assert whole.settled is not None
+    assert (alone.settled.samples_until_verdict, whole.settled.samples_until_verdict) == (20, 41)
 
 
 @pytest.mark.parametrize("name", SHARES)

@@ -1,6 +1,6 @@
 """Recorded judgments asked about one by one: how much `--until-decided` saves, and how often it says the same."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
+from evenhand.compare.foresight import StoppingTerms
 from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
 from evenhand.stats.differences import difference_of
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
@@ -65,6 +66,84 @@ def test_a_thousand_prompts_take_a_tenth_of_the_questions(shared: Path) -> None:
 
     assert measured.asked <= 0.1, measured
     assert measured.agreed == 1, measured
+
+
+@pytest.mark.parametrize("whose", ["experts", "experts, by criterion", "free text"])
+def test_what_a_full_run_holds_back_a_stopped_run_does_not_ship(shared: Path, whose: str) -> None:
+    """Default gates, four layers, three judges where there are; some of the pairs of systems, all in `make soak`."""
+    pairs = list(_layered_pairs(shared, whose))[:: often(6, 1)]
+    rng = np.random.default_rng(SEED)
+
+    said = [_full_and_stopped(*pair, rng.permutation(100).tolist()) for pair in pairs]
+
+    shipped = [one for one in said if one == ("CAUTIOUS", "PROGRESS")]
+    assert len(shipped) <= 0.02 * len(said), f"{len(shipped)} of {len(said)}"
+    assert not {("PROGRESS", "REGRESS"), ("REGRESS", "PROGRESS")} & set(said)
+
+
+Layered = tuple[dict[str, list[float]], list[list[float]]]  # Scores by layer, and by judge.
+
+
+def _layered_pairs(shared: Path, whose: str) -> Iterator[tuple[Layered, Layered]]:
+    if whose == "free text":
+        scores = judge(shared, whose)
+        systems = sorted({system for system, _ in scores})
+        found: list[dict[str, Layered]] = [
+            {one: ({criterion: scores[one, criterion] for criterion in CRITERIA}, []) for one in systems}
+        ]
+    else:
+        given = {(row["system"], row["doc"]): row["expert"] for row in rows(shared, "summeval_judges/items.jsonl")}
+        systems = sorted({system for system, _ in given})
+        sets = [(criterion,) for criterion in CRITERIA] if "by" in whose else [CRITERIA]
+        found = [
+            {
+                one: (
+                    {name: [float(np.mean(given[one, place][name])) for place in range(100)] for name in names},
+                    [
+                        [float(np.mean([given[one, place][name][seat] for name in names])) for place in range(100)]
+                        for seat in range(3)
+                    ],
+                )
+                for one in systems
+            }
+            for names in sets
+        ]
+    yield from ((by[one], by[other]) for by in found for one, other in combinations(systems, 2))
+
+
+def _full_and_stopped(control: Layered, treatment: Layered, order: list[int]) -> tuple[str, str]:
+    """The verdict over all samples, and the one where the stopping rule ended the run."""
+    looks = planned_looks(len(order))
+    terms = StoppingTerms(span=4.0, default_gate=3.5)
+    rule = VerdictStoppingRule(
+        order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED, terms=terms
+    )
+    both = {"old": control, "new": treatment}
+    composites = {name: np.mean(list(one[0].values()), axis=0).tolist() for name, one in both.items()}
+    for place in order:
+        numbers: dict[str, dict[tuple[str, ...], float | None]] = {}
+        for name, (layers, judges) in both.items():
+            numbers[name] = {("composite",): composites[name][place]}
+            numbers[name] |= {("layers", layer): row[place] for layer, row in layers.items()}
+            numbers[name] |= {("reviews", str(seat)): row[place] for seat, row in enumerate(judges)}
+        if rule.take_compared_scores(place, 0, numbers):
+            break
+    used = rule.settled.samples_until_verdict if rule.settled else len(order)
+
+    def decide(asked: Sequence[int], taken: Looks | None) -> str:
+        columns = {
+            name: VariantColumn(
+                composite=[composites[name][place] for place in asked],
+                layers={layer: [row[place] for place in asked] for layer, row in layers.items()},
+            )
+            for name, (layers, _) in both.items()
+        }
+        judges = {name: [[row[place] for place in asked] for row in one] for name, (_, one) in both.items() if one}
+        return decide_comparison(
+            columns, control="old", clusters=range(len(asked)), seed=SEED, judges=judges, looks=taken
+        ).verdict
+
+    return decide(range(len(order)), None), decide(order[:used], looks_after(used, looks))
 
 
 def measure(pairs: Sequence[Pair], orders: int) -> Measured:

@@ -58,6 +58,7 @@ guards: {{injection: refuse, personal: "off"}}
 repeats: 3
 gates: {{fact: 4, pass_rate: 0.9, rubric-1: 1/2}}
 smallest_effect: 0.25
+smallest_loss_share: {{points: 2, share: 0.05}}
 budget: {{money: 2.50, tokens: 1000}}
 concurrency: 7
 keep: none
@@ -80,6 +81,7 @@ seed: 11
     assert found.budget is not None
     assert (str(found.budget.money), found.budget.tokens) == ("2.5", 1000)
     assert str(found.smallest_effect) == "1/4"
+    assert found.composite.list_changes() == {"smallest_loss_share": "2 points, 0.05"}
 
 
 def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
@@ -111,6 +113,8 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
         (f"{LEAST}judges: {{embedded: heavy}}\n", "the weight of embedded must be a number, got 'heavy'"),
         (f"{LEAST}judges: [[a]]\n", "a judge is a name, got a list"),
         (f"{LEAST}smallest_effect: 0\n", "smallest_effect must be above 0"),
+        (f"{LEAST}smallest_loss_share: {{points: 5, share: 0.1}}\n", "needs points up to 4 and a share below 1"),
+        (f"{LEAST}smallest_loss_share: {{points: 2}}\n", "smallest_loss_share needs points and share"),
         (f"{LEAST}gates: {{fact: 9}}\n", "the gate on fact must be from 1 to 5"),
         (f"{LEAST}gates: {{fact: 0.9}}\n", "the gate on fact must be from 1 to 5 (a share of 0.9 is 4.6)"),
         (

@@ -22,7 +22,8 @@ from evenhand.compare.decision import (
     VariantColumn,
     describe_missed_gates,
 )
-from evenhand.compare.facts import LossShare
+from evenhand.compare.facts import JUDGE_LAYER, LossShare
+from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.gate_samples import (
     SampleNames,
     find_short_samples,
@@ -30,6 +31,7 @@ from evenhand.compare.gate_samples import (
 )
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.errors import Fault, InputError
+from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, count_samples_by_layers
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
@@ -114,6 +116,24 @@ def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
         "multivariate": frame.composite.multivariate,
         "tie_breaks": frame.tie_breaks,
     }
+
+
+def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
+    """What the decision will hold a treatment to, for whoever looks at a run while it comes in."""
+    terms = list_decision_terms(frame)
+    passed = BORDERLINE_NUMBER if frame.count_borderline else PASSED_NUMBER
+    own: dict[str, NumberName] = {PASS_RATE: passed, "score": ("score",), "composite": COMPOSITE_NUMBER}
+    gates: dict[NumberName, float] = {
+        own.get(name, ("criteria", name)): float(one) for name, one in frame.gates.items()
+    }
+    return StoppingTerms(
+        per=terms["per"],
+        span=terms["span"],
+        layer_gates=frame.list_layer_gates({*frame.gates, JUDGE_LAYER}),
+        default_gate=DEFAULT_LAYER_GATE,
+        other_gates=gates if PASS_RATE in frame.gates else {**gates, UNGATED_NUMBER: 1.0},
+        smallest_loss=terms["smallest_loss"],
+    )
 
 
 def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:

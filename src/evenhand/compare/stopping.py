@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
-from evenhand.compare.measure import adjust_lost_outputs_for_looks
+from evenhand.compare.foresight import COMPOSITE_NUMBER, LookedAtRows, NumbersByName, StoppingTerms
+from evenhand.compare.measure import ComparedRows, adjust_lost_outputs_for_looks
 from evenhand.compare.rules import LARGEST_CLUSTER_SHARE, LOST_OUTPUTS_LEVEL
-from evenhand.stats.arrays import ClusterMeans, CountedPer
+from evenhand.stats.arrays import ClusterMeans
 from evenhand.stats.differences import unit_differences
 from evenhand.stats.multiple_tests import holm
 from evenhand.stats.power import LEAST_NEEDED
@@ -20,8 +21,9 @@ from evenhand.stats.sequential import Looks, near_rejection, sequential_differen
 from evenhand.wording import join_names
 
 Floats = NDArray[np.float64]
-CompositesByVariant = Mapping[str, float | None]  # Composites by variant; None where there is none.
-ComparedScoresRow = tuple[CompositesByVariant, int, int | str]  # With the sample and the cluster.
+NumbersByVariant = Mapping[str, NumbersByName]
+ScoresByVariant = Mapping[str, NumbersByName | float | None]  # All numbers of an output, or its composite alone.
+ComparedScoresRow = tuple[NumbersByVariant, int, int | str]  # With the sample and the cluster.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,9 @@ class VerdictStoppingRule:
     `order` holds the positions of all samples in the order in which they are asked about, `looks` after how many of
     them it looks, last at the end. Scores may come in any
     order: a look waits for the first so many of them, so that what happens to be quick counts no more than the rest.
+
+    A treatment that is worse is settled. One that is better is settled once the rest of the samples will hardly turn
+    what else the verdict looks at, by `terms`: a full run must not hold back what a stopped one ships.
     """
 
     def __init__(
@@ -54,7 +59,7 @@ class VerdictStoppingRule:
         control: str,
         repeats: int,
         seed: int,
-        per: CountedPer = "sample",
+        terms: StoppingTerms | None = None,
     ) -> None:
         self._order = order
         self._planned = tuple(looks)
@@ -62,7 +67,7 @@ class VerdictStoppingRule:
         self._control = control
         self._repeats = repeats
         self._seed = seed
-        self._per = per
+        self._terms = terms or StoppingTerms()
         # By position and repeat.
         self._pending_scores: dict[int, dict[int, ComparedScoresRow]] = {}
         self._rows: list[ComparedScoresRow] = []  # Of the first so many samples, in their order.
@@ -71,13 +76,14 @@ class VerdictStoppingRule:
         self.settled: EarlyVerdict | None = None
 
     def take_compared_scores(
-        self, position: int, repeat: int, scores: CompositesByVariant, cluster: str | None = None
+        self, position: int, repeat: int, scores: ScoresByVariant, cluster: str | None = None
     ) -> str:
         """Take in what one sample and repeat came to, and say why it is settled, or "" to go on.
 
         Samples of one cluster are not independent.
         """
-        row = scores, position, position if cluster is None else cluster
+        numbers = {name: one if isinstance(one, Mapping) else {COMPOSITE_NUMBER: one} for name, one in scores.items()}
+        row = numbers, position, position if cluster is None else cluster
         self._pending_scores.setdefault(position, {})[repeat] = row
         while self.settled is None and self._complete_samples < len(self._order):
             awaited = self._order[self._complete_samples]
@@ -105,11 +111,20 @@ class VerdictStoppingRule:
             if len(found.means) < LEAST_NEEDED or lopsided or not (gone or near_rejection(found.means, looks=looks)):
                 return None
         tested = [
-            sequential_difference(found.means, sizes=found.sizes, looks=looks, rng=np.random.default_rng(self._seed))
+            sequential_difference(
+                found.means,
+                sizes=found.sizes,
+                span=self._terms.span,
+                looks=looks,
+                rng=np.random.default_rng(self._seed),
+            )
             for found in differences
         ]
         adjusted = holm([one.p for one in tested]).p
         if not all(gone or p < SIGNIFICANCE_LEVEL for gone, p in zip(lost, adjusted, strict=True)):
+            return None
+        higher = [name for name, one in zip(self._treatments, tested, strict=True) if one.estimate > 0]
+        if looks.taken[-1] < looks.planned and any(self._foresee_objection(name, looks) is None for name in higher):
             return None
         words = [
             f"{name} {'lost outputs' if gone else 'is better' if one.estimate > 0 else 'is worse'}"
@@ -121,19 +136,28 @@ class VerdictStoppingRule:
         """Treatment minus control, one for each independent unit that has both."""
         own, other, samples, clusters = [], [], [], []
         for scores, sample, cluster in self._rows:
-            ours, theirs = scores.get(treatment), scores.get(self._control)
+            ours, theirs = (scores.get(name, {}).get(COMPOSITE_NUMBER) for name in (treatment, self._control))
             if ours is not None and theirs is not None:
                 own.append(ours)
                 other.append(theirs)
                 samples.append(sample)
                 clusters.append(cluster)
-        return unit_differences(own, other, clusters, samples, self._per)
+        return unit_differences(own, other, clusters, samples, self._terms.per)
+
+    def _foresee_objection(self, treatment: str, looks: Looks) -> bool | None:
+        """Whether something will speak against shipping it; None while that is open."""
+        names = {cluster: place for place, cluster in enumerate(dict.fromkeys(row[2] for row in self._rows))}
+        rows = ComparedRows.number(
+            [names[cluster] for _, _, cluster in self._rows], [row[1] for row in self._rows], self._terms.per
+        )
+        ours, theirs = ([row[0].get(name, {}) for row in self._rows] for name in (treatment, self._control))
+        return LookedAtRows(treatment=ours, control=theirs, rows=rows, looks=looks).foresee_objection(self._terms)
 
     def _test_treatment_loss_difference(self, treatment: str, looks: Looks) -> float:
         """The p-value that the treatment lost more outputs, counted by sample as the decision counts them."""
         balance: dict[int | str, int] = {}
         for scores, _, cluster in self._rows:
-            ours, theirs = scores.get(treatment) is None, scores.get(self._control) is None
+            ours, theirs = (scores.get(name, {}).get(COMPOSITE_NUMBER) is None for name in (treatment, self._control))
             balance[cluster] = balance.get(cluster, 0) + ours - theirs
         lost = mcnemar_worse(sum(one > 0 for one in balance.values()), sum(one < 0 for one in balance.values()))
         return adjust_lost_outputs_for_looks(lost, looks).p

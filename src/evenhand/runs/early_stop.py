@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import islice, pairwise
+from typing import Any
 
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.sample import EvalSample
@@ -13,8 +15,10 @@ from evenhand.store.rows import Row
 
 # Samples with positions; a stage is done before the next begins.
 SampleStages = Iterable[Iterable[tuple[int, EvalSample]]]
-# Told a position, a repeat, the composites by variant and the cluster: why to stop, or "".
-StopRuleFunction = Callable[[int, int, Mapping[str, float | None], str | None], str]
+NumbersOfOutput = dict[tuple[str, ...], float | None]  # By what they are, then of whom.
+# Told a position, a repeat, the numbers by variant and the cluster: why to stop, or "".
+StopRuleFunction = Callable[[int, int, Mapping[str, NumbersOfOutput], str | None], str]
+PASSED_NUMBER, BORDERLINE_NUMBER, UNGATED_NUMBER = ("passed",), ("passed or borderline",), ("fails no gate",)
 SAMPLES_IN_MEMORY = 10_000  # Samples that are kept in memory at once; of more the file is read again.
 
 
@@ -29,7 +33,7 @@ class StopOnceDecided:
         self._order = order
         self._looks = looks
         self._rule = rule
-        self._scores: dict[tuple[int, int], dict[str, float | None]] = {}  # By position and repeat.
+        self._numbers: dict[tuple[int, int], dict[str, NumbersOfOutput]] = {}  # By position and repeat.
         self._clusters: dict[int, str | None] = {}
         self.until = f"stops once it is decided, after {looks[0]} of {looks[-1]:,} samples at the earliest"
         for row in kept:
@@ -42,12 +46,31 @@ class StopOnceDecided:
 
     def note_result(self, row: Row) -> None:
         """Remember what an output scored."""
-        self._scores.setdefault((row["position"], row["repeat"]), {})[row["variant"]] = row["number"]
-        self._clusters[row["position"]] = json.loads(row["content"])["cluster"]
+        content = json.loads(row["content"])
+        numbers = _list_numbers_of_output(row, content)
+        self._numbers.setdefault((row["position"], row["repeat"]), {})[row["variant"]] = numbers
+        self._clusters[row["position"]] = content["cluster"]
 
     def why_stop(self, position: int, repeat: int) -> str:
         """What the rule says, now that all variants have their results for a sample and repeat."""
-        return self._rule(position, repeat, self._scores.pop((position, repeat)), self._clusters[position])
+        return self._rule(position, repeat, self._numbers.pop((position, repeat)), self._clusters[position])
+
+
+def _list_numbers_of_output(row: Row, content: Mapping[str, Any]) -> NumbersOfOutput:
+    """All that a verdict may look at, whether or not this eval has a gate on it."""
+    card = content["scorecard"] or {}
+    verdict = card.get("verdict")
+    passed = verdict == "pass" if verdict is not None else row["state"] == "scored"
+    found: dict[tuple[str, ...], float | str | None] = {
+        ("composite",): row["number"],
+        ("score",): row["score"],
+        PASSED_NUMBER: passed,
+        BORDERLINE_NUMBER: passed or verdict == "borderline",
+        UNGATED_NUMBER: not card.get("gates_failed"),
+        **{(kind, name): value for kind in ("layers", "criteria") for name, value in content[kind].items()},
+        **{("reviews", one["judge"]): one["score"] for one in card.get("reviews") or ()},
+    }
+    return {name: None if value is None else float(Fraction(value)) for name, value in found.items()}
 
 
 def shuffle_run_order(samples: int, seed: int) -> list[int]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision, read_compare_decision
+from evenhand.compare.run_decision import list_stopping_terms
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
@@ -39,7 +40,13 @@ from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run, find_run_secrets
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import RunRecorder, find_resumable_run, list_resumed_runs, make_run_id
+from evenhand.runs.run_record import (
+    RunRecorder,
+    find_resumable_run,
+    list_resumed_runs,
+    make_run_id,
+    read_run_eval_record,
+)
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
@@ -295,7 +302,7 @@ def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> 
         control=eval.control,
         repeats=eval.repeats,
         seed=eval.how.seed,
-        per=eval.composite.per,
+        terms=list_stopping_terms(read_run_eval_record(json.loads(row["setup"])["frame"])),
     )
     return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
 
