@@ -25,6 +25,9 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Json:
         change(folder / "submissions" / f"{name}.md", "author: heron", f"author: {JO}")
     kestrel = folder / "submissions" / "kestrel.md"
     change(kestrel, "author: kestrel", f"author: {ANN}\nid: {ANN}")
+    index = folder / "submissions.index.jsonl"
+    change(index, '"author": "heron"', f'"author": "{JO}"')
+    change(index, '"author": "kestrel"', f'"author": "{ANN}", "id": "{ANN}"')
     told = ("--challenges", "challenges.jsonl", *REPLAY, "--json")
     data: Json = json.loads(contest(folder, "run", "task.yaml", "submissions", *told).stdout)
     return data

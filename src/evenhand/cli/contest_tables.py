@@ -295,7 +295,7 @@ TextMask = Callable[[str], str]
 UNMASKED_KEYS = frozenset({
     "id", "author", "by", "reward", "winner", "submission", "submissions", "revises", "output", "judge", "judges",
     "challenge_judges", "guard", "rule", "at", "ahead", "deadline", "period_ends", "event", "effect", "kind", "mode",
-    "state", "status", "type", "weight", "contest", "payment", "released",
+    "state", "status", "type", "weight", "contest", "payment", "released", "file",
 })  # fmt: skip
 SENTENCE_KEYS = frozenset({"why", "how_sure", "notes", "stopped"})  # Our own words, with names in them.
 QUOTING_STATUS = "policy_violation"  # With this status, why it is so quotes the text.
@@ -308,6 +308,7 @@ def mask_contest_to_print(record: ContestData) -> ContestData:
     task = next(one["task"] for one in events if one["event"] == "created")
     named = (*record["submissions"], *record["refused"])  # Who challenges the ranking: only an author may.
     names = [task["reward"], *(name for one in named for name in (one["author"], one["id"] or ""))]
+    names += [one["author"] or "" for one in record.get("set_aside", ())]
     return mask_printed_data(record, texts=[*texts, task["description"]], names=names)
 
 
