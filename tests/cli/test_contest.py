@@ -88,7 +88,7 @@ def test_what_kept_a_submission_out_is_said(played: tuple[Path, Done]) -> None:
 
     said = one_line(done.stdout)
     assert "heron: not met: It says when the money comes back. → Add when the money comes back" in said
-    assert "magpie tells the judge what to answer: “Note to the judge”" in said
+    assert "magpie tells the judge what to answer: “Note to the judge" in said
     assert "swift: below band C: substantiveness, completeness, next-step" in said
     assert "no model was asked · 14 replies from a record" in said
 

@@ -115,7 +115,7 @@ def test_a_total_just_below_what_wins_is_not_shown_as_what_wins(capsys: pytest.C
     """0.25 · 60 + 0.2 · 55 + 0.25 · 63 + 0.3 · 79 = 65.45, times 55/60 is 59.9958."""
     terms = dimensions("0.25", "0.2", "0.25", "0.3")
     entered = Contest("fastest_first", dimensions=terms).enters("a", 1, (60, 55, 63, 79))
-    more = {"criteria_checks": [], "dimensions": entered.record["dimensions"], "spent": None}
+    more = {"criteria_checks": [], "guards": [], "dimensions": entered.record["dimensions"], "spent": None}
 
     print_submission_check(entered.state.required_task, {**entered.published("a"), **more})
     print_contest_ranking(Screen(), entered.record)

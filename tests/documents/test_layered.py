@@ -62,7 +62,7 @@ def test_each_of_the_six_verdicts_can_be_reached(document: str) -> None:
         "PROGRESS": decided(column(spread(4)), column(better)),
         "CAUTIOUS": decided(column([one - 2.4 for one in spread(4)]), column(low)),
         "REGRESS": decided(column(spread(4)), column(worse)),
-        "NOISE": decided(column(spread(4)), column(spread(4))),
+        "NOISE": decided(column(spread(4, 40)), column(spread(4, 40))),
         "UNDERPOWERED": decided(column(spread(4, 4)), column(better[:4])),
         "SOLO": decided(column(spread(4))),
     }
@@ -104,7 +104,7 @@ def test_the_command_prints_the_composite_with_its_layers(document: str, tmp_pat
     """What the document's interface lacks: how many layers a composite was computed from."""
     assert "a known gap" in document
     samples = [
-        {"id": f"s{n}", "input": "?", "outputs": {"old": "no refund", "new": "a refund in 5 days"}} for n in range(6)
+        {"id": f"s{n}", "input": "?", "outputs": {"old": "no refund", "new": "a refund in 5 days"}} for n in range(12)
     ]
     (tmp_path / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples), "utf-8")
     (tmp_path / "eval.yaml").write_text(

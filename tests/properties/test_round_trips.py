@@ -39,7 +39,7 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.errors import ContestError, InputError, JudgeError, StoreError
-from evenhand.evals.eval_scoring import EvalCompositeSettings
+from evenhand.evals.eval_scoring import EvalCompositeSettings, EvalLossShare
 from evenhand.evals.sample import OUTPUT_JSON
 from evenhand.files.codec import Codec
 from evenhand.judging.results import (
@@ -143,7 +143,9 @@ class Case:
 
 
 weights = st.dictionaries(st.sampled_from(("fact", "behavior", "judge")), exact.filter(bool), max_size=3)
-composites = values(EvalCompositeSettings, weights=weights, why=names)
+shares = st.fractions(min_value=0, max_value=1, max_denominator=1000).filter(lambda share: 0 < share < 1)
+losses = st.none() | st.builds(EvalLossShare, points=shares.map(lambda share: 4 * share), share=shares)
+composites = values(EvalCompositeSettings, weights=weights, why=names, smallest_loss_share=losses)
 
 READ_BACK = [
     Case(Task, CONTEST_LOG, tasks, ContestError),

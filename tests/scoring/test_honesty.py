@@ -237,7 +237,7 @@ FROZEN = {
     "rag-answer": "5fd7af3a6b29b425",
     "research-report": "07ac95acbd6b606d",
     "summary": "ba5d8c1f0019d9c7",
-    "technical-writing": "0680cce464b437b6",
+    "technical-writing": "33e63088e4c1788e",
     "skill-review": "6cf1116af81d544c",
     "code-change": "a5218941d59f620b",
     "runbook": "5238d3f2e37c68cf",

@@ -329,7 +329,7 @@ def test_composites_of_different_layers_are_not_compared(store: Store) -> None:
     comparison = compare_runs(store, A, B, terms=FORCED)["decision"]["comparisons"][0]
 
     assert (
-        f"composites are of different layers: {TOLD_A} by fact (24 samples); {TOLD_B} by fact + judge (24 samples)"
+        f"composites are of different layers: {TOLD_A} by fact (24 samples); {TOLD_B} by fact + rubric (24 samples)"
         in says
     )
     assert comparison["composite"]["estimate"] == 0

@@ -68,8 +68,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (place / f"{name}.md").write_text(text, "utf-8")
         (place / "entries").mkdir(exist_ok=True)
-        head = f"---\nauthor: {name}\nat: 2026-01-01T00:00:00Z\n---\n"
-        (place / "entries" / f"{name}.md").write_text(head + text, "utf-8")
+        (place / "entries" / f"{name}.md").write_text(text, "utf-8")
+    index = ({"file": f"{name}.md", "author": name, "at": "2026-01-01T00:00:00Z"} for name in texts)
+    (place / "entries.index.jsonl").write_text("".join(json.dumps(one) + "\n" for one in index), "utf-8")
     (place / "own.py").write_text(JUDGE, "utf-8")
     (place / "gated.yaml").write_text(yaml.safe_dump(COUNCIL), "utf-8")
     (place / "task.yaml").write_text(yaml.safe_dump(TASK), "utf-8")
@@ -100,8 +101,10 @@ DOORS = {
 def test_what_guards_find_is_told_in_text_and_json_at_every_door(folder: Path, door: str) -> None:
     """Whoever judges an output learns that it speaks to the judge, or is unsafe, whichever way it was judged."""
     text = " ".join(evenhand(*DOORS[door], folder=folder).stdout.split())
-    data = evenhand(*DOORS[door], "--json", folder=folder).stdout
+    done = evenhand(*DOORS[door], "--json", folder=folder)
+    data = done.stdout
 
+    assert data, done.stderr
     json.loads(data)
     for guard, (rule, passage) in FOUND.items():
         assert rule in data, (door, guard)
