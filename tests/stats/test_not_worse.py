@@ -148,3 +148,18 @@ def test_a_rare_large_loss_rarely_looks_like_progress() -> None:
 
     assert before > 0.15
     assert ours <= 0.025
+
+
+def test_equal_differences_of_unequal_clusters_have_a_width_too() -> None:
+    """What each cluster counts does not make them differ; clusters that outweigh others are fewer observations."""
+    unequal = difference_of([4.0] * 6, sizes=[3, 2, 2, 1, 1, 1], rng=np.random.default_rng(1), span=4)
+    equal = difference_of([4.0] * 6, sizes=[2] * 6, rng=np.random.default_rng(1), span=4)
+
+    assert unequal.low < equal.low < unequal.high == 4.0
+
+
+def test_no_end_lies_beyond_the_scale() -> None:
+    """Differences of 1–5 scores cannot pass ±4, however wide Student's interval is."""
+    found = difference_of([4.0, -4.0, 3.0, 4.0, -3.5, 4.0, 2.0], rng=np.random.default_rng(1), span=4)
+
+    assert -4 <= found.low <= found.high <= 4

@@ -110,4 +110,11 @@ def describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
     if losses is None:
         return ()
     seen = f"{losses.seen:,} of {format_plural(facts.units, facts.unit)}" if losses.seen else f"No {facts.unit}"
-    return (f"{seen} lost {losses.points:g} points; up to {format_percent_tenths(losses.upper)} could.",)
+    lost = (
+        "has a sample that lost"
+        if facts.clusters and losses.seen < 2
+        else "have a sample that lost"
+        if facts.clusters
+        else "lost"
+    )
+    return (f"{seen} {lost} {losses.points:g} points; up to {format_percent_tenths(losses.upper)} could.",)

@@ -140,6 +140,11 @@ def difference_of(
         require_bounded_differences(given, span, counted)
         known = low, high, p, method
         low, high, p, method = _widen_to_scale_bound(known, pairs, span / scale, alpha)
+    if span is not None:  # No mean difference lies beyond the scale; an end that there is not stays away.
+        low, high = (
+            low if math.isinf(low) else max(low, -span / scale),
+            high if math.isinf(high) else min(high, span / scale),
+        )
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
     return Difference(
@@ -193,8 +198,15 @@ class _DistinctDifferences:
 
     @property
     def nearly_equal(self) -> bool:
-        """All differences are the same, but for one in twenty at most."""
-        return bool(self.counts.max() >= _NEARLY_ALL * self.n)
+        """All differences are the same, but for one in twenty at most, whatever each counts."""
+        return self.most_frequent[1] >= _NEARLY_ALL * self.n
+
+    @property
+    def most_frequent(self) -> tuple[float, int]:
+        """The difference that occurs most, and how often."""
+        values, place = np.unique(self.values, return_inverse=True)
+        counts = np.bincount(place, weights=self.counts)
+        return float(values[np.argmax(counts)]), int(counts.max())
 
     @property
     def often_zero(self) -> bool:
@@ -234,7 +246,7 @@ def _widen_to_scale_bound(known: _TestResult, pairs: _DistinctDifferences, span:
     How often that is follows from how many of them do not equal the usual one (Clopper and Pearson); p is the level at
     which 0 would just be an end. Clusters that count more than others are fewer observations.
     """
-    usual = float(pairs.values[np.argmax(pairs.counts)])
+    usual, _ = pairs.most_frequent
     weights = pairs.counts * pairs.sizes
     n = max(2, math.floor(float(weights.sum() ** 2 / (weights @ pairs.sizes))))
     low, high, p, method = known

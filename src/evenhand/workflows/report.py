@@ -8,6 +8,7 @@ import json
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,8 @@ def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None)
     tags = _load_run_report_tags(store, run["id"])
     name_samples = partial(store.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
+    if run["state"] != "finished":  # Whoever stops a run when it looks good has not decided anything.
+        decision = replace(decision, exit_code=1, next_step="Finish the run first: evenhand run EVAL --resume.")
     head = {
         "run": _stored_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,

@@ -60,7 +60,7 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
         return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
-        return ReplyAnswers(answers, value.data)
+        return ReplyAnswers(_hold_against_labels(answers, text[value.start :], wanted), value.data)
     return ReplyAnswers(_read_prose_answers(_extract_reply_prose(text, values), wanted))
 
 
@@ -83,12 +83,16 @@ def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence
     if any(_do_reply_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
         return ReplyAnswers({id: ReadAnswer(GIVEN_TWICE) for id in answers}, value.data)
     rest = text[complete[-1][0].end :]
-    if not rest.strip():
-        return ReplyAnswers(answers, value.data)
+    return ReplyAnswers(_hold_against_labels(answers, rest, wanted) if rest.strip() else answers, value.data)
+
+
+def _hold_against_labels(
+    answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedAnswer]
+) -> dict[str, ReadAnswer]:
+    """The answers of an object, but for those that lines after it, such as "accuracy: 2", contradict."""
     said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
     twice = {id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
-    kept = {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
-    return ReplyAnswers(kept, value.data)
+    return {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
 
 
 def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
