@@ -198,7 +198,9 @@ def test_a_file_with_a_changed_function_is_not_resumed(tmp_path: Path) -> None:
     told = []
     for word in ("old", "new"):
         bot.write_text(f"def answer(sample):\n    return {word!r}\n")
-        told.append(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+        told.append(
+            subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=True).stdout
+        )
 
     assert told == ["old\n", "new\n"]
 
