@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,10 @@ _LOOKS_LIKE_A_KEY = re.compile(
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE)
 _SHORTEST_NAMED_SECRET = 12
-_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+# Letters without a shape: joiners, fillers, variation selectors and tags.
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0" + "".join(
+    map(chr, (*range(0x2061, 0x2065), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0)))
+)
 _BETWEEN = rf"(?:[\s{_UNSEEN}]|\\[nrt])*"  # What may stand between the letters of a key that is split.
 _WITHOUT_UNSEEN = {ord(letter): None for letter in _UNSEEN}
 
@@ -122,6 +126,10 @@ def _iterate_key_forms(key: str) -> Iterator[str]:
         raw = text.encode()
         yield text
         yield quote(text, safe="")
+        percent = "".join(f"%{byte:02X}" for byte in raw)
+        yield percent
+        yield percent.lower()
+        yield json.dumps(text)[1:-1]
         yield raw.hex()
         yield raw.hex().upper()
         for before in range(3):  # What stands before it decides how its bits fall into letters.

@@ -16,7 +16,7 @@ from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, S
 from evenhand.scoring.engine import find_scored_layers, note_claimed_rank_against_scorecards, score_answers
 from evenhand.scoring.panel import score_panel
 from evenhand.scoring.pooling import approximate_score_root, exact_mean_score, exact_score_variance
-from evenhand.wording import format_fraction, round_half_away
+from evenhand.wording import format_fraction, format_gate, round_half_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ class CriterionHistory:
         if self.sd == 0:
             return f"{self.criterion} {score} differs from the {mean} that each of the last {self.n} evaluations scored"
         return (
-            f"{self.criterion} {score} is more than 2 standard deviations from its mean {mean} "
+            f"{format_gate(self.criterion)} {score} is more than 2 standard deviations from its mean {mean} "
             f"(sd {format_fraction(self.sd, decimals)}, last {self.n})"
         )
 
