@@ -27,10 +27,10 @@ from evenhand.stats.arrays import (
     compute_interval_alpha,
     find_power_of_two_magnitude,
     require_finite,
+    require_finite_float,
     require_random_generator,
     round_array_to_grid,
 )
-from evenhand.stats.bounded import require_bounded_differences
 from evenhand.stats.distributions import compute_binomial_at_most, compute_t_tail, student_quantile
 from evenhand.stats.rates import bound_share_from_above
 
@@ -47,6 +47,7 @@ _CANCELLED = 1e-9  # Sums that cancel on paper leave this much at most, as a sha
 # what equals the observation (mid-p). Without zeros its steps show: 7.7 % false alarms on 16 differences of ±1.
 _TIED_SHARE = 0.25
 SCALE_BOUND = "a bound on the scale"
+_ROUNDING = 1e-9  # Of the span: differences this far beyond their scale are rounding.
 _NEARLY_ALL = 0.95  # Where so many differences are the same, their scatter says nothing about what is rare.
 
 
@@ -136,15 +137,14 @@ def difference_of(
     scale = find_power_of_two_magnitude(given)
     pairs = _DistinctDifferences.count(given / scale, counted)
     low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
-    if span is not None and pairs.nearly_equal:
-        require_bounded_differences(given, span, counted)
-        known = low, high, p, method
-        low, high, p, method = _widen_to_scale_bound(known, pairs, span / scale, alpha)
-    if span is not None:  # No mean difference lies beyond the scale; an end that there is not stays away.
-        low, high = (
-            low if math.isinf(low) else max(low, -span / scale),
-            high if math.isinf(high) else min(high, span / scale),
-        )
+    width = None if span is None else require_finite_float(span, "span", "4 on scores from 1 to 5")
+    if width is not None and width > 0 and np.abs(given).max() <= width * (1 + _ROUNDING):
+        width /= scale
+        if pairs.nearly_equal:
+            low, high, p, method = _widen_to_scale_bound((low, high, p, method), pairs, width, alpha)
+        # No mean difference lies beyond the scale; an end that there is not stays away.
+        low = low if math.isinf(low) else max(low, -width)
+        high = high if math.isinf(high) else min(high, width)
     low, high = min(low, pairs.mean), max(high, pairs.mean)  # Rounding may leave an end one digit on the wrong side.
     estimate, low, high, sd = (scale * one for one in (pairs.mean, low, high, pairs.sd))
     return Difference(
