@@ -216,7 +216,7 @@ def test_the_short_view_and_the_page_name_what_strays_from_history(tmp_path: Pat
     assert "For review only strays from its history on judge and correctness." in printed
     assert "--full also shows criteria, gates, history" in printed
     page = " ".join(evenhand("report", "latest", "--html", folder=tmp_path).stdout.split())
-    assert "<strong>For review.</strong> only: judge 3" in page
+    assert "<strong>For review.</strong> only: rubric layer 3" in page
     history = evenhand("history", "moods", "--criteria", folder=tmp_path).stdout.splitlines()
     assert any(line.split()[:5] == ["correctness", "4.00", "8.23", "0.25", "3"] for line in history)
     latest = json.loads(evenhand("history", "moods", "--json", folder=tmp_path).stdout)[-1]
