@@ -110,10 +110,9 @@ def print_table_or_sentences(
         return
     for row in rows:
         mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
-        colour = (colours or {}).get(mark)
         head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
         rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=colour)
+        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=(colours or {}).get(mark))
 
 
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:
