@@ -295,9 +295,9 @@ def check_run_gates(
             reached.append((SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
     states = []
     for name, least, mean in reached:
-        passed, short = None if mean is None else mean >= least, None
-        if not passed:
+        reaches, short = None if mean is None else mean >= least, None
+        if not reaches:
             short = find_short_samples(tally, name, least, name_samples, count_borderline=frame.count_borderline)
         measured_mean = None if mean is None else float(mean)
-        states.append(GateState(gate=name, min=float(least), mean=measured_mean, passed=passed, short=short))
+        states.append(GateState(gate=name, min=float(least), mean=measured_mean, passed=reaches, short=short))
     return tuple(states)

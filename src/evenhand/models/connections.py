@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.files.python_functions import hash_function, read_stated_version
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from evenhand.models.remote_model import HttpClient
 
 
-class Connections(AbstractAsyncContextManager["Connections"]):
+class Connections:
     """Opens models by name; `async with` closes what it opened.
 
     With `record` every reply is appended to that file; with `replay` every reply comes from that file, and
@@ -71,6 +70,9 @@ class Connections(AbstractAsyncContextManager["Connections"]):
         self._records: dict[Path, ReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
+
+    async def __aenter__(self) -> Self:
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._http is not None:
