@@ -181,11 +181,6 @@ def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: s
     return f"{format_plural(count, thing)}{which} {'is' if count == 1 else 'are'} too few{what}: it takes {needed}"
 
 
-def format_few_independent(count: int, which: str = "") -> str:
-    """That so many independent samples are too few; `which` tells which ones."""
-    return f"{count} independent {'sample' if count == 1 else 'samples'}{which} {'is' if count == 1 else 'are'} too few"
-
-
 def format_percent_tenths(share: float) -> str:
     """A share in percent with one decimal."""
     return f"{share * 100:.1f}%"

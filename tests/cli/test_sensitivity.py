@@ -100,3 +100,17 @@ def test_one_variant_and_one_criterion_are_told_what_is_missing(tmp_path: Path) 
     assert (alone.returncode, bare.returncode) == (2, 2)
     assert "the run has one variant: there is no ranking" in alone.stderr
     assert "there are no weights to change" in bare.stderr
+
+
+def test_one_sample_says_nothing_about_others(tmp_path: Path) -> None:
+    """Whatever the weights: nothing is sure, and no share is told that only several samples can give."""
+    _run(tmp_path, {**EVAL, "samples": [{**EVAL["samples"][1]}]})  # type: ignore[index]
+
+    done = evenhand("sensitivity", "latest", folder=tmp_path)
+    data = json.loads(evenhand("sensitivity", "latest", "--json", folder=tmp_path).stdout)
+
+    assert done.stdout.startswith("One sample says nothing about others: on it, ")
+    assert "next: Add samples before you decide" in done.stdout
+    assert "By criteria  1 sample\n" in done.stdout
+    assert "Another set of samples" not in done.stdout
+    assert (data["gap"], data["share_with_noise"], data["share_turned"]) == (None, None, None)

@@ -1,6 +1,8 @@
 """The terminal and the streams: nothing is obeyed, nothing is cut, and whatever closes is survived."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -205,3 +207,21 @@ def test_version_and_help() -> None:
 
     assert version.stdout == evenhand("--version").stdout == "evenhand 0.1.0\n"
     assert "List, show, check and start rubrics." in evenhand("--help").stdout
+
+
+def test_an_error_is_broken_between_words_on_a_terminal_and_stays_one_line_in_a_file(tmp_path: Path) -> None:
+    """A path is never cut; whoever searches a log finds the place and what is wrong in one line."""
+    long = "a-folder-whose-name-alone-takes-more-room-than-there-is-on-a-line/of-eighty-columns/no.yaml"
+    command = [sys.executable, "-m", "evenhand", "rubric", "check", long]
+    written = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path).stderr
+    master, terminal = pty.openpty()
+
+    done = subprocess.run(
+        command, stdout=terminal, stderr=terminal, check=False, cwd=tmp_path, env={**os.environ, "COLUMNS": "60"}
+    )
+
+    shown = os.read(master, 10_000).decode().replace("\r\n", "\n")
+    assert done.returncode == 2
+    assert written.count("\n") == 1
+    assert shown.split() == written.split()
+    assert [line for line in shown.splitlines() if len(line) > 60] == [f"{long}:"]

@@ -137,6 +137,8 @@ def test_a_lead_within_the_noise_of_the_samples_is_said_to_be() -> None:
     (ranking,) = found.rankings
     assert ranking.gap is not None
     assert ranking.gap.p > 0.05
+    assert ranking.with_noise is not None
+    assert ranking.turned is not None
     assert 0.3 < ranking.with_noise < 0.99
     assert ranking.turned < 0.05
     assert found.next_step.startswith("Add samples first")

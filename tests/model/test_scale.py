@@ -61,7 +61,7 @@ def test_an_answer_on_the_scale_is_read(scale: Scale, answer: object, value: str
         (SHARE, {"passed": 5, "total": 4}, "unreadable: 5 passed of 4"),
         (SHARE, {"passed": 0, "total": 0}, "unreadable: 0 passed of 0"),
         (SHARE, {"passed": "x", "total": 4}, "unreadable: 'x' passed of 4"),
-        (BANDS, 74, "unreadable: 74 has no band"),
+        (BANDS, 74, "unreadable: 74 has no band: give both, as in {band: B, score: 75}"),
         (BANDS, {"band": "B", "score": 69}, "unreadable: 69 is outside band B (70–89)"),
         (BANDS, {"band": "B", "score": 90}, "unreadable: 90 is outside band B (70–89)"),
         (BANDS, {"band": "F", "score": 10}, "unreadable: 'F' is not a band, which are A, B, C, D, E"),

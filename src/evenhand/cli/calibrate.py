@@ -177,9 +177,8 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
     elif means:
         screen.line()
     whose: dict[str, list[str]] = {}
-    for one in means:
-        if one["why"]:
-            whose.setdefault(one["why"], []).append(f"{one['variant']} on {one['question']}")
+    for one in (one for one in means if one["why"]):
+        whose.setdefault(one["why"], []).append(f"{one['variant']} on {one['question']}")
     for why, of in whose.items():
         screen.line(f"{NO_VALUE} no mean on people's scale for {', '.join(of)}: {why}", dim=True)
 

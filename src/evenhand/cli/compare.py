@@ -101,9 +101,8 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
-            screen.line(
-                f"The {format_layer(name)} layer is CAUTIOUS: {' '.join(layer['reasons'][1:])}"
-            )  # The first is in the table.
+            _, *reasons = layer["reasons"]  # The first is in the table.
+            screen.line(f"The {format_layer(name)} layer is CAUTIOUS: {' '.join(reasons)}")
 
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:

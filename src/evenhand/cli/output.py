@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -60,7 +61,7 @@ def until_reader_leaves() -> Iterator[None]:
 def print_message(text: str, *, err: bool = False) -> None:
     """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
     with until_reader_leaves():
-        click.echo(text, err=err)
+        click.echo(_fit_message(text, sys.stderr if err else sys.stdout), err=err)
 
 
 def print_json(data: object) -> None:
@@ -77,7 +78,31 @@ def discard_stdout() -> None:
 def print_error(text: str) -> None:
     """Print to standard error, if there is one that can be written."""
     with suppress(OSError):
-        click.echo(escape_terminal_text(text), err=True)
+        click.echo(_fit_message(escape_terminal_text(text), sys.stderr), err=True)
+
+
+def _fit_message(text: str, stream: TextIO | None) -> str:
+    """The text broken between words to the width of a terminal; a file gets whole lines, which programs can search."""
+    if stream is None or not stream.isatty():
+        return text
+    from rich.cells import cell_len
+
+    width, rows = measure_terminal_width(), []
+    for line in text.split("\n"):
+        row, *words = line.split(" ")
+        for word in words:
+            if cell_len(f"{row} {word}") <= width:
+                row = f"{row} {word}"
+            else:
+                rows.append(row)
+                row = word
+        rows.append(row)
+    return "\n".join(rows)
+
+
+def measure_terminal_width() -> int:
+    """How wide the terminal is, or the file that stands in for it; within reason."""
+    return min(max(20, shutil.get_terminal_size().columns), 1000)
 
 
 @contextmanager

@@ -280,10 +280,7 @@ def print_plan(plan: PlanData) -> None:
     screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
     screen.line()
     _print_planned_variants(screen, plan)
-    if plan["judges"]:
-        _print_planned_judges(screen, plan)
-    else:
-        screen.line("no judge is asked")
+    _print_planned_judges(screen, plan) if plan["judges"] else screen.line("no judge is asked")
     _print_planned_total(screen, plan)
     for line in format_planned_power(plan["power"]):
         screen.line(line)

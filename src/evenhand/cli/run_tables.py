@@ -16,6 +16,7 @@ from evenhand.cli.screen import (
     shorten_terminal_name,
 )
 from evenhand.report.graded import (
+    NO_HISTORY,
     format_grade_lines,
     format_report_history_lines,
     format_statement_lines,
@@ -81,25 +82,24 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     settings = (made.get(name) for name in ("weights", "standardise", "debias", "notes"))
     mixed = len(made.get("samples_by_layers") or ()) > 1
     unusual = mixed or any(one not in (None, "off", False, []) for one in settings)  # A plain mean needs no words.
-    _print_run_notes(screen, describe_reported_composite(head) if unusual else "", describe_unpaired_in_report(head))
-    for table in build_report_preference_tables(head):
-        _print_packed_tables(screen, [[column] for column in table.columns])
-    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
-    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
-    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
-    print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
+    compared = head["decision"]["comparisons"]
+    if unusual or compared:
+        told = describe_reported_composite(head) if unusual else ""
+        _print_run_notes(screen, told, describe_unpaired_in_report(head))
+    _print_pairs_and_grades(screen, head)
+    if compared:
+        print_section(screen, "Treatments", format_treatment_lines(compared))
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
     if worse:
         print_changed_samples(screen, "Got worse", worse)
     else:
-        none = " (no sample got worse)" if head["decision"]["comparisons"] else ""
+        none = " (no sample got worse)" if compared else ""
         print_lowest_samples(screen, f"Lowest{none}", lowest)
-    failed = _format_cli_failure_lines(head)
-    more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
-    print_section(screen, "Safety gate: capped", _format_capped_lines(head))
-    print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
-    print_section(screen, "For review", [(line, "yellow") for line in format_stray_lines(head)])
+    if head["failures"] or list_safety_gate_findings(head):
+        _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
+    if any(one.get("strayed") for one in head["consistency"]):
+        print_section(screen, "For review", [(line, "yellow") for line in format_stray_lines(head)])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
@@ -120,7 +120,7 @@ def _list_unprinted_run_parts(head: RunHeadData) -> list[str]:
         "tags": head.get("tags"),
         "gates": any(decision["gates"].values()),
         pluralize_count(len(head["flags"]), "flag"): head["flags"],
-        "history": format_report_history_lines(head),
+        "history": any(one["says"] != NO_HISTORY for one in head["consistency"]),
         "judges": head["judges"],
         "layers": any(one["layers"] for one in decision["comparisons"]),
         "the audit": decision["comparisons"],
@@ -134,11 +134,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     _print_run_notes(screen, describe_reported_composite(head), describe_unpaired_in_report(head))
     _print_packed_tables(screen, [[column] for column in build_report_criterion_columns(head)])
     _print_packed_tables(screen, [[column] for column in build_report_tag_columns(head)])
-    for table in build_report_preference_tables(head):
-        _print_packed_tables(screen, [[column] for column in table.columns])
-    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
-    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
-    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
+    _print_pairs_and_grades(screen, head)
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
@@ -147,8 +143,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     if any(decision["gates"].values()):
         print_section(screen, "Gates", format_gate_lines(decision["gates"]))
     print_section(screen, "Flags", [(line, None) for line in found])
-    print_section(screen, "Safety gate: capped", _format_capped_lines(head))
-    print_section(screen, "Failures", _format_cli_failure_lines(head))
+    _print_capped_and_failed(screen, head)
     print_section(screen, "History", [(line, None) for line in format_report_history_lines(head)])
     notable = head.get("notable") or {}
     print_changed_samples(screen, "Got worse", notable.get("worse", ()))
@@ -165,16 +160,29 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
 
 
-def _format_capped_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
-    found = list_safety_gate_findings(head)
-    return [(f"{one['variant']}: {describe_safety_gate_finding(one)}", "red") for one in found]
+def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
+    """What only some judges and rubrics give: pairs, grades, red flags and bonuses, ties."""
+    if head.get("preferences"):
+        for table in build_report_preference_tables(head):
+            _print_packed_tables(screen, [[column] for column in table.columns])
+    if any(one.get("grades") for one in head["variants"]):
+        print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
+    if head.get("statements"):
+        print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
+    if head.get("ties"):
+        print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
 
 
-def _format_cli_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
-    return [
+def _print_capped_and_failed(screen: Screen, head: RunHeadData, *, most: int | None = None) -> None:
+    """What the safety gate capped, and what failed: all of it, or so many reasons at most."""
+    capped = [f"{one['variant']}: {describe_safety_gate_finding(one)}" for one in list_safety_gate_findings(head)]
+    failed = [
         (f"{one['variant']}: {describe_reported_failure_count(one)}: {one['why']} (first in {one['first']})", "red")
         for one in head["failures"]
     ]
+    more = [(f"{len(failed) - most} more reasons", None)] if most is not None and len(failed) > most else []
+    print_section(screen, "Safety gate: capped", [(line, "red") for line in capped])
+    print_section(screen, "Failures", [*failed[:most], *more])
 
 
 def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadData]) -> None:
@@ -186,19 +194,14 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
         for id in dict.fromkeys(id for one in changed for id in one["criteria"])
         if any(_is_change_worth_printing(one["criteria"].get(id)) for one in changed)
     ]
-    several = len({one["variant"] for one in changed}) > 1
-    names = ["sample", *(["variant"] if several else []), "composite", *moved]
-    rows = [
+    cells = [
         [
-            one["sample"],
-            *([one["variant"]] if several else []),
             f"{format_figure(one['before'])} → {format_figure(one['after'])}",
             *(_format_cli_criterion_change(one["criteria"].get(id)) for id in moved),
         ]
         for one in changed
     ]
-    screen.line(title, bold=True, gap=True)
-    _print_sample_table(screen, names, rows, heads=2 if several else 1)
+    _print_sample_table(screen, title, changed, moved, cells)
 
 
 def _is_change_worth_printing(change: RunHeadData | None) -> bool:
@@ -218,23 +221,24 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
     if not lowest:
         return
     criteria = list(dict.fromkeys(id for one in lowest for id in one["criteria"]))
-    several = len({one["variant"] for one in lowest}) > 1
-    names = ["sample", *(["variant"] if several else []), "composite", *criteria]
-    rows = [
+    cells = [
         [
-            one["sample"],
-            *([one["variant"]] if several else []),
             format_figure(one["composite"]),
             *(format_figure(one["criteria"][id]) if id in one["criteria"] else "" for id in criteria),
         ]
         for one in lowest
     ]
-    screen.line(title, bold=True, gap=True)
-    _print_sample_table(screen, names, rows, heads=2 if several else 1)
+    _print_sample_table(screen, title, lowest, criteria, cells)
 
 
-def _print_sample_table(screen: Screen, names: Sequence[str], rows: Sequence[Sequence[str]], *, heads: int) -> None:
+def _print_sample_table(
+    screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: Sequence[str], cells: Sequence[Sequence[str]]
+) -> None:
     """Samples with criteria as columns, whose names are cut as far as it takes and they can be told apart."""
+    told = ["sample", "variant"] if len({one["variant"] for one in samples}) > 1 else ["sample"]
+    names, heads = [*told, "composite", *criteria], len(told)
+    rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
+    screen.line(title, bold=True, gap=True)
     for most in range(WIDEST_NAME, NARROWEST_NAME - 1, -1):
         cut = [*names[: heads + 1], *(shorten_terminal_name(name, most) for name in names[heads + 1 :])]
         if len(set(cut)) == len(cut) and measure_least_table_width(cut, rows, cut[heads:]) <= screen.width:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -12,7 +11,7 @@ from typing import Any
 import click
 from rich.cells import cell_len
 
-from evenhand.cli.output import escape_cli_line
+from evenhand.cli.output import escape_cli_line, measure_terminal_width
 
 COLUMN_GAP = 2
 NARROWEST_COLUMN = 8
@@ -24,7 +23,7 @@ class Screen:
     """A terminal, or the file that stands in for it."""
 
     hide: Callable[[str], str] = str  # What every text is put through before it is shown.
-    width: int = field(default_factory=lambda: min(max(20, shutil.get_terminal_size().columns), 1000))
+    width: int = field(default_factory=measure_terminal_width)
 
     def line(self, text: str = "", indent: int = 0, *, gap: bool = False, **style: Any) -> None:
         """Print a sentence, wrapped to the width, with `gap` below an empty line; without a text that alone."""
@@ -110,10 +109,9 @@ def print_table_or_sentences(
         return
     for row in rows:
         mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
-        colour = (colours or {}).get(mark)
         head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
         rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=colour)
+        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=(colours or {}).get(mark))
 
 
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import format_layer, format_percent, format_signed
+from evenhand.wording import format_layer, format_percent, format_signed, pluralize_count
 
 
 @click.command("sensitivity")
@@ -52,7 +52,7 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     order = one["order"]
     screen.line()
     left = f", {one['left_out']:,} left out without all scores" if one["left_out"] else ""
-    screen.heading(f"By {one['of']}", f"{one['samples']:,} samples{left}", 0)
+    screen.heading(f"By {one['of']}", f"{pluralize_count(one['samples'], 'sample')}{left}", 0)
     columns = {
         "variant": order,
         "mean": [f"{one['means'][name]:.2f}" for name in order],
@@ -94,8 +94,10 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
         f"{format_percent(won['high'])} under near weights.",
         turns,
         one["noise"],
-        f"Another set of samples counted too, {first} stays first in {format_percent(one['share_with_noise'])}.",
     ]
+    if one["share_with_noise"] is not None:
+        stays = format_percent(one["share_with_noise"])
+        lines.append(f"Another set of samples counted too, {first} stays first in {stays}.")
     if not one["exact"]:
         lines.append("Ceilings and penalties were worked out anew; flags, bonuses and caps stay as they were.")
     return [*lines, *([one["note"]] if one["note"] else [])]

@@ -25,11 +25,10 @@ from evenhand.compare.decision import (
     adjusted_treatments_p_value_text,
     describe_missed_gates,
     describe_verdict_difference_chance,
-    object_to_missed_gate,
     treatment_difference_points_text,
     treatment_difference_text,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, LossShare, compared_layers_reason
+from evenhand.compare.facts import CompareFacts, LossShare, compared_layers_reason
 from evenhand.compare.measure import (
     ComparedRows,
     DecisionSettings,
@@ -39,12 +38,17 @@ from evenhand.compare.measure import (
     measure_treatments,
 )
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
+from evenhand.compare.single_variant import (
+    SingleVariant,
+    decide_single_variant,
+    describe_forced_comparison,
+    hold_layers_to_gates,
+)
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
-from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
-from evenhand.wording import format_gate, format_plural, format_score, join_names, round_for_json
+from evenhand.wording import format_plural
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
@@ -103,7 +107,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         layer_means={name: measure_layer_means(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
-        agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
+        agreed=measure_compared_variant_agreement(judges, tuple(columns), len(clusters)) if judges else {},
         aligned=aligned,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),
@@ -115,7 +119,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         **terms,
     )
     if len(columns) == 1:
-        return _conclude_solo_decision(columns[control], rows, setting)
+        return _decide_without_treatment(columns[control], rows, setting)
     return _conclude_decision(measure_treatments(columns, rows, setting), setting)
 
 
@@ -133,7 +137,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         for one, found in rulings
     )
     early, looked = _early_verdict_reasons(setting, worst.verdict)
-    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
+    mark, doubts, advice = describe_forced_comparison(setting.forced) if setting.forced else ("", (), "")
     says = ". ".join((worst.says, *_name_best(facts, best, setting.tie_breaks), *early))
     return CompareDecision(
         verdict=worst.verdict,
@@ -182,89 +186,32 @@ def _early_verdict_reasons(
     return ((f"Stopped {after}: {settled}",) if setting.stopped_early else ()), (looked,)
 
 
-def _forced_comparison_reasons(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
-    """What a forced decision says at the end of its headline, among its reasons and as the next step."""
-    if forced is None:
-        return "", (), ""
-    mark = f" (forced: {forced.why}; {forced.doubt})"
-    return mark, (f"It was forced although {forced.why}: {forced.doubt}.",), f"Ship nothing by this: {forced.fix}."
-
-
 def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[GateState, ...]]:
     """All gates of every variant, those of the layers first."""
     states = {}
     for variant, means in setting.layer_means.items():
-        own = []
-        for layer, mean in means.items():
-            least = setting.layer_gates[layer]
-            passed = None if mean is None else mean >= least - GATE_TOLERANCE
-            short = None if passed else setting.short_samples.get(variant, {}).get(layer)
-            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed, short=short))
+        own = hold_layers_to_gates(means, setting.layer_gates, setting.short_samples.get(variant, {}))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
 
-LOWEST_COMPOSITE, HIGHEST_COMPOSITE = 1.0, 5.0  # The ends of the composite's scale: a mean is never off it.
-
-
-def _conclude_solo_decision(column: VariantColumn, rows: ComparedRows, setting: DecisionSettings) -> CompareDecision:
-    """SOLO: the state of the gates, and nothing to compare with."""
-    name, other = setting.control, setting.other_gates.get(setting.control, ())
-    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
-    scored = any(score is not None for score in column.composite)
-    gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
-    alone = (
-        f"{name} stands alone. {_control_gates_reason(setting, gates[name]) if scored else 'Nothing could be scored'}"
+def _decide_without_treatment(column: VariantColumn, rows: ComparedRows, setting: DecisionSettings) -> CompareDecision:
+    means, short = setting.layer_means[setting.control], setting.short_samples.get(setting.control, {})
+    alone = SingleVariant(
+        name=setting.control,
+        composites=np.array(column.composite, np.float64),
+        clusters=rows.clusters,
+        samples=rows.samples,
+        per=rows.per,
+        layer_means=means,
+        layer_gates=hold_layers_to_gates(means, setting.layer_gates, short),
+        other_gates=setting.other_gates.get(setting.control, ()),
     )
-    second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
-    return CompareDecision(
-        verdict="SOLO",
-        exit_code=0 if scored and all(state.passed for state in gates[name]) and not setting.forced else 1,
-        headline=f"{missed.says if missed else alone}{mark}.",
-        sure=_control_without_treatment_reason(column, rows),
-        control=name,
-        best=None,
-        gates=gates,
-        comparisons=(),
-        reasons=(
-            *describe_missed_gates(name, [state for state in gates[name] if state.short or state in other]),
-            *doubts,
-        ),
-        next_step=advice or (missed.next_step if missed else second),
-    )
-
-
-def _control_without_treatment_reason(column: VariantColumn, rows: ComparedRows) -> str:
-    values = np.array(column.composite, np.float64)
-    there = ~np.isnan(values)
-    clusters, samples = rows.clusters[there], rows.samples[there]
-    if len(np.unique(clusters)) < 2:
-        return "There is nothing to compare it with, and too few samples to say how sure its mean is."
-    mean = mean_interval(values[there], clusters=clusters, samples=samples, per=rows.per)
-    counted, n = format_plural(len(np.unique(samples)), "sample"), mean.n
-    within = f" in {format_plural(n, 'cluster')}" if n < len(np.unique(samples)) else ""
-    low, high = max(LOWEST_COMPOSITE, mean.low), min(HIGHEST_COMPOSITE, mean.high)
-    return (
-        f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95% interval "
-        f"{format_score(low)} to {format_score(high)}, from {counted}{within}."
-    )
-
-
-def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]) -> str:
-    means = setting.layer_means[setting.control]
-    failed = [
-        f"{format_gate(state.gate)} ({format_score(means[state.gate], beside=state.min)}, "
-        f"gate {format_score(state.min, beside=state.min)})"
-        for state in states[: len(means)]  # Those of the layers come first.
-        if not state.passed
-    ]
-    if failed:
-        return f"Below the gate: {join_names(failed)}"
-    return f"All gates passed: {join_names(map(format_gate, means))}" if means else "It has no gates"
+    return decide_single_variant(alone, setting.forced)
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
-    mark, doubts, advice = _forced_comparison_reasons(setting.forced)
+    mark, doubts, advice = describe_forced_comparison(setting.forced) if setting.forced else ("", (), "")
     missed = describe_missed_gates(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:

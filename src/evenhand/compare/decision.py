@@ -303,9 +303,7 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, (tuple, list)):
         return [encode_decision_value(one) for one in value]
     if isinstance(value, GateState):
-        told = {
-            name: one for name, one in asdict(value).items() if name != "short"
-        }  # Its numbers are as they are told.
+        told = {key: one for key, one in asdict(value).items() if key != "short"}  # Its numbers are as they are told.
         return told if value.short is None else {**told, "short": encode_decision_value(value.short)}
     if is_dataclass(value):
         return {

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from math import isnan
 
-from evenhand.compare.decision import REQUIRED_GATE, SCORED_GATE, GateSamples, GateState
+from evenhand.compare.decision import REQUIRED_GATE, SCORED_GATE, GateSamples
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 
 SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
 MOST_SAMPLES_NAMED = 3
 MOST_CRITERIA_NAMED = 3
-
-
-def name_gate_samples(
-    tally: VariantTally,
-    states: tuple[GateState, ...],
-    name_samples: SampleNames | None,
-    *,
-    count_borderline: bool = False,
-) -> tuple[GateState, ...]:
-    """The states of a variant's gates, those that are missed with the samples that fall short."""
-    find_short = partial(find_short_samples, tally, name_samples=name_samples, count_borderline=count_borderline)
-    return tuple(state if state.passed else replace(state, short=find_short(state.gate, state.min)) for state in states)
 
 
 def find_short_samples(

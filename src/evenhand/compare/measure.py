@@ -82,17 +82,13 @@ class ComparedRows:
     @classmethod
     def number(cls, clusters: Sequence[int], samples: Sequence[int] | None, per: CountedPer) -> ComparedRows:
         """Number samples and clusters from 0; without samples, the rows of a cluster are repeats of one."""
-        return cls(
-            samples=_number_rows(clusters if samples is None else samples), clusters=_number_rows(clusters), per=per
-        )
+        given = (clusters if samples is None else samples, clusters)
+        numbers = [np.unique(np.asarray(one, np.int64), return_inverse=True)[1] for one in given]
+        return cls(samples=numbers[0], clusters=numbers[1], per=per)
 
     def average(self, values: Floats, there: Booleans) -> ClusterMeans:
         """The mean of every cluster over the rows that are there, with what it counts."""
         return average_clusters(values, self.clusters[there], self.samples[there], self.per)
-
-
-def _number_rows(names: Sequence[int]) -> Integers:
-    return np.unique(np.asarray(names), return_inverse=True)[1] if len(names) else np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from itertools import chain
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
@@ -24,12 +26,9 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
-from evenhand.compare.gate_samples import (
-    SampleNames,
-    find_short_samples,
-    name_gate_samples,
-)
+from evenhand.compare.gate_samples import SampleNames, find_short_samples
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
+from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_layers_to_gates
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
@@ -61,46 +60,63 @@ def decide_between_run_variants(
     """
     tallies = summary.tallies
     layers = {layer for tally in tallies.values() for own in tally.composites_by_layers for layer in own}
-    gates = {
-        name: name_gate_samples(
-            tally, check_run_gates(frame, tally, but=layers), name_samples, count_borderline=frame.count_borderline
-        )
-        for name, tally in tallies.items()
+    gates = {name: check_run_gates(frame, tally, name_samples, but=layers) for name, tally in tallies.items()}
+    least = frame.list_layer_gates(layers)
+    short = {
+        name: _find_samples_failing_variant_gates(tally, layers, least, name_samples) for name, tally in tallies.items()
     }
-    columns, judges = {}, {}
-    rows = _find_rows_in_all_variants(tallies)
     try:
-        _refuse_mixed_run_layers(summary, name_samples)
-        for name, tally in tallies.items():
-            judges[name] = _select_compared_values(tally.judges, rows[name])
-            columns[name] = VariantColumn(
-                composite=_select_compared_values({"composite": tally.composite}, rows[name])["composite"],
-                layers=_select_compared_values(tally.layers, rows[name]),
-                criteria=_select_compared_values(tally.criteria, rows[name]),
+        if any(len(tally.composites_by_layers) > 1 for tally in tallies.values()):
+            raise _build_mixed_run_layers_error(summary, name_samples)  # Between variants, the comparison says it.
+        if len(tallies) == 1:
+            only = frame.control
+            decision = _decide_on_only_variant(tallies[only], frame, least, gates[only], short[only])
+        else:
+            columns, judges, rows = _select_compared_columns(tallies, frame.control)
+            decision = decide_comparison(
+                columns,
+                control=frame.control,
+                clusters=[tallies[frame.control].clusters[row] for row in rows],
+                samples=[tallies[frame.control].places[row] // MOST_REPEATS for row in rows],
+                gates=least,
+                other_gates=gates,
+                short_samples=short,
+                judges=judges,
+                **list_decision_terms(frame),
+                seed=frame.seed,
+                stopped_early=stopped_early,
+                looks=looks,
+                tell_looks=True,
             )
-        decision = decide_comparison(
-            columns,
-            control=frame.control,
-            clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
-            samples=[tallies[frame.control].places[row] // MOST_REPEATS for row in rows[frame.control]],
-            gates=frame.list_layer_gates(layers),
-            other_gates=gates,
-            short_samples={
-                name: _find_samples_failing_variant_gates(tally, layers, frame.list_layer_gates(layers), name_samples)
-                for name, tally in tallies.items()
-            },
-            judges={name: list(own.values()) for name, own in judges.items()},
-            **list_decision_terms(frame),
-            seed=frame.seed,
-            stopped_early=stopped_early,
-            looks=looks,
-            tell_looks=True,
-        )
     except InputError as error:
         decision = _leave_verdict_undecided(str(error), frame, gates)
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     return _decide_without_compared_scores(decision, tallies, frame.shippable_variants)
+
+
+def _decide_on_only_variant(
+    tally: VariantTally,
+    frame: RunEvalRecord,
+    least: Mapping[str, float],
+    gates: tuple[GateState, ...],
+    short: Mapping[str, GateSamples | None],
+) -> CompareDecision:
+    composed = next(iter(tally.composites_by_layers), ())
+    exact = {layer: mean.exact for layer, mean in tally.layers.items() if layer in composed}
+    means = {layer: None if mean is None else float(mean) for layer, mean in exact.items()}
+    held = {layer: least.get(layer, DEFAULT_LAYER_GATE) for layer in means}
+    alone = SingleVariant(
+        name=frame.control,
+        composites=np.array(tally.composite.values),
+        clusters=np.array(tally.clusters),
+        samples=np.array(tally.samples),
+        per=frame.composite.per,
+        layer_means=means,
+        layer_gates=hold_layers_to_gates(means, held, short),
+        other_gates=gates,
+    )
+    return decide_single_variant(alone)
 
 
 def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
@@ -136,17 +152,15 @@ def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
     )
 
 
-def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:
-    """Refuse samples whose composites are of different layers, each set with the first sample that has it."""
-    if all(len(tally.composites_by_layers) < 2 for tally in summary.tallies.values()):
-        return  # Between variants, the comparison says what differs.
+def _build_mixed_run_layers_error(summary: RunSummary, name_samples: SampleNames | None) -> InputError:
+    """Samples have composites of different layers: each set with the first sample that has it."""
     told = []
     for layers, count in count_samples_by_layers(summary).items():
         positions = (tally.composites_by_layers.get(layers, ()) for tally in summary.tallies.values())
         first = min(chain.from_iterable(positions))
         named = f", first {name_samples({first})[first]}" if name_samples else ""
         told.append(f"{format_layers(layers)} ({format_plural(count, 'sample')}{named})")
-    raise InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
+    return InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
 
 
 def _decide_without_compared_scores(
@@ -228,6 +242,21 @@ def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str,
     return {name: [row for row, place in enumerate(tally.places) if place in shared] for name, tally in tallies.items()}
 
 
+def _select_compared_columns(
+    tallies: Mapping[str, VariantTally], control: str
+) -> tuple[dict[str, VariantColumn], dict[str, list[RowScores]], Sequence[int]]:
+    """The columns of every variant, those of its judges, and the rows of the control that they are of."""
+    rows, columns, judges = _find_rows_in_all_variants(tallies), {}, {}
+    for name, tally in tallies.items():
+        judges[name] = list(_select_compared_values(tally.judges, rows[name]).values())
+        columns[name] = VariantColumn(
+            composite=_select_compared_values({"composite": tally.composite}, rows[name])["composite"],
+            layers=_select_compared_values(tally.layers, rows[name]),
+            criteria=_select_compared_values(tally.criteria, rows[name]),
+        )
+    return columns, judges, rows[control]
+
+
 def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[int]) -> dict[str, RowScores]:
     selected: dict[str, RowScores] = {}
     for name, mean in means.items():
@@ -239,8 +268,10 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
     return selected
 
 
-def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()) -> tuple[GateState, ...]:
-    """Each gate that is written, `but` for some, with what was reached.
+def check_run_gates(
+    frame: RunEvalRecord, tally: VariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
+) -> tuple[GateState, ...]:
+    """Each gate that is written, `but` for some, with what was reached, and the samples that keep it from passing.
 
     Where no pass rate says how many outputs may fail, none may fail a gate of its rubric; and where there is one
     variant, every output must have a score: between variants, rules of their own look at what was lost.
@@ -248,7 +279,7 @@ def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[s
     written = {name: least for name, least in frame.gates.items() if name not in but}
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
     total = sum(tally.states.values())
-    states = []
+    reached: list[tuple[str, Fraction, Fraction | None]] = []
     for name, least in written.items():
         if name == PASS_RATE and name not in tally.layers:
             # An incomplete scorecard never passes, and an output that failed has none.
@@ -256,15 +287,17 @@ def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[s
             mean = Fraction(passed, total) if total else None
         else:
             mean = measured[name].exact if name in measured else None
-        states.append(_hold_variant_to_gate(name, least, mean))
+        reached.append((name, least, mean))
     if total and PASS_RATE not in frame.gates:
         if tally.gated or any(rubric.get("gated") for rubric in frame.rubrics):
-            states.append(_hold_variant_to_gate(REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
+            reached.append((REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
         if len(frame.variants) == 1 and tally.states["scored"] < total:
-            states.append(_hold_variant_to_gate(SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
+            reached.append((SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
+    states = []
+    for name, least, mean in reached:
+        reaches, short = None if mean is None else mean >= least, None
+        if not reaches:
+            short = find_short_samples(tally, name, least, name_samples, count_borderline=frame.count_borderline)
+        measured_mean = None if mean is None else float(mean)
+        states.append(GateState(gate=name, min=float(least), mean=measured_mean, passed=reaches, short=short))
     return tuple(states)
-
-
-def _hold_variant_to_gate(name: str, least: Fraction, mean: Fraction | None) -> GateState:
-    passed = None if mean is None else mean >= least
-    return GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed)

@@ -60,8 +60,8 @@ class WeightRanking:
     won: tuple[float, float, float]
     flip: WeightFlip | None
     gap: Difference | None
-    with_noise: float
-    turned: float
+    with_noise: float | None  # None where one sample, or one cluster of them, is all there is.
+    turned: float | None
     samples: int
     left_out: int
     linear: bool
@@ -100,6 +100,10 @@ def conclude_from_weight_sensitivity(
         headline = f"{first} and {second} are level: no weights are needed to turn them around."
         return headline, "Add samples, or decide by something else than this score."
     share = format_percent_below_whole(weakest.near.same_winner)
+    if weakest.gap is None:
+        says = f"{_name_only_sample(weakest)} says nothing about others"
+        headline = f"{says}: on it, {first} stays first under {share} of the weights near the rubric's."
+        return headline, "Add samples before you decide: with one there is no telling a lead from noise."
     what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
     if weakest.near.same_winner >= _MOSTLY_SURVIVES_SHARE:
         word = "survives" if weakest.near.same_winner >= _SURVIVES_SHARE else "mostly survives"
@@ -118,13 +122,17 @@ def variant_lead_against_noise(ranking: WeightRanking) -> str:
     """How the lead compares with the noise of the samples."""
     first, second = ranking.order[:2]
     if ranking.gap is None:
-        return f"One sample cannot say whether {first} is ahead of {second} by more than noise."
+        return f"{_name_only_sample(ranking)} cannot say whether {first} is ahead of {second} by more than noise."
     if ranking.tied:
         return f"{first} and {second} are level, {treatment_difference_interval_text(ranking.gap)}."
     lead = (
         f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {treatment_difference_interval_text(ranking.gap)}"
     )
     return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
+
+
+def _name_only_sample(ranking: WeightRanking) -> str:
+    return "One sample" if ranking.samples == 1 else "One cluster of samples"
 
 
 def _next_step_by_weight_sensitivity(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:

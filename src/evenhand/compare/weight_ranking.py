@@ -59,8 +59,8 @@ def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, see
         gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
         if len(ahead.means) > 1
         else None,
-        with_noise=stays,
-        turned=turned,
+        with_noise=stays if len(ahead.means) > 1 else None,
+        turned=turned if len(ahead.means) > 1 else None,
         samples=len(np.unique(weighed.sample)),
         left_out=weighed.left_out,
         linear=weighed.linear,

@@ -245,8 +245,6 @@ class SelectedSamples:
 
 def select_samples(source: SampleSource, selection: EvalSampleSelection) -> SampleSource:
     """The selected samples of a source; an EvalError names an id or a tag that none of them has."""
-    if selection.to_json() is None:
-        return source
     if selection.limit is not None and selection.limit < 1:
         raise EvalError(Fault(f"a limit must be 1 or more, got {selection.limit}", "leave it out to run all samples"))
     if selection.only or selection.tags:

@@ -12,7 +12,7 @@ from evenhand.files.methods import load_library_data
 
 def fold_lookalikes(text: str) -> str:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
-    return text.lower() if text.isascii() else _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
+    return _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
 
 
 def trace_lookalikes(text: str) -> list[int]:

@@ -212,9 +212,8 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     if type(given) is not dict or len(given) != 2 + len(more) + len(last):
         return None
     reason, evidence, said = given.get("reason"), given.get("evidence"), given.get(last[0])
-    if not isinstance(evidence, list):
-        return None
-    if not all(isinstance(text, str) for text in (reason, *evidence, *(given.get(name) for name in more))):
+    texts = [reason, *(given.get(name) for name in more)]
+    if not isinstance(evidence, list) or not all(isinstance(text, str) for text in (*texts, *evidence)):
         return None
     score: CriterionScore
     if said in _CANNOT:

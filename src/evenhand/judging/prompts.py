@@ -252,8 +252,9 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
 def neutralize_untrusted_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
     text = _SURROGATES.sub("\ufffd", text)
+    folded = text.lower() if text.isascii() else fold_lookalikes(text)
     # After the first character of a tag, and after the first letter of a role.
-    cuts = [found.start() if found["tag"] else found.end() - 1 for found in _POWER.finditer(fold_lookalikes(text))]
+    cuts = [found.start() if found["tag"] else found.end() - 1 for found in _POWER.finditer(folded)]
     if not cuts:
         return text
     places = range(len(text)) if text.isascii() else trace_lookalikes(text)

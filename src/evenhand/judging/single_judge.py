@@ -189,7 +189,8 @@ async def ask_judge_opinion(
         told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
     if sample.traces:
         told = [_note_trace_hidden_from_judge(rubric, sample, one, manner) for one in told]
-    told = [_mark_judge_review_unsafe(rubric, sample, one) for one in told]
+    if sample.findings:
+        told = [_mark_judge_review_unsafe(rubric, sample, one) for one in told]
     opinion = JudgeOpinion(judge=manner.judge, reviews=reviews | {one.answers.id: one for one in told})
     if listed is None:
         return opinion

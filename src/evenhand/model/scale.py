@@ -191,7 +191,9 @@ class Scale:
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
-            return Missing.unreadable("… has no band", _scale_value_as_text(answer))
+            return Missing.unreadable(
+                "… has no band: give both, as in {band: B, score: 75}", _scale_value_as_text(answer)
+            )
         return self._read_plain(answer)
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:

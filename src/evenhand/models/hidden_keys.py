@@ -75,9 +75,9 @@ class Secrets:
 
     def remove_keys(self, text: str) -> str:
         """A text as it came, unless it repeats a whole key, in whatever form."""
-        forms = _list_key_forms(tuple(key for key in self.list_keys() if len(key) >= _PIECE))
-        if not forms:
+        if not any(self.keys):
             return text
+        forms = _list_key_forms(tuple(key for key in self.list_keys() if len(key) >= _PIECE))
         joined = "".join(text.split())  # Far quicker than a pattern that allows for breaks everywhere.
         joined = joined if joined.isascii() else joined.translate(_WITHOUT_UNSEEN)
         if "\\" in joined:

@@ -173,7 +173,7 @@ class RemoteModel:
             reply = "it is nested too deep"
         if isinstance(reply, str):
             return ServerProblem("busy", f"the answer cannot be read: {reply}")
-        return hide_keys_in_reply(reply, line.secrets)
+        return hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
 
     def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
         """Give up the parameter that the server refused, for this question and all later ones."""

@@ -190,10 +190,9 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     from evenhand.wording import pluralize_count
 
     known = [one["composite"] for one in entries if one["composite"] is not None]
-    short = [one for one in entries if one["problems"]]
-    tests = {one["test"] for one in entries}
+    short, tests = [one for one in entries if one["problems"]], len({one["test"] for one in entries})
     lines = [
-        f"{pluralize_count(len(entries), 'output')} in {pluralize_count(len(tests), 'test')}: "
+        f"{pluralize_count(len(entries), 'output')} in {pluralize_count(tests, 'test')}: "
         f"{len(entries) - len(short)} passed, {len(short)} fell short, {len(entries) - len(known)} without a score"
     ]
     if known:

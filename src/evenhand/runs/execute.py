@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal
 
 from evenhand.assertions.assertion import Assertion, check_assertion, list_outside_assertions
@@ -192,6 +192,7 @@ class RunWorker:
     memory: ReplyCache
     makers: Mapping[str, VariantOutputMaker]
     environ: Mapping[str, str]
+    secrets: Secrets  # The keys of judges and the variables that variants send, which are kept nowhere.
     runs: Sequence[str] = ()  # Whose outputs may be taken over.
     tell: Callable[[Row], None] | None = None
     course: RunProgress = field(default_factory=lambda: RunProgress(total=0))  # Told of outputs and what was kept.
@@ -270,7 +271,7 @@ class RunWorker:
             self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
             result.why = self.secrets.remove_keys(str(error))
             return result
-        made = self._hide_keys_in_output(made)
+        made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
         assertions = eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
@@ -332,11 +333,6 @@ class RunWorker:
             ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
             for model in self.setup.judges
         ]
-
-    @cached_property
-    def secrets(self) -> Secrets:
-        """The keys of judges and the variables that variants send, which are kept nowhere."""
-        return find_run_secrets(self.setup.eval, self.environ)
 
     async def _record_result(self, sample: EvalSample, result: OutputResult) -> ResultOutcome:
         work = result.work

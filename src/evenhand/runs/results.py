@@ -13,7 +13,7 @@ from evenhand.evals.eval_scoring import name_sample_rubric_column, read_eval_lay
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
-from evenhand.files.rubrics import load_rubric
+from evenhand.files.methods import load_method
 from evenhand.judging.results import (
     JUDGMENT_SHAPE,
     JudgedSample,
@@ -188,20 +188,21 @@ def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, F
 
     Layers weigh what the eval says, else what a rubric over layers says, else alike.
     """
-    layered, chosen = load_rubric("layered"), weights or read_eval_layer_weights(rubric)
-    if rubric is None and not chosen:
-        return layered
+    chosen = weights or read_eval_layer_weights(rubric)
+    key = (rubric or "", repr(sorted(chosen.items())))
+    return _COMPOSITE_RUBRICS.get(key, lambda: _make_composite_rubric(rubric, chosen))
+
+
+def _make_composite_rubric(rubric: Rubric | None, weights: Mapping[str, Fraction]) -> Rubric:
+    method = load_method("layered")
     judged: dict[str, Any] = {}
     if rubric is not None:
         judged = {"scale": Scale(min=rubric.method.scale.min, max=rubric.method.scale.max), "anchors": ()}
-    changes = {
-        one.id: {"weight": chosen.get(one.id, one.weight), **(judged if one.id == COMPOSITE_JUDGE_LAYER else {})}
-        for one in layered.criteria
-    }
-    return _COMPOSITE_RUBRICS.get(
-        (rubric or "", repr(sorted(chosen.items()))),
-        lambda: replace(layered, criteria=tuple(replace(one, **changes[one.id]) for one in layered.criteria)),
+    layers = (
+        replace(one, weight=weights.get(one.id, one.weight), **(judged if one.id == COMPOSITE_JUDGE_LAYER else {}))
+        for one in method.criteria
     )
+    return Rubric(name=method.name, method=method, criteria=tuple(layers))
 
 
 def compose_result_score(

@@ -18,7 +18,6 @@ from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import EmbeddedModel
-from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unpaired_run
@@ -38,6 +37,8 @@ class RunSetup:
     asked: Mapping[str, JudgingSetup]  # By tag or key of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
     fingerprint: str  # What must be equal for the scores of two runs to be comparable.
+    assertions: list[Json]  # Those on every output, then the checks that samples may name.
+    options: Json  # How judges are asked, as plain data.
     programs: Mapping[str, str]  # By variant: the folder of its program; in another, a name may mean another program.
     digests: Mapping[str, str]  # By variant: of all settings that decide a score of it, but for the sample.
 
@@ -101,10 +102,10 @@ class RunSetup:
             "frame": write_run_eval_record(self.build_eval_record()),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {key: to_scoring_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
-            "assertions": _list_run_assertions(eval),
+            "assertions": self.assertions,
             "judges": to_scoring_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
-            "how": _list_run_judge_options(eval.how),
+            "how": self.options,
         }
 
 
@@ -116,18 +117,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     asked_by_rule = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*asked_by_rule, *questions))
     rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": eval_question_rubric(kind) for kind in kinds}}
-    judges: list[ChainedModel] = []
-    faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
-    for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
-        if name.startswith("python:"):
-            add_import_folder(eval.folder)
-        try:
-            own, make = eval.judge_objects.get(name), EmbeddedModel if name == EMBEDDED else None
-            judges.append(connections.open(name, make) if own is None else connections.adopt(own))
-        except JudgeError as error:
-            faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
-    if faults:
-        raise JudgeError(*faults)
+    judges = _open_run_judges(eval, connections) if rubrics else ()
     if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
         refuse_unpaired_run(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
@@ -137,24 +127,23 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         if tag in eval.all_rubrics:
             scored = build_run_pair_rubric(rubric, eval.control) if rubric.method.dialogue == PAIRWISE else rubric
             marks[tag] += compute_fingerprint(build_result_composite_rubric(scored, eval.composite.weights))
-    assertions = _list_run_assertions(eval)
+    checks = [{"check": name, **assertion_to_definition(one)} for name, one in eval.checks.items()]
+    assertions = [*(assertion_to_definition(one) for one in eval.assertions), *checks]
+    # The rule about length is in the prompts; runs from before it was there can be resumed.
+    names = [one.name for one in fields(eval.how) if one.name != "ignore_length"]
+    options: Json = {name: to_scoring_fingerprint_data(getattr(eval.how, name)) for name in names}
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
-    changes = [eval.composite.list_changes()] if eval.composite.list_changes() else []
-    shared = (
-        common,
-        assertions,
-        list(eval.guards),
-        _list_run_judge_options(eval.how),
-        [one.source for one in judges],
-        *changes,
-    )
+    changes = list(filter(None, [eval.composite.list_changes()]))
+    shared = (common, assertions, list(eval.guards), options, [one.source for one in judges], *changes)
     return RunSetup(
         eval=eval,
-        judges=tuple(judges),
+        judges=judges,
         asked=asked,
         fingerprints=marks,
         fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse], *changes)[:16],
+        assertions=assertions,
+        options=options,
         programs={
             name: str(one.folder.resolve()) if isinstance(one, CommandVariant | FunctionVariant) else ""
             for name, one in eval.variants.items()
@@ -163,19 +152,21 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     )
 
 
-def _list_run_assertions(eval: Eval) -> list[Json]:
-    """The assertions on every output, then the checks that samples may name."""
-    checks = [{"check": name, **assertion_to_definition(one)} for name, one in eval.checks.items()]
-    return [*(assertion_to_definition(one) for one in eval.assertions), *checks]
-
-
-def _list_run_judge_options(how: JudgeOptions) -> Json:
-    """As plain data. The rule about length is in the prompts; runs from before it was there can be resumed."""
-    return {
-        one.name: to_scoring_fingerprint_data(getattr(how, one.name))
-        for one in fields(how)
-        if one.name != "ignore_length"
-    }
+def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
+    """The judges, or an error with all that cannot be asked, each with its place in the eval."""
+    judges: list[ChainedModel] = []
+    faults: list[Fault] = []
+    for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
+        if name.startswith("python:"):
+            add_import_folder(eval.folder)
+        try:
+            own, make = eval.judge_objects.get(name), EmbeddedModel if name == EMBEDDED else None
+            judges.append(connections.open(name, make) if own is None else connections.adopt(own))
+        except JudgeError as error:
+            faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
+    if faults:
+        raise JudgeError(*faults)
+    return tuple(judges)
 
 
 def digest_run_parts(*parts: object) -> str:

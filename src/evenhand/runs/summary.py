@@ -305,10 +305,9 @@ def _summarise_run_mean(mean: RunTallyMean, tally: VariantTally, scale: Sequence
     if mean.exact is None:
         return None
     # Packed: a run may have a hundred thousand.
-    values, clusters, samples = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
-    if mean.n < len(values):
-        there = ~np.isnan(values)
-        values, clusters, samples = values[there], clusters[there], samples[there]
+    columns = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
+    there = ~np.isnan(columns[0])
+    values, clusters, samples = (one[there] for one in columns)
     several = (clusters != clusters[0]).any()
     interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None
     return {

@@ -76,8 +76,6 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     """The store that is meant: what is given, else what the environment names, else the folder .evenhand."""
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
-    if not (isinstance(given, str) and "://" in given):
-        _refuse_broken_address(str(given))
     if isinstance(given, str) and "://" in given:
         scheme = given.partition("://")[0]
         scheme = scheme if _SCHEME.fullmatch(scheme) else "…"  # It may hold what stands before an @ elsewhere.
@@ -93,16 +91,13 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
             shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
         file = Path(str(url.database))
+    elif _BROKEN_ADDRESS.search(str(given)) and not Path(given).exists():
+        # What looks like an address and is none is no folder either: its name would show the password.
+        hint = f"{ADDRESS_HINT}; a folder that is called so must be there"
+        raise StoreError(Fault("cannot be read as an address", hint, where="the address of the store"))
     else:
         file = Path(given) if Path(given).suffix == ".sqlite" else Path(given) / STORE_FILE
     return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
-
-
-def _refuse_broken_address(given: str) -> None:
-    """What looks like an address and is none is no folder either: its name would show the password."""
-    if _BROKEN_ADDRESS.search(given) and not Path(given).exists():
-        hint = f"{ADDRESS_HINT}; a folder that is called so must be there"
-        raise StoreError(Fault("cannot be read as an address", hint, where="the address of the store"))
 
 
 def create_store_engine(place: StoreLocation) -> Engine:

@@ -145,10 +145,7 @@ async def run_contest(
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
         if locked is not None:
-            # In the time of the contest it begins with the first that comes.
-            times = [one.at for one in contest.submissions]
-            times += [locked.deadline] if locked.deadline else []
-            at = min(times, default=datetime.now(UTC))
+            at = _find_contest_beginning(contest, locked)
             log.write(ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal))
         arrivals = ContestArrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
         await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
@@ -179,6 +176,12 @@ def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, r
         what = f"contest {row['id']} is in progress, and this would play it ahead of the clock, for good"
         raise ContestError(Fault(what, "--until now plays it up to the present; --again NAME rehearses beside it"))
     return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
+
+
+def _find_contest_beginning(contest: Contest, locked: Task) -> datetime:
+    """In the time of the contest it begins with the first that comes."""
+    times = [one.at for one in contest.submissions] + ([locked.deadline] if locked.deadline else [])
+    return min(times, default=datetime.now(UTC))
 
 
 def _release_payment(log: ContestLog, payment: str, kept: Sequence[ContestEvent]) -> None:

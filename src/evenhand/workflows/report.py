@@ -22,6 +22,7 @@ from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, 
 from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
+from evenhand.scoring.scores import Consistency
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
@@ -151,9 +152,11 @@ def _stored_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) 
 
 def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
     """Each variant against its own history, which never changes a score."""
-    this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
-    known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
-    held = {name: evaluate_finished_runs(known, name)[-1].consistency for name in frame.variants}
+    held = dict.fromkeys(frame.variants, Consistency(n=0))
+    earlier = [one for one in store.list_runs(frame.name) if one["id"] < run["id"]]
+    if earlier:
+        this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
+        held = {name: evaluate_finished_runs([*earlier, this], name)[-1].consistency for name in frame.variants}
     return [
         {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed]}
         for name, one in held.items()

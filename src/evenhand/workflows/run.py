@@ -184,15 +184,18 @@ def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
     """The eval over the selected samples, each asked as often as the options say, and as strict."""
     if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
         eval = replace(eval, gates={PASS_RATE: Fraction(1), **eval.gates}, count_borderline=False)
-    repeats = eval.repeats if options.repeats is None else options.repeats
-    return replace(eval, samples=select_samples(eval.samples, options.selection), repeats=repeats)
+    if options.repeats is not None:
+        eval = replace(eval, repeats=options.repeats)
+    if options.selection.to_json() is not None:
+        eval = replace(eval, samples=select_samples(eval.samples, options.selection))
+    return eval
 
 
 async def _execute_stored_run(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
-    eval, recorded = planned.eval, json.loads(row["setup"])
+    eval, recorded, secrets = planned.eval, json.loads(row["setup"]), find_run_secrets(planned.eval, os.environ)
     course = _begin_run_progress(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
@@ -216,7 +219,7 @@ async def _execute_stored_run(
         with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
-            worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
+            worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
             async with watch(course, lambda: connections.spent):
                 try:
                     await execute_run(worker, samples, course, ending, goes_on=goes_on)
@@ -226,15 +229,12 @@ async def _execute_stored_run(
                 if eval.keep != "raw":
                     await drop_unneeded_replies(worker)
     why, needs_budget = str(memory.spent or ""), memory.spent is not None
-    if samples.changed:
-        why, needs_budget = SAMPLES_CHANGED, False
-    elif course.settled:
-        why, needs_budget = "", False
-    elif course.stopping and not course.complete:
-        why, needs_budget = STOPPED_BY_HAND, False
+    if samples.changed or course.settled or (course.stopping and not course.complete):
+        needs_budget = False
+        why = SAMPLES_CHANGED if samples.changed else "" if course.settled else STOPPED_BY_HAND
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     frame = None if goes_on else planned.build_eval_record()
-    head = worker.secrets.remove_from_data(load_stored_head(store, {**row, "state": state, "ended": ended}, frame))
+    head = secrets.remove_from_data(load_stored_head(store, {**row, "state": state, "ended": ended}, frame))
     assert isinstance(head, dict)
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(

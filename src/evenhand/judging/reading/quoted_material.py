@@ -93,16 +93,23 @@ class _RepeatedStretch:
     data: object = None
 
 
+@dataclass(eq=False)
 class ShownMaterial:
     """The texts that a judge was shown, and what of a reply also stands in them."""
 
-    def __init__(self, pieces: Sequence[str]) -> None:
-        self.pieces = pieces
+    pieces: Sequence[str]
 
     @cached_property
     def objects(self) -> set[str]:
         """Every JSON object in the material, also inside others."""
-        return _serialize_objects_in_material(self.pieces)
+        objects = set()
+        waiting = [value.data for one in self.pieces if "{" in one for value in find_json_values(one)]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict) and value:
+                objects.add(_serialize_quoted_value(value))
+            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return objects
 
     @cached_property
     def pairs(self) -> _WordPairs:
@@ -111,8 +118,10 @@ class ShownMaterial:
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
         """The reply without what it says to be the material's, in words or by a key that is none of the names."""
-        reply = _cut_values_under_foreign_keys(reply, self, names)
-        return _cut_stretches(reply, [one for one in self._find_repeated(reply) if _is_attributed(reply, one)])
+        if any("{" in piece for piece in self.pieces):
+            reply = _cut_values_under_foreign_keys(reply, self, names)
+        repeated = self._find_repeated(reply)
+        return _cut_stretches(reply, [one for one in repeated if _is_attributed(reply, one)]) if repeated else reply
 
     def cut_repeated(self, reply: str, data: object, values: Collection[Fraction | str]) -> str:
         """The reply without the answer that was read in it, wherever that also stands in the material.
@@ -120,10 +129,13 @@ class ShownMaterial:
         What is left holds another answer only where the judge gave two. What closes a reply in prose is its last
         word, and is left in place.
         """
+        found = self._find_repeated(reply)
+        if not found:
+            return reply
         words = {word for value in values for word in _spell_answer(value)}
         repeated = [
             one
-            for one in self._find_repeated(reply)
+            for one in found
             if (one.data == data if data is not None else words & set(one.words) and not _closes_reply(reply, one))
         ]
         return _cut_stretches(reply, repeated)
@@ -299,17 +311,6 @@ def _prune_foreign_values(
         entries = [_prune_foreign_values(entry, asked, known, foreign) for entry in data]
         return entries if any(new is not old for new, old in zip(entries, data, strict=True)) else data
     return data
-
-
-def _serialize_objects_in_material(material: Sequence[str]) -> set[str]:
-    objects = set()
-    waiting = [value.data for one in material if "{" in one for value in find_json_values(one)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict) and value:
-            objects.add(_serialize_quoted_value(value))
-        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return objects
 
 
 def _serialize_quoted_value(value: object) -> str:
