@@ -93,7 +93,7 @@ def read_data_assertions(
         return ()
 
 
-def read_checks(fields: FieldReader, folder: Path) -> dict[str, AnyAssertion]:
+def read_named_assertions(fields: FieldReader, folder: Path) -> dict[str, AnyAssertion]:
     """The checks that an eval defines under `checks`, by name, for its samples to name."""
     reader = _AssertionParser(folder, fields.faults, NO_CHECKS, may_execute=True)
     read = {name: reader.parse_assertion(node, path) for name, node, path in fields.pairs("checks")}

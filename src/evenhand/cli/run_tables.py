@@ -17,11 +17,11 @@ from evenhand.cli.screen import (
 )
 from evenhand.report.graded import (
     NO_HISTORY,
-    format_grade_lines,
+    format_report_grade_lines,
     format_report_history_lines,
-    format_statement_lines,
-    format_stray_lines,
-    format_tie_lines,
+    format_report_statement_lines,
+    format_report_stray_lines,
+    format_report_tie_lines,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
@@ -38,16 +38,16 @@ from evenhand.report.phrases import (
     describe_reported_failure_count,
     describe_reported_origin,
     describe_reported_p_adjustment,
+    describe_reported_safety_gate,
     describe_reported_samples,
     describe_reported_selection,
-    describe_safety_gate_finding,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_report_criteria,
-    list_safety_gate_findings,
+    list_reported_safety_gates,
 )
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, format_gate, join_names, pluralize_count
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count, word_gate
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -96,10 +96,10 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     else:
         none = " (no sample got worse)" if compared else ""
         print_lowest_samples(screen, f"Lowest{none}", lowest)
-    if head["failures"] or list_safety_gate_findings(head):
+    if head["failures"] or list_reported_safety_gates(head):
         _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
     if any(one.get("strayed") for one in head["consistency"]):
-        print_section(screen, "For review", [(line, "yellow") for line in format_stray_lines(head)])
+        print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
@@ -166,16 +166,16 @@ def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
         for table in build_report_preference_tables(head):
             _print_packed_tables(screen, [[column] for column in table.columns])
     if any(one.get("grades") for one in head["variants"]):
-        print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
+        print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
     if head.get("statements"):
-        print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
+        print_section(screen, "Red flags and bonuses", [(line, None) for line in format_report_statement_lines(head)])
     if head.get("ties"):
-        print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
+        print_section(screen, "Ties", [(line, None) for line in format_report_tie_lines(head)])
 
 
 def _print_capped_and_failed(screen: Screen, head: RunHeadData, *, most: int | None = None) -> None:
     """What the safety gate capped, and what failed: all of it, or so many reasons at most."""
-    capped = [f"{one['variant']}: {describe_safety_gate_finding(one)}" for one in list_safety_gate_findings(head)]
+    capped = [f"{one['variant']}: {describe_reported_safety_gate(one)}" for one in list_reported_safety_gates(head)]
     failed = [
         (f"{one['variant']}: {describe_reported_failure_count(one)}: {one['why']} (first in {one['first']})", "red")
         for one in head["failures"]
@@ -306,10 +306,10 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
         mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-        how = f"{format_gate(gate['gate'])} was not measured (gate {least})"
+        how = f"{word_gate(gate['gate'])} was not measured (gate {least})"
         if gate["passed"] is not None:
             passes = "passes" if gate["passed"] else "is below"
-            how = f"{format_gate(gate['gate'])} {mean} {passes} {least}"
+            how = f"{word_gate(gate['gate'])} {mean} {passes} {least}"
         lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))

@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from evenhand.compare.badges import list_treatment_badges
+from evenhand.compare.badges import grade_treatment_by_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
@@ -24,7 +24,7 @@ from evenhand.compare.decision import (
     VariantColumn,
     adjusted_treatments_p_value_text,
     describe_missed_gates,
-    describe_verdict_difference_chance,
+    treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
 )
@@ -138,7 +138,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     )
     early, looked = _early_verdict_reasons(setting, worst.verdict)
     mark, doubts, advice = describe_forced_comparison(setting.forced) if setting.forced else ("", (), "")
-    says = ". ".join((worst.says, *_name_best(facts, best, setting.tie_breaks), *early))
+    says = ". ".join((worst.says, *_name_best_treatment(facts, best, setting.tie_breaks), *early))
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if ships and not (missed or setting.forced) else 1,
@@ -163,7 +163,9 @@ def _find_best_treatment(facts: Iterable[CompareFacts], tie_breaks: Sequence[str
     return max(facts, key=standing, default=None)
 
 
-def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]) -> tuple[str, ...]:
+def _name_best_treatment(
+    facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]
+) -> tuple[str, ...]:
     """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
     if best is None or len(facts) == 1:
         return ()
@@ -246,7 +248,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         losses=facts.losses,
         power=facts.power,
         saturation=facts.saturation,
-        badges=list_treatment_badges(facts),
+        badges=grade_treatment_by_badges(facts),
         together=facts.together,
         clusters=facts.clusters,
     )
@@ -254,7 +256,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
 
 def _verdict_chance_reason(facts: CompareFacts, found: VerdictRuling) -> str:
     adjusted = adjusted_treatments_p_value_text(facts)
-    return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
+    return found.sure or treatment_difference_chance_text(facts.composite, "the two were equal", adjusted)
 
 
 def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def _measure_treatment_facts(
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
     differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
     composite = _test_treatment_against_control(differences, setting, setting.span)
-    power = _measure_power_band(differences, composite, setting)
+    power = _measure_treatment_power_band(differences, composite, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -204,7 +204,7 @@ def _measure_treatment_facts(
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
-        spread=_bin_treatment_differences(differences.samples),
+        spread=_bin_differences_from_control(differences.samples),
         not_worse=_test_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
         together=_test_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
@@ -225,7 +225,7 @@ def _measure_layer_facts(
         if layer in ours.layers and layer in theirs.layers:
             differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_treatment_against_control(differences, setting, setting.span)
-        power = _measure_power_band(differences, difference, setting)
+        power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
@@ -281,7 +281,7 @@ def _measure_criterion_differences(
     return found
 
 
-def _measure_power_band(
+def _measure_treatment_power_band(
     differences: PairedScoreDifferences, found: Difference | None, setting: DecisionSettings
 ) -> PowerBand | None:
     return power_band(found.sd, setting.smallest_effect, step=step_of(differences.units.means)) if found else None
@@ -322,7 +322,7 @@ def _count_large_losses(differences: PairedScoreDifferences, setting: DecisionSe
 _MOST_HISTOGRAM_BARS = 24
 
 
-def _bin_treatment_differences(differences: Floats) -> DifferenceHistogram | None:
+def _bin_differences_from_control(differences: Floats) -> DifferenceHistogram | None:
     """Differences in steps get a bar each, others bars of equal width."""
     if not len(differences):
         return None

@@ -26,16 +26,16 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
-from evenhand.compare.gate_samples import SampleNames, find_short_samples
+from evenhand.compare.gate_samples import SampleNames, find_compared_samples_short_of_gate
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_layers_to_gates
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.summary import RunSummary, count_samples_by_layers
+from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
-from evenhand.wording import format_layers, format_plural
+from evenhand.wording import format_plural, word_layers
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
 
@@ -60,10 +60,11 @@ def decide_between_run_variants(
     """
     tallies = summary.tallies
     layers = {layer for tally in tallies.values() for own in tally.composites_by_layers for layer in own}
-    gates = {name: check_run_gates(frame, tally, name_samples, but=layers) for name, tally in tallies.items()}
+    gates = {name: hold_variant_to_gates(frame, tally, name_samples, but=layers) for name, tally in tallies.items()}
     least = frame.list_layer_gates(layers)
     short = {
-        name: _find_samples_failing_variant_gates(tally, layers, least, name_samples) for name, tally in tallies.items()
+        name: _find_compared_samples_failing_gates(tally, layers, least, name_samples)
+        for name, tally in tallies.items()
     }
     try:
         if any(len(tally.composites_by_layers) > 1 for tally in tallies.values()):
@@ -134,7 +135,7 @@ def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
     }
 
 
-def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
+def list_decision_terms_for_stopping(frame: RunEvalRecord) -> StoppingTerms:
     """What the decision will hold a treatment to, for whoever looks at a run while it comes in."""
     terms = list_decision_terms(frame)
     passed = BORDERLINE_NUMBER if frame.count_borderline else PASSED_NUMBER
@@ -155,11 +156,11 @@ def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
 def _build_mixed_run_layers_error(summary: RunSummary, name_samples: SampleNames | None) -> InputError:
     """Samples have composites of different layers: each set with the first sample that has it."""
     told = []
-    for layers, count in count_samples_by_layers(summary).items():
+    for layers, count in summarise_run_layer_sets(summary).items():
         positions = (tally.composites_by_layers.get(layers, ()) for tally in summary.tallies.values())
         first = min(chain.from_iterable(positions))
         named = f", first {name_samples({first})[first]}" if name_samples else ""
-        told.append(f"{format_layers(layers)} ({format_plural(count, 'sample')}{named})")
+        told.append(f"{word_layers(layers)} ({format_plural(count, 'sample')}{named})")
     return InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
 
 
@@ -203,14 +204,14 @@ _UNSCORED = {  # What could not be done where a kind of failure is the commonest
 }
 
 
-def _find_samples_failing_variant_gates(
+def _find_compared_samples_failing_gates(
     tally: VariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer whose mean is."""
     least = {layer: gates.get(layer, DEFAULT_LAYER_GATE) for layer in layers if layer in tally.layers}
     means = {layer: tally.layers[layer].exact for layer in least}
     return {
-        layer: find_short_samples(tally, layer, least[layer], name_samples)
+        layer: find_compared_samples_short_of_gate(tally, layer, least[layer], name_samples)
         for layer, mean in means.items()
         if mean is not None and mean < least[layer]
     }
@@ -268,7 +269,7 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
     return selected
 
 
-def check_run_gates(
+def hold_variant_to_gates(
     frame: RunEvalRecord, tally: VariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
 ) -> tuple[GateState, ...]:
     """Each gate that is written, `but` for some, with what was reached, and the samples that keep it from passing.
@@ -297,7 +298,9 @@ def check_run_gates(
     for name, least, mean in reached:
         reaches, short = None if mean is None else mean >= least, None
         if not reaches:
-            short = find_short_samples(tally, name, least, name_samples, count_borderline=frame.count_borderline)
+            short = find_compared_samples_short_of_gate(
+                tally, name, least, name_samples, count_borderline=frame.count_borderline
+            )
         measured_mean = None if mean is None else float(mean)
         states.append(GateState(gate=name, min=float(least), mean=measured_mean, passed=reaches, short=short))
     return tuple(states)

@@ -19,7 +19,7 @@ from evenhand.compare.decision import (
 from evenhand.compare.facts import GATE_TOLERANCE
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.means import mean_interval
-from evenhand.wording import format_gate, format_plural, format_score, join_names, round_for_json
+from evenhand.wording import format_plural, format_score, join_names, round_for_json, word_gate
 
 LOWEST_COMPOSITE, HIGHEST_COMPOSITE = 1.0, 5.0  # The ends of the composite's scale: a mean is never off it.
 
@@ -81,16 +81,14 @@ def describe_forced_comparison(forced: ForcedComparison) -> tuple[str, tuple[str
 
 def _describe_layer_gates(one: SingleVariant) -> str:
     failed = [
-        f"{format_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
+        f"{word_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
         f"gate {format_score(state.min, beside=state.min)})"
         for state in one.layer_gates
         if not state.passed
     ]
     if failed:
         return f"Below the gate: {join_names(failed)}"
-    return (
-        f"All gates passed: {join_names(map(format_gate, one.layer_means))}" if one.layer_means else "It has no gates"
-    )
+    return f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
 
 
 def _describe_single_mean(one: SingleVariant) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions.reading import read_assertions, read_checks
+from evenhand.assertions.reading import read_assertions, read_named_assertions
 from evenhand.errors import (
     EvalError,
     Fault,
@@ -150,7 +150,7 @@ class _EvalReader:
 
     def read_eval_assertions(self) -> dict[str, Any]:
         """What is checked by rule: the checks that samples may name, and the assertions on every output."""
-        checks = read_checks(self.fields, self.folder) if "checks" in self.fields else {}
+        checks = read_named_assertions(self.fields, self.folder) if "checks" in self.fields else {}
         node, path = self.fields.node("assertions"), ("assertions",)
         assertions = () if node is None else read_assertions(node, self.folder, self.faults, path, checks)
         return {"assertions": assertions, "checks": checks}

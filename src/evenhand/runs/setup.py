@@ -15,12 +15,12 @@ from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
-from evenhand.files.python_functions import add_import_folder
+from evenhand.files.python_functions import add_python_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
-from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unpaired_run
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unaskable_run_pairs
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json, write_run_eval_record
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
@@ -119,7 +119,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": eval_question_rubric(kind) for kind in kinds}}
     judges = _open_run_judges(eval, connections) if rubrics else ()
     if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
-        refuse_unpaired_run(judges, eval.how, tuple(eval.variants))
+        refuse_unaskable_run_pairs(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
@@ -158,7 +158,7 @@ def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel
     faults: list[Fault] = []
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
         if name.startswith("python:"):
-            add_import_folder(eval.folder)
+            add_python_import_folder(eval.folder)
         try:
             own, make = eval.judge_objects.get(name), EmbeddedModel if name == EMBEDDED else None
             judges.append(connections.open(name, make) if own is None else connections.adopt(own))

@@ -23,7 +23,7 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
-from evenhand.runs.execute import RunWorker, find_run_secrets
+from evenhand.runs.execute import RunWorker, collect_run_keys_to_hide
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
 from evenhand.runs.setup import build_run_setup
@@ -73,7 +73,7 @@ async def judge_and_score_output(
         book = cast("RunRecorder", notes)
         async with open_variant_output_makers(eval.variants, connections, os.environ, 1) as makers:
             memory = ReplyCache(book, connections.price, fresh=True)
-            secrets = find_run_secrets(eval, os.environ)
+            secrets = collect_run_keys_to_hide(eval, os.environ)
             await RunWorker(setup, book, memory, makers, os.environ, secrets).score_sample(sample, 0, 0)
     frame = cast("Json", setup.describe_setup()["frame"])
     return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
