@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         OutputError,
         RefusedError,
         RubricError,
+        RunLostError,
         StoreError,
     )
     from evenhand.evals.eval_definition import Eval
@@ -65,6 +66,7 @@ _HOMES = {
         "OutputError",
         "RefusedError",
         "RubricError",
+        "RunLostError",
         "StoreError",
     ),
     "evals.eval_definition": ("Eval",),
@@ -120,6 +122,7 @@ __all__ = [
     "Review",
     "Rubric",
     "RubricError",
+    "RunLostError",
     "RunOptions",
     "RunResult",
     "Sample",

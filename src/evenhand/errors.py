@@ -80,6 +80,10 @@ class StoreError(InputError):
     """Runs that cannot be kept or read: the disk, the database, who holds it."""
 
 
+class RunLostError(StoreError):
+    """Another process has taken a run over: what this one writes of it is refused, but for replies that were paid."""
+
+
 class JudgeError(InputError):
     """A judge that cannot be asked: its name, its key, its record."""
 

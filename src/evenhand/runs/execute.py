@@ -15,7 +15,7 @@ from typing import Literal
 from evenhand.assertions.assertion import Assertion, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
-from evenhand.errors import BudgetError, OutputError
+from evenhand.errors import BudgetError, OutputError, RunLostError
 from evenhand.evals.eval_definition import Eval, RecheckedSamples
 from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
@@ -157,6 +157,9 @@ async def _score_run_pieces(
             if task is None or task.cancelling():
                 raise
             continue  # A call of it was waiting for its turn when the run was stopped.
+        except RunLostError:  # The writer says so too when it is closed; until then, replies under way are kept.
+            course.stop_run()
+            return
         course.failed += kept.count("unscored")
         if "abandoned" not in kept:
             course.done += 1
