@@ -57,7 +57,7 @@ class FunctionModel:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
-                raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s") from None
+                raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s", late=True) from None
             task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0:
                 raise  # We are being stopped: it is not the function that says so of itself.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
-from evenhand.errors import BudgetError, ModelError
+from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.rubric import IdentityCache
@@ -67,6 +67,7 @@ class ReplyCache:
     fresh: bool = False
     turns: RunBudgetQueue = field(default_factory=RunBudgetQueue)
     spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
+    silent: CircuitOpenError | None = None  # Set once a model is asked no more: the same.
     _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     _has_forgotten: bool = False
 
@@ -97,6 +98,16 @@ class ReplyCache:
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
+
+    @property
+    def asks_no_more(self) -> bool:
+        """Whether nothing more should be started: the budget is spent, or a model stays silent."""
+        return self.spent is not None or self.silent is not None
+
+    def note_end_of_asking(self, error: EvenhandError) -> None:
+        """Remember an error after which nothing more should be started."""
+        self.spent = error if isinstance(error, BudgetError) else self.spent
+        self.silent = error if isinstance(error, CircuitOpenError) else self.silent
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
@@ -129,9 +140,8 @@ class ReplyCache:
                 self._rename_dropped_call(key)
             await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
-            if isinstance(error, BudgetError):
-                self.spent = error
-            else:
+            self.note_end_of_asking(error)
+            if not isinstance(error, BudgetError):
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
                 await self.book.writer.put("calls", failed)

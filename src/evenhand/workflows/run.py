@@ -246,7 +246,7 @@ def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: Rechecke
         return "", False
     if course.stopping and not course.complete:
         return STOPPED_BY_HAND, False
-    return str(memory.spent or ""), memory.spent is not None
+    return str(memory.spent or memory.silent or ""), memory.spent is not None
 
 
 def _begin_run_progress(
