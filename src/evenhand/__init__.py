@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         OutputError,
         RefusedError,
         RubricError,
-        RunLostError,
         StoreError,
     )
     from evenhand.evals.eval_definition import Eval
@@ -66,7 +65,6 @@ _HOMES = {
         "OutputError",
         "RefusedError",
         "RubricError",
-        "RunLostError",
         "StoreError",
     ),
     "evals.eval_definition": ("Eval",),
@@ -122,7 +120,6 @@ __all__ = [
     "Review",
     "Rubric",
     "RubricError",
-    "RunLostError",
     "RunOptions",
     "RunResult",
     "Sample",

@@ -35,6 +35,8 @@ _LISTING_SECONDS = 10.0
 _MOST_LISTED = 200
 _REQUEST_IDS = ("x-request-id", "request-id")
 _SMALL = 2**20  # aiohttp wants larger bodies as a file.
+LOGPROBS_SIZE = 10  # Times that an answer may be as large where the likely tokens at every place are asked for.
+_QUICK_BODY = 20_000  # Bytes that are read at once; a larger answer is read in a thread.
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,11 @@ class RemoteModel:
         finally:
             server.gate.leave()
         absent = not server.answered
-        outcome = self._outcome(answer, course)
-        if not isinstance(answer, HttpFailure):
+        if isinstance(answer, HttpAnswer) and len(answer.body) > _QUICK_BODY:
+            outcome = await asyncio.to_thread(self._outcome, answer, course)
+        else:
+            outcome = self._outcome(answer, course)
+        if not isinstance(answer, HttpFailure) or answer.kind == "large":
             breaker.note_answer()
         elif answer.kind != "final" and (probe or answer.kind != "late" or course.had_full_time):
             breaker.note_failure(answer.why, probe=probe, absent=absent and answer.kind == "unreached")
@@ -185,7 +190,8 @@ class RemoteModel:
         course.sent = now
         seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
         course.had_full_time = seconds == limits.attempt_seconds
-        return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds)
+        times = LOGPROBS_SIZE if course.request.settings.top_logprobs else 1
+        return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
 
     def _outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
         line = self._line
@@ -276,7 +282,14 @@ class HttpClient:
     _closed: bool = False
 
     async def exchange(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        seconds: float,
+        *,
+        times_as_large: int = 1,
     ) -> HttpAnswer | HttpFailure:
         """The answer to a request. Problems are values: an exception would carry the request, and so the key."""
         if self._closed:
@@ -291,14 +304,14 @@ class HttpClient:
             data = body if body is None or len(body) < _SMALL else io.BytesIO(body)
             sending = self._session.request(method, url, data=data, headers=headers, allow_redirects=False)
             async with asyncio.timeout(seconds), sending as response:
-                parts, size = [], 0
+                parts, size, most = [], 0, self.largest * times_as_large
                 # Counted as it is unpacked, so that a small file cannot fill the memory.
                 while part := await response.content.readany():
                     parts.append(part)
                     size += len(part)
-                    if size > self.largest:
+                    if size > most:
                         response.close()
-                        return HttpFailure(f"the answer is larger than the {self.largest:,} bytes allowed", "final")
+                        return HttpFailure(f"the answer is larger than the {most:,} bytes allowed", "large")
                 return HttpAnswer(response.status, response.headers, b"".join(parts))
         except (aiohttp.ClientError, OSError, ValueError, RuntimeError, EOFError) as problem:
             return _explain_http_error(problem, seconds)

@@ -16,7 +16,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, literal_column, select, update
 
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.store.queries import RUN_KIND, StoredKind
@@ -26,7 +26,7 @@ from evenhand.store.tables import CLAIMS, HOLDS, RUNS
 BEAT_SECONDS = 10.0
 HOLDER_TIMEOUT = 60.0  # Seconds without a beat after which a process of another machine counts as dead.
 # The clock of the database, in seconds: those of two machines may differ. With SQLite it is that of this machine.
-_DATABASE_CLOCKS = {
+_DATABASE_CLOCKS: dict[str, ColumnElement[float]] = {
     "postgresql": literal_column("CAST(extract(epoch FROM clock_timestamp()) AS double precision)"),
     "sqlite": literal_column("((julianday('now') - 2440587.5) * 86400.0)"),
 }

@@ -216,8 +216,8 @@ async def _execute_stored_run(
             stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
-                book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
-                memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
+                book = RunRecorder(store, writer, hold, read_clock_timestamp)
+                memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
                 worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
                 async with watch(course, lambda: connections.spent):
                     try:
