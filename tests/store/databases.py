@@ -63,7 +63,7 @@ def execute_statement(database: str, statement: str) -> None:
     if "://" in database:
         told(database, statement)
         return
-    with closing(sqlite3.connect(Path(database) / "store.sqlite", timeout=30)) as connection, connection:
+    with closing(sqlite3.connect(Path(database) / "store.sqlite", timeout=2)) as connection, connection:
         connection.execute(statement)
 
 

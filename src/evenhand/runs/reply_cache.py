@@ -139,7 +139,7 @@ class ReplyCache:
     async def _claim_or_find_reply(self, key: str) -> Row | None:
         """Claim a question for this run; None once it is claimed, else the reply that another run got meanwhile."""
         claims, hold = self.book.store.claims, self.book.hold
-        while not await asyncio.to_thread(claims.claim_reply, key, hold):
+        while not claims.claim_reply(key, hold):  # At once, so that questions are asked in their order.
             if self.is_stopping():
                 raise asyncio.CancelledError
             await asyncio.sleep(CLAIM_SECONDS)

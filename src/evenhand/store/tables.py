@@ -51,12 +51,12 @@ HOLDS = Table(
     *_sql_table_columns(Double, "beat"),  # When its process last gave a sign of life, in seconds of the database.
 )
 
-# Questions that a run is asking now, so that no other run asks them too.
+# Questions that a run is asking now, so that no other run asks them too. Few at a time: no index by run.
 CLAIMS = Table(
     "reply_claims",
     METADATA,
     *_key_columns(TEXT, "key"),
-    Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
 )
 
 SAMPLES = Table(

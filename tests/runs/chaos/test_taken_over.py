@@ -1,6 +1,8 @@
 """A run belongs to the process that beats for it; one that fell silent is taken over, and loses cleanly."""
 
 import signal
+import sqlite3
+import subprocess
 from pathlib import Path
 
 from evenhand.store.store import Store
@@ -44,8 +46,7 @@ def test_whoever_was_taken_over_says_so_and_keeps_its_paid_replies(tmp_path: Pat
         judges.hold()
         with started_elsewhere(tmp_path, "run", "eval.yaml", "--json", place=database) as slept:
             wait_until(lambda: judges.asked.total() == UNDER_WAY)
-            slept.send_signal(signal.SIGSTOP)
-            silence_run(database, 61)
+            _put_to_sleep(slept, database)
             judges.go_on()
             winner = run(
                 tmp_path, "run", "eval.yaml", "--resume", "--json", environ={"EVENHAND_DATABASE_URL": database}
@@ -63,6 +64,18 @@ def test_whoever_was_taken_over_says_so_and_keeps_its_paid_replies(tmp_path: Pat
     assert asked.total() >= everything.total() + UNDER_WAY
     assert kept.finished() == asked  # What was paid for twice is kept twice.
     assert {len(kept.results())} == {SAMPLES * 2 * len(VARIANTS)}
+
+
+def _put_to_sleep(process: "subprocess.Popen[str]", database: str) -> None:
+    """Stop a process for more than a minute, at a moment when it is not writing to a file."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        try:
+            silence_run(database, 61)
+        except sqlite3.OperationalError:
+            process.send_signal(signal.SIGCONT)
+        else:
+            return
 
 
 def _is_held(database: str) -> bool:

@@ -166,5 +166,4 @@ CREATE INDEX ix_results_subject_variant ON results (subject, variant);
 CREATE INDEX ix_calls_run_position ON calls (run, position);
 CREATE UNIQUE INDEX ix_contests_key ON contests ("key");
 CREATE INDEX ix_runs_guests ON runs (id) WHERE imported = 'guest';
-CREATE INDEX ix_reply_claims_run ON reply_claims (run);
 COMMIT;

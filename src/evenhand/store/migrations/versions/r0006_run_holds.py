@@ -26,6 +26,5 @@ def upgrade() -> None:
         sa.Column("key", TEXT, primary_key=True),
         sa.Column("run", TEXT, sa.ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
     )
-    op.create_index("ix_reply_claims_run", "reply_claims", ["run"])
     clock = CLOCKS[op.get_bind().dialect.name]
     op.execute(f"INSERT INTO run_holds SELECT id, 1, {clock} FROM runs WHERE state = 'running'")
