@@ -17,7 +17,7 @@ from typing import TypeVar
 from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError, StoreError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
-from evenhand.model.rubric import IdentityCache
+from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
@@ -29,7 +29,7 @@ CLAIM_SECONDS = 0.2  # Between two looks whether another run, which asks the sam
 _FREE_TO_ASK = (EMBEDDED, "replay:")  # Nobody pays for them: each run asks for itself.
 REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run would not fit.
 # Digests of schemas: all questions about a rubric share one, as long as half of them.
-_SCHEMA_DIGESTS: IdentityCache[str] = IdentityCache()
+_SCHEMA_DIGESTS: RubricIdentityCache[str] = RubricIdentityCache()
 
 
 A = TypeVar("A")
