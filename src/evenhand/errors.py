@@ -80,6 +80,10 @@ class StoreError(InputError):
     """Runs that cannot be kept or read: the disk, the database, who holds it."""
 
 
+class RunLostError(StoreError):
+    """Another process has taken a run over: what this one writes of it is refused, but for replies that were paid."""
+
+
 class JudgeError(InputError):
     """A judge that cannot be asked: its name, its key, its record."""
 
@@ -93,7 +97,15 @@ class ModelError(EvenhandError):
 
 
 class BusyError(ModelError):
-    """A later try may help: the server is overloaded, was cut off or is too slow."""
+    """A later try may help: the server is overloaded, was cut off or is too slow; `late` where time ran out."""
+
+    def __init__(self, message: str, *, late: bool = False) -> None:
+        super().__init__(message)
+        self.late = late
+
+
+class CircuitOpenError(BusyError):
+    """A model that gave no answer several times in a row is asked no more; once it is up again, a new run asks it."""
 
 
 class RefusedError(ModelError):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.store.queries import process_holder_name
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.runs.stored import keep_run

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from evenhand.errors import BusyError, ModelError, RefusedError
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.requests import ModelSettings
 from tests.models.server import (
     FAST,
     KEY,
@@ -191,8 +192,20 @@ def test_a_giant_answer_is_not_read_to_its_end(behaviour: Behaviour) -> None:
     """Unpacked size counts, and reading stops at the limit."""
     limits = Limits(largest_reply=20_000, attempt_seconds=5.0, retries=0)
 
-    with pytest.raises(RefusedError, match="larger than the 20,000 bytes allowed"):
+    with pytest.raises(RefusedError, match="larger than the 20,000 bytes allowed") as caught:
         ask(behaviour, limits=limits)
+    assert not caught.value.always  # The next answer may be smaller.
+
+
+def test_an_answer_may_have_a_megabyte_and_ten_where_likely_tokens_come_with_it() -> None:
+    """Twenty likely tokens at every place take more room than the text."""
+    large = answers(200, chat("x" * 1_000_000))
+
+    with pytest.raises(RefusedError, match="larger than the 1,000,000 bytes allowed"):
+        ask(large)
+    reply, _ = ask(large, request=question(settings=ModelSettings(top_logprobs=3)))
+
+    assert len(reply.text) == 1_000_000
 
 
 def test_nobody_there_is_said_at_once() -> None:

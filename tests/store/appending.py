@@ -3,7 +3,7 @@
 import sys
 from itertools import count
 
-from evenhand.store.queries import process_holder_name
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from tests.store.rows import CONTEST, event_row
 

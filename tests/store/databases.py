@@ -4,11 +4,12 @@ import os
 import pwd
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -55,6 +56,20 @@ def told(address: str, statement: str) -> None:
     """Run one statement on a server, past everything that is tested."""
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(statement.encode())
+
+
+def execute_statement(database: str, statement: str) -> None:
+    """Run one statement on a store of either kind."""
+    if "://" in database:
+        told(database, statement)
+        return
+    with closing(sqlite3.connect(Path(database) / "store.sqlite", timeout=2)) as connection, connection:
+        connection.execute(statement)
+
+
+def silence_run(database: str, seconds: float) -> None:
+    """Have the holders of all runs be silent for so long already."""
+    execute_statement(database, f"UPDATE run_holds SET beat = beat - {seconds}")
 
 
 def free_port() -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore, seal_stored_contest_summary
-from evenhand.store.queries import process_holder_name
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from tests.store.rows import CONTEST, contest_row, event_row
 
@@ -30,7 +30,7 @@ def store(database: str) -> Iterator[Store]:
 @pytest.fixture
 def neighbour() -> Iterator[str]:
     """Another process of this machine, as it would hold a contest."""
-    code = "from evenhand.store import queries as locks; print(locks.process_holder_name(), flush=True); input()"
+    code = "from evenhand.store import run_holds as locks; print(locks.process_holder_name(), flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().strip()

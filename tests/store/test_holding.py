@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -12,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.errors import StoreError
-from evenhand.store import store as _store
-from evenhand.store.queries import process_holder_name
+from evenhand.errors import RunLostError, StoreError
+from evenhand.store import run_holds
 from evenhand.store.rows import RowBatch
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
-from tests.store.rows import RUN, call_row, result_row, run_row
+from tests.store.databases import execute_statement, silence_run
+from tests.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
+from tests.warm.processes import wait_until
 
 NOW = datetime(2026, 11, 16, 5, 12, 39, tzinfo=UTC)
 
@@ -85,26 +88,101 @@ def test_a_killed_child_that_nobody_has_buried_holds_nothing(store: Store) -> No
     child.communicate()
 
 
-@pytest.mark.parametrize(("seconds", "refused"), [(59, True), (61, False)])
-@pytest.mark.parametrize(
-    "batch", [RowBatch(calls=[call_row(at=NOW.isoformat())]), RowBatch(results=[result_row(at=NOW.isoformat())])]
-)
-def test_a_run_on_another_machine_is_held_while_it_writes(
-    store: Store, batch: RowBatch, seconds: int, refused: bool
+@pytest.mark.parametrize(("seconds", "refused"), [(50, True), (61, False)])
+def test_a_run_on_another_machine_is_held_while_it_beats(
+    store: Store, database: str, seconds: int, refused: bool
 ) -> None:
-    """Nobody can see from here whether it lives; a minute of silence counts as death."""
-    store.begin_run(run_row(holder="elsewhere:1:1"))
-    store.write_rows(batch)
-    now = NOW + timedelta(seconds=seconds)
+    """Nobody can see from here whether it lives; a minute without a beat counts as death, whatever it has written."""
+    store.begin_run(run_row(holder="elsewhere:1:1", started="2001-01-01T00:00:00+00:00"))
+    silence_run(database, seconds)
 
-    held = store.is_run_held(store.find_run(RUN), now=now)
+    held = store.is_run_held(store.find_run(RUN))
 
     assert held is refused
     if refused:
         with pytest.raises(StoreError, match="another process is at work"):
-            store.hold_run(RUN, process_holder_name(), now=now)
+            store.hold_run(RUN, process_holder_name())
+        with pytest.raises(StoreError, match="a process is at work"):
+            store.delete_run(RUN)
     else:
-        store.hold_run(RUN, process_holder_name(), now=now)
+        store.hold_run(RUN, process_holder_name())
+
+
+def test_another_machine_of_the_same_name_is_another_machine(store: Store, database: str) -> None:
+    """Two containers may share a name; a number of a process of one says nothing in the other."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    store.begin_run(run_row(holder=f"{socket.gethostname()}:abcdef:{dead.pid}:1"))
+
+    beating = store.is_run_held(store.find_run(RUN))
+    silence_run(database, 61)
+
+    assert (beating, store.is_run_held(store.find_run(RUN))) == (True, False)
+
+
+def test_whoever_was_taken_over_writes_nothing_but_what_was_paid_for(store: Store, database: str) -> None:
+    """Its results, samples and state are refused; replies and outputs are kept beside those of the new holder."""
+    lost = store.begin_run(run_row(holder="elsewhere:1:1"))
+    silence_run(database, 61)
+    held = store.hold_run(RUN, process_holder_name())
+    store.write_rows(RowBatch(calls=[call_row(0)], made=[made_row(0)]), hold=held)
+    late = RowBatch(
+        samples=[sample_row(0)],
+        results=[result_row(0)],
+        calls=[
+            call_row(0, at="2026-11-16T05:12:50+00:00"),
+            call_row(1),
+            call_row(2, failed="busy", reply=None, kept="none"),
+        ],
+        made=[made_row(0, content='{"text":"late"}'), made_row(1)],
+        drop=[{"run": RUN, "key": key("call", 0), "reply": None, "kept": "none"}],
+    )
+
+    with pytest.raises(RunLostError, match=f"another process has taken over run {RUN}"):
+        store.write_rows(late, hold=lost)
+    with pytest.raises(RunLostError, match="the replies that were paid for here are kept"):
+        store.release_run(RUN, "finished", "2026-11-16T07:00:00+00:00", None, hold=lost)
+
+    assert (lost.token, held.token) == (1, 2)
+    assert store.find_run(RUN)["state"] == "running"
+    assert ([*store.samples(RUN)], [*store.results(RUN)]) == ([], [])
+    assert {row["key"]: row["reply"] for row in store.calls(RUN)} == {
+        key("call", 0): '{"text":"7"}',
+        f"{key('call', 0)} 2026-11-16T05:12:50+00:00": '{"text":"7"}',
+        key("call", 1): '{"text":"7"}',
+    }
+    assert {row["key"]: row["content"] for row in store.list_outputs(RUN)} == {
+        key("made", 0): '{"text":"out"}',
+        key("made", 1): '{"text":"out"}',
+    }
+
+
+def test_whose_run_was_deleted_is_told_so(store: Store, database: str) -> None:
+    """The sentence of a foreign key would help nobody."""
+    lost = store.begin_run(run_row(holder="elsewhere:1:1"))
+    silence_run(database, 61)
+    store.delete_run(RUN)
+
+    with pytest.raises(RunLostError, match=f"run {RUN} is gone .it was deleted while this process gave no sign"):
+        store.write_rows(RowBatch(calls=[call_row(0)]), hold=lost)
+
+
+def test_a_heartbeat_needs_nobody_and_says_when_the_run_is_lost(
+    store: Store, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread of its own: the one that works may wait for minutes."""
+    monkeypatch.setattr(run_holds, "BEAT_SECONDS", 0.01)
+    hold = store.begin_run(run_row(holder="elsewhere:1:1"))
+    silence_run(database, 61)
+    lost = threading.Event()
+
+    with store.beat_for_run(hold, lost.set):
+        wait_until(lambda: store.is_run_held(store.find_run(RUN)))
+        was_lost = lost.is_set()
+        execute_statement(database, "UPDATE run_holds SET token = token + 1")
+        assert lost.wait(60)
+
+    assert not was_lost
 
 
 def test_of_many_that_reach_for_a_run_one_gets_it(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
@@ -138,7 +216,7 @@ def test_nobody_writes_between_the_look_and_the_hold(tmp_path: Path, monkeypatch
         others.append(str(caught.value))
         return False
 
-    monkeypatch.setattr(_store, "is_run_row_held", look)
+    monkeypatch.setattr(run_holds, "is_run_row_held", look)
     with Store.open(tmp_path, {}) as store:
         store.begin_run(run_row(holder="elsewhere:1:1"))
         store.hold_run(RUN, process_holder_name())

@@ -20,7 +20,7 @@ from evenhand.store.database import (
 )
 from evenhand.store.store import Store
 from evenhand.store.tables import BASELINES, COLUMNS, LABELS, METADATA, RESULTS, RUNS, SCHEMA_VERSION, VERSIONS
-from tests.store.databases import told
+from tests.store.databases import execute_statement
 from tests.store.rows import (
     CONTEST,
     RUN,
@@ -185,7 +185,7 @@ def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: P
 def test_a_store_of_a_newer_evenhand_is_refused(database: str) -> None:
     """Reading it by old rules could lose what the new ones keep."""
     Store.open(database, {}).close()
-    _tell(database, "UPDATE evenhand_version SET version_num = '9999'")
+    execute_statement(database, "UPDATE evenhand_version SET version_num = '9999'")
 
     with pytest.raises(StoreError, match=r"was written by a newer Evenhand .schema 9999, this one knows"):
         Store.open(database, {})
@@ -194,7 +194,7 @@ def test_a_store_of_a_newer_evenhand_is_refused(database: str) -> None:
 def test_a_database_of_something_else_is_left_alone(database: str, tmp_path: Path) -> None:
     """A table called runs may be anybody's."""
     tmp_path.joinpath("store").mkdir()
-    _tell(database, "CREATE TABLE runs (id integer)")
+    execute_statement(database, "CREATE TABLE runs (id integer)")
 
     with pytest.raises(StoreError, match="has a table 'runs' that is not of Evenhand"):
         Store.open(database, {})
@@ -216,13 +216,3 @@ def test_alembic_is_loaded_for_a_migration_only(tmp_path: Path) -> None:
 def _without_mark(row: Row) -> Row:
     """0005 brought the mark of imported runs; a run from before has none."""
     return {name: value for name, value in row.items() if name != "imported"}
-
-
-def _tell(database: str, statement: str) -> None:
-    if "://" in database:
-        told(database, statement)
-        return
-    connection = sqlite3.connect(Path(database) / "store.sqlite")
-    connection.execute(statement)
-    connection.commit()
-    connection.close()

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store.rows import RowBatch, StoreWriter
+from evenhand.store.run_holds import RunHold
 from evenhand.store.store import Store
 from tests.store.rows import RUN, call_row, key, result_row, run_row, sample_row
 
@@ -22,11 +23,11 @@ class Watched(Store):
     may_write = threading.Event()
     failure: Exception | None = None
 
-    def write_rows(self, batch: RowBatch) -> None:
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> None:
         assert self.may_write.wait(30)
         if self.failure is not None:
             raise self.failure
-        super().write_rows(batch)
+        super().write_rows(batch, hold=hold)
         self.written += 1
 
 

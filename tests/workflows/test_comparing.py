@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import InputError, StoreError
-from evenhand.store.queries import process_holder_name
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows import compare
 from evenhand.workflows.compare import CompareTerms

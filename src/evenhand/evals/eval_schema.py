@@ -147,6 +147,7 @@ HOW_FIELDS: dict[str, tuple[Literal["options", "settings", "limits"], str, Json]
     "deadline": ("options", "number", _ABOVE_0),
     "timeout": ("limits", "number", _ABOVE_0),
     "retries": ("limits", "integer", _FROM_0),
+    "largest_reply": ("limits", "integer", _COUNT),
     "requests_per_minute": ("limits", "number", _ABOVE_0),
     "tokens_per_minute": ("limits", "number", _ABOVE_0),
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Generic
 
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
@@ -87,6 +88,11 @@ async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> li
     return [await waiting[0]] if len(waiting) == 1 else await asyncio.gather(*waiting)
 
 
+QUICK_REPLY = 2_000  # Characters that are read at once; more are read in a thread, so that nobody waits for it.
+LONGEST_REPLY = 200_000  # Characters that are read at all: some 50,000 tokens, thinking included.
+_READER = ThreadPoolExecutor(1, thread_name_prefix="evenhand-reader")
+
+
 @dataclass(slots=True)
 class DialogueDriver:
     """Runs the dialogues of one judge and keeps every call; after its deadline nothing more is waited for."""
@@ -103,11 +109,14 @@ class DialogueDriver:
         requests = next(dialogue)
         while True:
             replies = await await_judges_in_order(list(map(self._ask, requests)))
-            try:
-                requests = dialogue.send(replies)
-            except StopIteration as done:
-                result: R = done.value
-                return result
+            if sum(len(one.text) for one in replies if isinstance(one, Reply)) > QUICK_REPLY:
+                # One after another: several at once would only take the time from the loop.
+                told = await asyncio.get_running_loop().run_in_executor(_READER, _advance_dialogue, dialogue, replies)
+            else:
+                told = _advance_dialogue(dialogue, replies)
+            if isinstance(told, _FinishedDialogue):
+                return told.result
+            requests = told
 
     async def _ask(self, request: Request) -> Reply | NoReply:
         reply: Reply | NoReply
@@ -123,7 +132,26 @@ class DialogueDriver:
             late = "" if self.deadline is None else f" of {self.deadline:g} s"
             reply = NoReply(why=f"missed its deadline{late}")
         self.calls.append(JudgeCall(self.model.name, request, reply))
+        if isinstance(reply, Reply) and len(reply.text) > LONGEST_REPLY:
+            return NoReply(why=f"its reply has {len(reply.text):,} characters: {LONGEST_REPLY:,} are read at most")
         return reply
+
+
+@dataclass(frozen=True, slots=True)
+class _FinishedDialogue(Generic[R]):
+    """What a dialogue has come to."""
+
+    result: R
+
+
+def _advance_dialogue(
+    dialogue: Dialogue[R], replies: Sequence[Reply | NoReply]
+) -> tuple[Request, ...] | _FinishedDialogue[R]:
+    """What a dialogue asks next, or its result: no thread can hand on a StopIteration."""
+    try:
+        return dialogue.send(replies)
+    except StopIteration as done:
+        return _FinishedDialogue(done.value)
 
 
 FALLBACK_REPLIES = 5  # Replies per question where logprobs were wanted and the server gives none.

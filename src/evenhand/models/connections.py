@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.files.python_functions import hash_python_function, read_python_object_version
 from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
+from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.function_model import (
     FunctionModel,
     GgufModel,
@@ -66,6 +67,7 @@ class Connections:
         self._http: HttpClient | None = None
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
+        self._breakers: list[CircuitBreaker] = []
         self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
@@ -117,7 +119,9 @@ class Connections:
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
                 server = self._find_server(parse_url_origin(meant.base))
-                model = RemoteModel(meant, ServerLink(self._http, server, self._limits, self._clock, self._secrets))
+                breaker = self._new_breaker(name)
+                line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets)
+                model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
         return self._models[name]
 
@@ -138,6 +142,8 @@ class Connections:
         self._is_shut = True
         for server in self._servers.values():
             server.gate.shut()
+        for breaker in self._breakers:
+            breaker.shut()
 
     @property
     def spent(self) -> Spending:
@@ -171,7 +177,10 @@ class Connections:
         if self._recorder is not None:
             middleware.insert(0, partial(self._recorder.ask_and_record_reply, model.name))
         if isinstance(model, FunctionModel):
-            middleware.append(self._find_server(model.name).gate.limit_requests)
+            middleware += [
+                self._find_server(model.name).gate.limit_requests,
+                self._new_breaker(model.name).refuse_when_open,
+            ]
         return ChainedModel(model, middleware)
 
     def _find_server(self, origin: str) -> ServerState:
@@ -187,6 +196,10 @@ class Connections:
             if self._is_shut:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
+
+    def _new_breaker(self, name: str) -> CircuitBreaker:
+        self._breakers.append(CircuitBreaker(name, self._limits.attempt_seconds, self._clock))
+        return self._breakers[-1]
 
     def _read_record(self, path: Path) -> ReplyRecord:
         if path not in self._records:

@@ -28,6 +28,7 @@ from evenhand.models.requests import Reply, Request, read_provider_object, read_
 from evenhand.models.server_answers import AcceptedParameters
 
 ModelFunction = Callable[[Request], object]
+QUICK_TEXT = 20_000  # Characters that are looked through at once; more in a thread.
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ class FunctionModel:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
-                raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s") from None
+                raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s", late=True) from None
             task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0:
                 raise  # We are being stopped: it is not the function that says so of itself.
@@ -67,11 +68,17 @@ class FunctionModel:
             # A server behind the function that is down may be up again; a fault in the function stays one.
             raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
         took = time.monotonic() - began
-        if isinstance(answer, Reply) and isinstance(answer.text, str):
-            answer = hide_keys_in_reply(answer, self._secrets)
-            return answer if answer.seconds or answer.recorded else replace(answer, seconds=took)
+        told = answer.text if isinstance(answer, Reply) else answer
+        if isinstance(told, str) and len(told) > self._limits.largest_reply:
+            most = self._limits.largest_reply
+            raise RefusedError(f"{self.name}: the reply is longer than the {most:,} characters allowed")
         if isinstance(answer, str):
-            return Reply(text=self._secrets.remove_keys(answer), stop="end", model=self.name, seconds=took)
+            answer = Reply(text=answer, stop="end", model=self.name, seconds=took)
+        if isinstance(answer, Reply) and isinstance(answer.text, str):
+            reply = answer if answer.seconds or answer.recorded else replace(answer, seconds=took)
+            if len(reply.text) > QUICK_TEXT:
+                return await asyncio.to_thread(hide_keys_in_reply, reply, self._secrets)
+            return hide_keys_in_reply(reply, self._secrets)
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
 
 

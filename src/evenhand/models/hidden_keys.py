@@ -17,6 +17,7 @@ KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
 
 _PIECE = 8  # So many characters in a row of a key give too much of it away.
 _LONGEST = 2000
+_TRANSLATED_AT_ONCE = 50_000  # Letters.
 _LOOKS_LIKE_A_KEY = re.compile(
     r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
       | \b(?:AIza|AKIA)[\w-]{8,}
@@ -79,7 +80,9 @@ class Secrets:
             return text
         forms = _list_key_forms(tuple(key for key in self.list_keys() if len(key) >= _PIECE))
         joined = "".join(text.split())  # Far quicker than a pattern that allows for breaks everywhere.
-        joined = joined if joined.isascii() else joined.translate(_WITHOUT_UNSEEN)
+        if not joined.isascii():  # In parts: between two of them others have their turn.
+            parts = (joined[at : at + _TRANSLATED_AT_ONCE] for at in range(0, len(joined), _TRANSLATED_AT_ONCE))
+            joined = "".join(part.translate(_WITHOUT_UNSEEN) for part in parts)
         if "\\" in joined:
             joined += re.sub(r"\\[nrt]", "", joined)
         for form in forms:

@@ -26,7 +26,7 @@ class Limits:
     concurrency: int = 50
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
-    largest_reply: int = 10_000_000
+    largest_reply: int = 1_000_000  # Bytes of an answer, before any of it is read.
 
     def __post_init__(self) -> None:
         for name in ("attempt_seconds", "total_seconds", "concurrency", "largest_reply"):

@@ -13,6 +13,7 @@ import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.models import anthropic_format, openai_format
+from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.hidden_keys import Secrets, hide_keys_in_reply
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress
@@ -34,6 +35,8 @@ _LISTING_SECONDS = 10.0
 _MOST_LISTED = 200
 _REQUEST_IDS = ("x-request-id", "request-id")
 _SMALL = 2**20  # aiohttp wants larger bodies as a file.
+LOGPROBS_SIZE = 10  # Times that an answer may be as large where the likely tokens at every place are asked for.
+_QUICK_BODY = 20_000  # Bytes that are read at once; a larger answer is read in a thread.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class ServerLink:
 
     http: HttpClient
     server: ServerState
+    breaker: CircuitBreaker
     limits: Limits
     clock: Clock
     secrets: Secrets
@@ -58,6 +62,7 @@ class _RequestAttempts:
     sent: float = 0.0  # When the last attempt was: what a reply takes is counted from here.
     attempts: int = 0
     retries: int = 0
+    had_full_time: bool = True  # Whether the last attempt had all the time that one may have.
 
 
 class RemoteModel:
@@ -125,23 +130,25 @@ class RemoteModel:
         return server.offers
 
     async def _attempt(self, course: _RequestAttempts, sent: bytes) -> Reply | ServerProblem:
-        server, limits, clock = self._line.server, self._line.limits, self._line.clock
-        mark = await server.gate.enter(again=course.attempts > 0)
+        server, breaker, clock = self._line.server, self._line.breaker, self._line.clock
+        mark, probe = await self._enter_server(course)
         try:
-            if server.requests:
-                await server.requests.wait()
-            if server.tokens:
-                await server.tokens.wait(estimate_input_tokens(course.request))
-            now = clock.now()
-            if not course.attempts:
-                course.began = now
-            course.attempts += 1
-            course.sent = now
-            seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
-            answer = await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds)
+            answer = await self._send(course, sent)
+        except BaseException:
+            if probe:
+                breaker.abandon_probe()
+            raise
         finally:
             server.gate.leave()
-        outcome = self._outcome(answer, course)
+        absent = not server.answered
+        if isinstance(answer, HttpAnswer) and len(answer.body) > _QUICK_BODY:
+            outcome = await asyncio.to_thread(self._outcome, answer, course)
+        else:
+            outcome = self._outcome(answer, course)
+        if not isinstance(answer, HttpFailure) or answer.kind == "large":
+            breaker.note_answer()
+        elif answer.kind != "final" and (probe or answer.kind != "late" or course.had_full_time):
+            breaker.note_failure(answer.why, probe=probe, absent=absent and answer.kind == "unreached")
         if isinstance(outcome, Reply):
             server.gate.note_reply(clock.now())
             if server.gate.room < server.gate.most:
@@ -152,6 +159,39 @@ class RemoteModel:
         elif outcome.overloaded:
             server.gate.overloaded(mark)
         return outcome
+
+    async def _enter_server(self, course: _RequestAttempts) -> tuple[int, bool]:
+        """Wait for a closed circuit and a place at the server: a mark of the gate, and whether this is the probe."""
+        gate, breaker, clock = self._line.server.gate, self._line.breaker, self._line.clock
+        while True:
+            began = clock.now()
+            probe = await breaker.wait_until_closed()
+            course.began += clock.now() - began  # Waiting is not asking.
+            try:
+                mark = await gate.enter(again=course.attempts > 0)
+            except BaseException:
+                if probe:
+                    breaker.abandon_probe()
+                raise
+            if probe or breaker.is_closed:
+                return mark, probe
+            gate.leave()
+
+    async def _send(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
+        server, limits, clock = self._line.server, self._line.limits, self._line.clock
+        if server.requests:
+            await server.requests.wait()
+        if server.tokens:
+            await server.tokens.wait(estimate_input_tokens(course.request))
+        now = clock.now()
+        if not course.attempts:
+            course.began = now
+        course.attempts += 1
+        course.sent = now
+        seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
+        course.had_full_time = seconds == limits.attempt_seconds
+        times = LOGPROBS_SIZE if course.request.settings.top_logprobs else 1
+        return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
 
     def _outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
         line = self._line
@@ -242,7 +282,14 @@ class HttpClient:
     _closed: bool = False
 
     async def exchange(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        seconds: float,
+        *,
+        times_as_large: int = 1,
     ) -> HttpAnswer | HttpFailure:
         """The answer to a request. Problems are values: an exception would carry the request, and so the key."""
         if self._closed:
@@ -257,14 +304,14 @@ class HttpClient:
             data = body if body is None or len(body) < _SMALL else io.BytesIO(body)
             sending = self._session.request(method, url, data=data, headers=headers, allow_redirects=False)
             async with asyncio.timeout(seconds), sending as response:
-                parts, size = [], 0
+                parts, size, most = [], 0, self.largest * times_as_large
                 # Counted as it is unpacked, so that a small file cannot fill the memory.
                 while part := await response.content.readany():
                     parts.append(part)
                     size += len(part)
-                    if size > self.largest:
+                    if size > most:
                         response.close()
-                        return HttpFailure(f"the answer is larger than the {self.largest:,} bytes allowed", "final")
+                        return HttpFailure(f"the answer is larger than the {most:,} bytes allowed", "large")
                 return HttpAnswer(response.status, response.headers, b"".join(parts))
         except (aiohttp.ClientError, OSError, ValueError, RuntimeError, EOFError) as problem:
             return _explain_http_error(problem, seconds)

@@ -25,10 +25,10 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HttpFailure:
-    """That no whole answer came: too late, cut off, nobody there, or for a reason that will not change."""
+    """That no whole answer came: too late, cut off, too large, nobody there, or for a reason that will not change."""
 
     why: str
-    kind: Literal["late", "cut", "unreached", "final"]
+    kind: Literal["late", "cut", "large", "unreached", "final"]
 
 
 ProblemKind = Literal["busy", "absent", "refused", "unaccepted", "missing", "denied"]
@@ -68,8 +68,8 @@ def explain_unreadable_http_response(body: bytes, problem: ValueError | Recursio
 
 def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
     """What a missing answer means. A server that never answered is more likely not there than busy."""
-    if cut.kind == "final":
-        return ServerProblem("refused", cut.why, always=True)
+    if cut.kind in ("final", "large"):
+        return ServerProblem("refused", cut.why, always=cut.kind == "final")
     if cut.kind == "unreached" and not answered:
         return ServerProblem("absent", f"{cut.why}; is the server running, and its address right?")
     return ServerProblem("busy", cut.why, overloaded=cut.kind == "late")

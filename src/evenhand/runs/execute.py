@@ -15,7 +15,7 @@ from typing import Literal
 from evenhand.assertions.assertion import Assertion, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
-from evenhand.errors import BudgetError, OutputError
+from evenhand.errors import BudgetError, CircuitOpenError, OutputError, RunLostError
 from evenhand.evals.eval_definition import Eval, RecheckedSamples
 from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
@@ -105,7 +105,7 @@ async def execute_run(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if course.settled or course.stopping or worker.memory.spent is not None:
+        if course.settled or course.stopping or worker.memory.asks_no_more:
             break
     turns = worker.memory.turns
     while turns.under_way:  # Calls that a cancelled piece left behind are paid for.
@@ -122,7 +122,7 @@ def _iter_unfinished_run_pieces(
     """What is to be done: a sample, its position, a repeat."""
     setup, book = worker.setup, worker.book
     for position, sample in stage:
-        if course.stopping or worker.memory.spent is not None:
+        if course.stopping or worker.memory.asks_no_more:
             return
         todo = []
         for repeat in range(setup.eval.repeats):
@@ -157,6 +157,9 @@ async def _score_run_pieces(
             if task is None or task.cancelling():
                 raise
             continue  # A call of it was waiting for its turn when the run was stopped.
+        except RunLostError:  # The writer says so too when it is closed; until then, replies under way are kept.
+            course.stop_run()
+            return
         course.failed += kept.count("unscored")
         if "abandoned" not in kept:
             course.done += 1
@@ -265,10 +268,10 @@ class RunWorker:
                 made = await self._make_or_load_output(sample, work)
             else:
                 made = await self.makers[work.variant].make(sample, work.repeat)
-        except (OutputError, BudgetError) as error:
-            self.course.made += live and isinstance(error, OutputError)
+        except (OutputError, BudgetError, CircuitOpenError) as error:
+            self.course.made += live and not isinstance(error, BudgetError)
             work.unanswered += live  # A recorded output that is not there will not be there another time.
-            self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
+            self.memory.note_end_of_asking(error)
             result.why = self.secrets.remove_keys(str(error))
             return result
         made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made

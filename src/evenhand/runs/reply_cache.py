@@ -8,21 +8,25 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from evenhand.errors import BudgetError, ModelError
+from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError, StoreError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
-from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version
+from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
 
+CLAIM_SECONDS = 0.2  # Between two looks whether another run, which asks the same question, has its reply.
+_FREE_TO_ASK = (EMBEDDED, "replay:")  # Nobody pays for them: each run asks for itself.
 REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run would not fit.
 # Digests of schemas: all questions about a rubric share one, as long as half of them.
 _SCHEMA_DIGESTS: RubricIdentityCache[str] = RubricIdentityCache()
@@ -65,8 +69,10 @@ class ReplyCache:
     book: RunRecorder
     price: Callable[[str], Price | None]  # Of a model, where it is known.
     fresh: bool = False
+    is_stopping: Callable[[], bool] = lambda: False  # Whether somebody has stopped the run.
     turns: RunBudgetQueue = field(default_factory=RunBudgetQueue)
     spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
+    silent: CircuitOpenError | None = None  # Set once a model is asked no more: the same.
     _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     _has_forgotten: bool = False
 
@@ -83,20 +89,23 @@ class ReplyCache:
                     if not waiting.cancelled() or (task is not None and task.cancelling()):
                         raise
                     # Whoever asked has given up; we have not.
-            found = self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
-            work.asked += found is None
-            work.kept += found is not None
+            found = self._find_reply(key)
             if found is None:
-                return await self._ask_and_record(key, model.name, work, call_next(request))
-            if (
-                found["run"] != self.book.run
-            ):  # The run keeps its own copy, so that it stands when the other is deleted.
-                copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
-                await self.book.writer.put("calls", copy)
-            return reply_from_json(json.loads(found["reply"]))
+                return await self._ask_and_record(key, model, work, partial(call_next, request))
+            return await self._copy_reply(found, work)
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
+
+    @property
+    def asks_no_more(self) -> bool:
+        """Whether nothing more should be started: the budget is spent, or a model stays silent."""
+        return self.spent is not None or self.silent is not None
+
+    def note_end_of_asking(self, error: EvenhandError) -> None:
+        """Remember an error after which nothing more should be started."""
+        self.spent = error if isinstance(error, BudgetError) else self.spent
+        self.silent = error if isinstance(error, CircuitOpenError) else self.silent
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
@@ -116,7 +125,41 @@ class ReplyCache:
                 drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
             await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
 
-    async def _ask_and_record(self, key: str, judge: str, work: RunWork, asked: Awaitable[Reply]) -> Reply:
+    def _find_reply(self, key: str) -> Row | None:
+        return self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
+
+    async def _copy_reply(self, found: Row, work: RunWork) -> Reply:
+        """The run keeps its own copy of another's reply, so that it stands when the other is deleted."""
+        work.kept += 1
+        if found["run"] != self.book.run:
+            copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
+            await self.book.writer.put("calls", copy)
+        return reply_from_json(json.loads(found["reply"]))
+
+    async def _claim_or_find_reply(self, key: str) -> Row | None:
+        """Claim a question for this run; None once it is claimed, else the reply that another run got meanwhile."""
+        claims, hold = self.book.store.claims, self.book.hold
+        while not claims.claim_reply(key, hold):  # At once, so that questions are asked in their order.
+            if self.is_stopping():
+                raise asyncio.CancelledError
+            await asyncio.sleep(CLAIM_SECONDS)
+            found = self._find_reply(key)
+            if found is not None:
+                return found
+        # It may have come between the look and the claim.
+        found = self._find_reply(key)
+        if found is not None:
+            self._release_claim(key)
+        return found
+
+    def _release_claim(self, key: str) -> None:
+        with suppress(StoreError):  # The end of the run gives up all of them.
+            self.book.store.claims.release_claim(key, self.book.hold)
+
+    async def _ask_and_record(
+        self, key: str, model: ChainedModel, work: RunWork, ask: Callable[[], Awaitable[Reply]]
+    ) -> Reply:
+        judge, is_shared = model.name, not self.fresh and not model.name.startswith(_FREE_TO_ASK)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
         # Look at an error, so that nobody is warned of one that whoever asked has been told.
@@ -124,20 +167,28 @@ class ReplyCache:
         self._under_way[key] = answer
         began = loop.time()
         try:
-            reply = await asked
-            if self._has_forgotten:
-                self._rename_dropped_call(key)
-            await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
-        except ModelError as error:
-            if isinstance(error, BudgetError):
-                self.spent = error
+            found = await self._claim_or_find_reply(key) if is_shared else None
+            if found is not None:
+                reply = await self._copy_reply(found, work)
             else:
+                work.asked += 1
+                reply = await ask()
+                if self._has_forgotten:
+                    self._rename_dropped_call(key)
+                await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
+        except ModelError as error:
+            self.note_end_of_asking(error)
+            if not isinstance(error, BudgetError):
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
                 await self.book.writer.put("calls", failed)
+            elif is_shared:
+                self._release_claim(key)
             answer.set_exception(error)
             raise
         except BaseException:
+            if is_shared:
+                self._release_claim(key)
             answer.cancel()
             raise
         else:

@@ -24,6 +24,7 @@ from evenhand.evals.eval_scoring import (
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
+from evenhand.store.run_holds import RunHold
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction, word_layer
 
@@ -169,8 +170,13 @@ class RunRecorder:
 
     store: Store
     writer: StoreWriter
-    run: str
+    hold: RunHold
     now: Callable[[], str]
+
+    @property
+    def run(self) -> str:
+        """The id of the run."""
+        return self.hold.run
 
 
 @dataclass(slots=True)

@@ -21,13 +21,11 @@ from evenhand.store.queries import (
     CONTEST_KIND,
     fetch_first_row,
     find_row_by_id,
-    hold_stored_row,
-    is_holder_alive,
     parse_stored_time,
-    release_stored_row,
     stream_rows,
 )
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
+from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
 
 
@@ -182,7 +180,8 @@ class ContestStore:
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a contest; one that says running and is not was killed."""
-        return is_holder_alive(contest, now or self._clock(), lambda: parse_stored_time(contest["touched"]))
+        at = now or self._clock()
+        return is_holder_alive(contest, (at - parse_stored_time(contest["touched"])).total_seconds)
 
     def delete_contest(self, id: str, *, now: datetime | None = None) -> None:
         """Remove a contest with its events, unless a process works on it."""

@@ -12,10 +12,11 @@ from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy import Connection, Dialect, Table, bindparam, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from evenhand.errors import Fault, StoreError, suggest_known_word_in_error
+from evenhand.errors import Fault, RunLostError, StoreError, suggest_known_word_in_error
+from evenhand.store.tables import CALLS, MADE, RESULTS, SAMPLES
 
 Row = dict[str, Any]
 StoreRows = Iterable[Mapping[str, object]]
@@ -103,6 +104,27 @@ def upsert_rows(connection: Connection, table: Table, rows: StoreRows) -> None:
         connection.exec_driver_sql(statement, [repair_row_texts(row) for row in fitted])
 
 
+def write_row_batch(connection: Connection, batch: RowBatch) -> None:
+    """Write the rows of a batch over those with the same keys, and drop the replies that must not stay."""
+    tables = ((SAMPLES, batch.samples), (RESULTS, batch.results), (CALLS, batch.calls), (MADE, batch.made))
+    for table, rows in tables:
+        if rows:
+            upsert_rows(connection, table, rows)
+    if batch.drop:
+        drops = [
+            {"of_run": row["run"], "of_key": row["key"], "new": row["reply"], "new_kept": row["kept"]}
+            for row in batch.drop
+        ]
+        connection.execute(_DROP_REPLY, [repair_row_texts(row) for row in drops])
+
+
+_DROP_REPLY = (
+    update(CALLS)
+    .where(CALLS.c.run == bindparam("of_run"), CALLS.c.key == bindparam("of_key"))
+    .values(reply=bindparam("new"), kept=bindparam("new_kept"))
+)
+
+
 @cache
 def _upsert_statement(table: Table, dialect: Dialect) -> str:
     """The statement in the SQL of one database. Building it takes ten times as long as running it."""
@@ -113,6 +135,7 @@ def _upsert_statement(table: Table, dialect: Dialect) -> str:
 
 
 GATHER_SECONDS = 0.01  # A transaction costs as much as ten rows: the first one waits a moment for others.
+PAID_KINDS = ("calls", "made")  # Rows that a store keeps also of a process that has lost its run.
 WriterEntry = tuple[str, Mapping[str, object], "asyncio.Future[None]"]
 
 
@@ -120,10 +143,12 @@ WriterEntry = tuple[str, Mapping[str, object], "asyncio.Future[None]"]
 class StoreWriter:
     """One thread that writes for many tasks: rows that arrive while it commits go into the next transaction together.
 
-    Rows are put in from the loop; each put is over when its row is committed, or fails with the store's error.
+    Rows are put in from the loop; each put is over when its row is committed, or fails with the store's error. Once
+    the run is lost, replies and outputs that were paid for are written all the same, and everything else fails.
     """
 
     _write_rows: Callable[[RowBatch], None]
+    _on_lost: Callable[[], object] = lambda: None  # Called in the loop, with every batch since the run was lost.
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     _entries: SimpleQueue[WriterEntry | None] = field(default_factory=SimpleQueue)
     _closing: threading.Event = field(default_factory=threading.Event)
@@ -162,7 +187,7 @@ class StoreWriter:
                 pass
             open = None not in found
             entries = [entry for entry in found if entry is not None]
-            if entries and self._error is None:
+            if entries and (self._error is None or isinstance(self._error, RunLostError)):
                 rows: dict[str, list[Mapping[str, object]]] = {}
                 for kind, row, _ in entries:
                     rows.setdefault(kind, []).append(row)
@@ -171,16 +196,16 @@ class StoreWriter:
                 except Exception as error:  # Whatever it is, nobody may wait for a thread that has died.
                     self._error = error
             if entries and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(
-                    _settle_store_row_futures, [future for _, _, future in entries], self._error
-                )
+                if isinstance(self._error, RunLostError):
+                    self._loop.call_soon_threadsafe(self._on_lost)
+                self._loop.call_soon_threadsafe(_settle_store_row_futures, entries, self._error)
 
 
-def _settle_store_row_futures(futures: list[asyncio.Future[None]], error: Exception | None) -> None:
-    for future in futures:
+def _settle_store_row_futures(entries: list[WriterEntry], error: Exception | None) -> None:
+    for kind, _, future in entries:
         if future.done():  # Whoever waited was cancelled; the row is written all the same.
             continue
-        if error is None:
+        if error is None or (isinstance(error, RunLostError) and kind in PAID_KINDS):
             future.set_result(None)
         else:
             future.set_exception(error)

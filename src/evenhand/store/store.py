@@ -11,10 +11,10 @@ from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Engine, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from evenhand.errors import Fault, StoreError
+from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
 from evenhand.store.contest_store import ContestStore
@@ -33,28 +33,32 @@ from evenhand.store.queries import (
     FinishedRowKeys,
     ReplyRowLookup,
     ResultPlace,
-    hold_stored_row,
-    is_run_row_held,
-    release_stored_row,
     run_last_written,
 )
+from evenhand.store.reply_claims import ReplyClaims, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
     RowBatch,
     fit_store_rows,
-    repair_row_texts,
     storable_text,
     upsert_rows,
+    write_row_batch,
 )
 from evenhand.store.run_export import export_run_lines, insert_run_rows, pack_exported_store_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, MADE, RESULTS, RUNS, SAMPLES
-
-_DROP_REPLY = (
-    update(CALLS)
-    .where(CALLS.c.run == bindparam("of_run"), CALLS.c.key == bindparam("of_key"))
-    .values(reply=bindparam("new"), kept=bindparam("new_kept"))
+from evenhand.store.run_holds import (
+    RunHeartbeat,
+    RunHold,
+    beat_run_hold,
+    explain_lost_run,
+    insert_run_hold,
+    is_run_row_held,
+    lock_run_hold,
+    release_stored_row,
+    take_run_hold,
 )
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
+
 _BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
 
@@ -116,6 +120,11 @@ class Store(AbstractContextManager["Store"]):
         """The contests that are kept beside the runs."""
         return ContestStore(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
 
+    @property
+    def claims(self) -> ReplyClaims:
+        """The questions that runs are asking now."""
+        return ReplyClaims(self._connect, partial(self._connect, writes=True), self.shown)
+
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
         self._lookup.close()
@@ -134,47 +143,61 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection, connection.execute(query, bound, execution_options=options) as found:
             yield from map(dict, found.mappings())
 
-    def begin_run(self, run: Mapping[str, object]) -> None:
-        """Write down a new run."""
+    def begin_run(self, run: Mapping[str, object]) -> RunHold:
+        """Write down a new run, held by whoever it names."""
         rows = fit_store_rows(RUNS, [run])
         with self._connect(writes=True) as connection:
             try:
                 connection.execute(insert(RUNS), rows)
             except IntegrityError:
                 raise StoreError(Fault(f"there is a run {run.get('id')!r} already", where=self.shown)) from None
+            return insert_run_hold(connection, rows[0]["id"])
 
-    def hold_run(self, id: str, holder: str, *, now: datetime | None = None) -> None:
+    def hold_run(self, id: str, holder: str) -> RunHold:
         """Hold a run and set it running; refused while another process works on it."""
-        at = now or self._clock()
         with self._connect(writes=True) as connection:
-            hold_stored_row(
-                connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run, at), self.shown
-            )
+            hold = take_run_hold(connection, id, holder, self.shown)
             connection.execute(delete(COLUMNS).where(COLUMNS.c.run == id))  # Its results are about to change.
+            return hold
 
-    def release_run(self, id: str, state: str, ended: str, summary: str | None) -> None:
-        """Let go of a run: stopped or finished, with its summary as JSON."""
+    def beat_for_run(self, hold: RunHold, on_lost: Callable[[], object] = lambda: None) -> RunHeartbeat:
+        """A context in which a thread shows that the holder of a run lives; `on_lost` is called from that thread."""
+
+        def beat() -> None:
+            with self._connect(writes=True) as connection:
+                beat_run_hold(connection, hold, self.shown)
+
+        return RunHeartbeat(beat, on_lost)
+
+    def release_run(self, id: str, state: str, ended: str, summary: str | None, *, hold: RunHold | None = None) -> None:
+        """Let go of a run: stopped or finished, with its summary as JSON; with `hold`, only if that is still good."""
         with self._connect(writes=True) as connection:
+            lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
+            if lost is not None:
+                raise RunLostError(lost)
             release_stored_row(connection, RUN_KIND, id, state, ended, summary)
+            release_reply_claims(connection, id)
 
-    def is_run_held(self, run: Mapping[str, object], *, now: datetime | None = None) -> bool:
+    def is_run_held(self, run: Mapping[str, object]) -> bool:
         """Whether a process that may still live works on a run; a run that says running and is not held was killed."""
         with self._connect() as connection:
-            return is_run_row_held(connection, run, now or self._clock())
+            return is_run_row_held(connection, run)
 
-    def write_rows(self, batch: RowBatch) -> None:
-        """Write the rows of a batch, all of them or none."""
-        tables = ((SAMPLES, batch.samples), (RESULTS, batch.results), (CALLS, batch.calls), (MADE, batch.made))
-        drops = [
-            {"of_run": row["run"], "of_key": row["key"], "new": row["reply"], "new_kept": row["kept"]}
-            for row in batch.drop
-        ]
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> None:
+        """Write the rows of a batch, all of them or none. Calls give up what their run has claimed.
+
+        With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept.
+        """
         with self._connect(writes=True) as connection:
-            for table, rows in tables:
-                if rows:
-                    upsert_rows(connection, table, rows)
-            if drops:
-                connection.execute(_DROP_REPLY, [repair_row_texts(row) for row in drops])
+            lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
+            if lost is None:
+                write_row_batch(connection, batch)
+                if hold is not None:
+                    release_reply_claims(connection, hold.run, [str(row["key"]) for row in batch.calls])
+            elif hold is not None and queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == hold.run)):
+                keep_paid_rows(connection, batch, hold.run)
+        if lost is not None:
+            raise RunLostError(lost)
 
     def list_runs(self, name: str | None = None) -> list[Row]:
         """All runs, or those of one eval, newest first."""
@@ -283,7 +306,7 @@ class Store(AbstractContextManager["Store"]):
             row = queries.find_run_row(connection, run, self.shown)
             state = row["state"]
             if state != "finished":
-                state = "killed" if state == "running" and not is_run_row_held(connection, row, at) else state
+                state = "killed" if state == "running" and not is_run_row_held(connection, row) else state
                 fix = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
                 what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {fix}"
                 raise StoreError(Fault(what, hint, where=self.shown))
@@ -320,10 +343,12 @@ class Store(AbstractContextManager["Store"]):
         with self._connect(writes=True) as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(summary=summary))
 
-    def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
+    def delete_run(self, run: str, *, pinned: bool = False) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
-            row = queries.find_run_row(connection, run, self.shown)
+            id = queries.find_run_row(connection, run, self.shown)["id"]
+            lock_run_hold(connection, id)
+            row = queries.find_run_row(connection, id, self.shown)
             query = select(BASELINES.c.name).where(BASELINES.c.run == row["id"]).order_by(BASELINES.c.name)
             names = connection.execute(query).scalars().all()
             if names and not pinned:
@@ -331,7 +356,7 @@ class Store(AbstractContextManager["Store"]):
                 raise StoreError(
                     Fault(f"run {row['id']} is the baseline {' and '.join(names)}", hint, where=self.shown)
                 )
-            if is_run_row_held(connection, row, now or self._clock()):
+            if is_run_row_held(connection, row):
                 hint = f"stop it first ({row['holder']})"
                 raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
             connection.execute(delete(RUNS).where(RUNS.c.id == row["id"]))
@@ -342,10 +367,12 @@ class Store(AbstractContextManager["Store"]):
         pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
         unfinished = select(RUNS).where(RUNS.c.state != "finished", RUNS.c.id.not_in(pinned)).order_by(RUNS.c.id)
         with self._connect(writes=True) as connection:
+            for run in list(queries.stream_rows(connection, unfinished)):
+                lock_run_hold(connection, run["id"])
             old = [
                 run["id"]
                 for run in list(queries.stream_rows(connection, unfinished))
-                if not is_run_row_held(connection, run, at) and at - run_last_written(connection, run) > keep
+                if not is_run_row_held(connection, run) and at - run_last_written(connection, run) > keep
             ]
             for id in old:
                 connection.execute(delete(RUNS).where(RUNS.c.id == id))

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0005"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0006"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -40,6 +40,23 @@ RUNS = Table(
         TEXT, "fingerprint", "taken_from?", "holder?", "keep", "imported?", "summary?", "source", "setup"
     ),
     Index("ix_runs_guests", "id", sqlite_where=GUEST, postgresql_where=GUEST),
+)
+
+# Beside the run and not in it: a beat rewrites a row of three numbers and no eval.
+HOLDS = Table(
+    "run_holds",
+    METADATA,
+    _run_foreign_key_column(),
+    *_sql_table_columns(BigInteger, "token"),  # One more each time a process takes the run up.
+    *_sql_table_columns(Double, "beat"),  # When its process last gave a sign of life, in seconds of the database.
+)
+
+# Questions that a run is asking now, so that no other run asks them too. Few at a time: no index by run.
+CLAIMS = Table(
+    "reply_claims",
+    METADATA,
+    *_key_columns(TEXT, "key"),
+    Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
 )
 
 SAMPLES = Table(

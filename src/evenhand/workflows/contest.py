@@ -45,8 +45,9 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
 from evenhand.runs.run_record import make_run_record_id
-from evenhand.store.queries import parse_stored_time, process_holder_name
+from evenhand.store.queries import parse_stored_time
 from evenhand.store.rows import Row
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
     StoredContestSession,

@@ -25,8 +25,8 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
-from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 

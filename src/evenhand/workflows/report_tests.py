@@ -17,8 +17,8 @@ from evenhand._version import __version__
 from evenhand.files.private_files import make_private_folder, open_private_text
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
-from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.score_in_test import PYTEST_RUN_NAME

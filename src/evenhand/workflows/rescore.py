@@ -33,8 +33,8 @@ from evenhand.runs.stored_judgments import (
 )
 from evenhand.scoring.scores import compute_fingerprint
 from evenhand.scoring.scores_json import scorecard_to_json
-from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction
 from evenhand.workflows.report import load_run_report, load_user_report_head
@@ -56,12 +56,13 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     asked = find_run_rubric_for_tag(json.loads(old["setup"]), tag)
     refuse_criteria_without_run_judgments(new, asked)
     row = _rescored_run_row(old, new, asked.tag)
-    store.begin_run(row)
-    for batch in _rescored_run_batches(store, old, row, new, asked):
-        store.write_rows(batch)
-    ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-    head = load_user_report_head(store, {**row, "state": "finished", "ended": ended})
-    store.release_run(row["id"], "finished", ended, to_stored_json(head))
+    hold = store.begin_run(row)
+    with store.beat_for_run(hold):
+        for batch in _rescored_run_batches(store, old, row, new, asked):
+            store.write_rows(batch, hold=hold)
+        ended = datetime.now(UTC).isoformat(timespec="milliseconds")
+        head = load_user_report_head(store, {**row, "state": "finished", "ended": ended})
+        store.release_run(row["id"], "finished", ended, to_stored_json(head), hold=hold)
     return load_run_report(store, row["id"])[0] if row["imported"] else head
 
 

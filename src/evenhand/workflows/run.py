@@ -7,11 +7,12 @@ import json
 import os
 import platform
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,8 @@ from evenhand.runs.run_record import (
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
-from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
+from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_user_report_head
@@ -203,43 +204,52 @@ async def _execute_stored_run(
         course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_run_budget(eval, eval.budget, store, line)
-    async with (
-        _open_run_connections(eval, budget) as connections,
-        open_variant_output_makers(
-            eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
-        ) as makers,
-    ):
-        course.on_stop = connections.shut
-        setup = build_run_setup(eval, connections, counted.questions)
-        samples = RecheckedSamples(eval.samples, counted)
-        if goes_on:
-            store.hold_run(row["id"], process_holder_name())
-        else:  # It is held from its beginning.
-            store.begin_run(row)
-        with closing(StoreWriter(store.write_rows)) as writer:
-            book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
-            memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
-            worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
-            async with watch(course, lambda: connections.spent):
-                try:
-                    await execute_run(worker, samples, course, ending, goes_on=goes_on)
-                except asyncio.CancelledError:
-                    if not course.stopping:
-                        raise
-                if eval.keep != "raw":
-                    await drop_unneeded_replies(worker)
-    why, needs_budget = str(memory.spent or ""), memory.spent is not None
-    if samples.changed or course.settled or (course.stopping and not course.complete):
-        needs_budget = False
-        why = SAMPLES_CHANGED if samples.changed else "" if course.settled else STOPPED_BY_HAND
-    state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
-    frame = None if goes_on else planned.build_eval_record()
-    head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
-    assert isinstance(head, dict)
-    store.release_run(row["id"], state, ended, to_stored_json(head))
+    with ExitStack() as alive:
+        async with (
+            _open_run_connections(eval, budget) as connections,
+            open_variant_output_makers(
+                eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
+            ) as makers,
+        ):
+            course.on_stop = connections.shut
+            setup = build_run_setup(eval, connections, counted.questions)
+            samples = RecheckedSamples(eval.samples, counted)
+            # A new one is held from its beginning.
+            hold = store.hold_run(row["id"], process_holder_name()) if goes_on else store.begin_run(row)
+            stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
+            alive.enter_context(store.beat_for_run(hold, stop_from_thread))
+            with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
+                book = RunRecorder(store, writer, hold, read_clock_timestamp)
+                memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
+                worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
+                async with watch(course, lambda: connections.spent):
+                    try:
+                        await execute_run(worker, samples, course, ending, goes_on=goes_on)
+                    except asyncio.CancelledError:
+                        if not course.stopping:
+                            raise
+                    if eval.keep != "raw":
+                        await drop_unneeded_replies(worker)
+        why, needs_budget = _explain_run_stop(course, memory, samples)
+        state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
+        frame = None if goes_on else planned.build_eval_record()
+        head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
+        assert isinstance(head, dict)
+        store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
     )
+
+
+def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
+    """Why a run ends before all is done, "" where it does not, and whether it goes on only with a larger budget."""
+    if samples.changed:
+        return SAMPLES_CHANGED, False
+    if course.settled:
+        return "", False
+    if course.stopping and not course.complete:
+        return STOPPED_BY_HAND, False
+    return str(memory.spent or memory.silent or ""), memory.spent is not None
 
 
 def _begin_stored_run_progress(

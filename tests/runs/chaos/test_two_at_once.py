@@ -1,13 +1,17 @@
 """Two processes on one store: neither disturbs the other, and one run has one process."""
 
+import signal
+from collections import Counter
 from pathlib import Path
 
+from evenhand.store.store import Store
 from tests.runs.chaos.evals import VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import Judges
 from tests.runs.chaos.sittings import by_every_judge, outputs, undisturbed
 from tests.warm.processes import run, started, wait_until
 
 SAMPLES = 6
+UNDER_WAY = 4  # The eval's concurrency.
 
 
 def test_two_evals_do_not_notice_each_other(tmp_path: Path) -> None:
@@ -49,6 +53,55 @@ def test_two_runs_of_one_eval_are_two_runs(tmp_path: Path) -> None:
         assert len(kept.runs) == 2
         assert len(kept.results(ids[0])) == SAMPLES * 2 * len(VARIANTS)
         assert kept.results(ids[0]) == kept.results(ids[1])
+
+
+def test_two_runs_of_one_eval_ask_each_question_once(tmp_path: Path, database: str) -> None:
+    """Whoever comes second waits for the reply that the first is asking for; both have all results."""
+    environ = {"EVENHAND_DATABASE_URL": database}
+    with Judges() as judges:
+        write_eval(tmp_path, judges, SAMPLES)
+        judges.hold()
+        with (
+            started(tmp_path, "run", "eval.yaml", "--json", environ=environ) as first,
+            started(tmp_path, "run", "eval.yaml", "--json", environ=environ) as second,
+        ):
+            wait_until(lambda: judges.asked.total() >= UNDER_WAY and _count_runs(database) == 2)
+            judges.go_on()
+            heads = [process.done().head for process in (first, second)]
+        asked = judges.sitting()
+
+    kept = Kept(database)
+    assert asked == by_every_judge(outputs(SAMPLES, *VARIANTS))
+    assert kept.finished() == asked
+    assert [head["unfinished"] for head in heads] == [0, 0]
+    assert len({str(kept.results(head["run"]["id"])) for head in heads}) == 1
+
+
+def test_questions_of_a_killed_run_are_asked_by_the_other(tmp_path: Path, database: str) -> None:
+    """A claim of the dead keeps nobody waiting; what was under way is asked once more, and nothing else."""
+    environ = {"EVENHAND_DATABASE_URL": database}
+    with Judges() as judges:
+        write_eval(tmp_path, judges, SAMPLES)
+        judges.hold()
+        with started(tmp_path, "run", "eval.yaml", environ=environ) as killed:
+            wait_until(lambda: judges.asked.total() == UNDER_WAY)
+            with started(tmp_path, "run", "eval.yaml", "--json", environ=environ) as second:
+                wait_until(lambda: _count_runs(database) == 2)
+                killed.signal(signal.SIGKILL)
+                wait_until(killed.over)
+                judges.go_on()
+                head = second.done().head
+        asked = judges.sitting()
+
+    everything = by_every_judge(outputs(SAMPLES, *VARIANTS))
+    assert head["unfinished"] == 0
+    assert (asked - everything).total() == UNDER_WAY
+    assert everything - asked == Counter()
+
+
+def _count_runs(database: str) -> int:
+    with Store.open(database, {}) as store:
+        return len(store.list_runs())
 
 
 def test_a_run_that_somebody_works_on_is_not_resumed(tmp_path: Path) -> None:

@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from evenhand.errors import MOST_FAULTS_SHOWN, BudgetError, EvalError, Fault, InputError, ModelError, OutputError
+from evenhand.errors import (
+    MOST_FAULTS_SHOWN,
+    BudgetError,
+    CircuitOpenError,
+    EvalError,
+    Fault,
+    InputError,
+    ModelError,
+    OutputError,
+)
 from evenhand.evals.json_lines import (
     LINE_TOO_LONG,
     LONGEST_LINE,
@@ -226,8 +235,8 @@ class ModelVariantOutputs:
         began = time.perf_counter()
         try:
             reply = await self._model.ask(request)
-        except BudgetError:
-            raise  # Not this sample's failure: nothing more can be asked of anybody.
+        except (BudgetError, CircuitOpenError):
+            raise  # Not this sample's failure: nothing more can be asked.
         except ModelError as error:
             raise OutputError(str(error)) from None
         seconds = reply.seconds or time.perf_counter() - began

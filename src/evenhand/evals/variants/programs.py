@@ -203,6 +203,9 @@ class FunctionVariantOutputs:
 
 def _read_variant_function_output(value: object, took: float) -> VariantOutput:
     """What the function returned, read as strictly as what comes from a file: it is stored."""
+    text = value.get("text") if isinstance(value, dict) else getattr(value, "text", value)
+    if isinstance(text, str) and len(text) > LARGEST_COMMAND_OUTPUT:
+        raise OutputError(f"the function returned more than the {LARGEST_COMMAND_OUTPUT:,} characters allowed")
     if isinstance(value, str):
         return VariantOutput(text=clean_variant_text(value), latency_ms=took)
     if isinstance(value, VariantOutput):

@@ -1,0 +1,92 @@
+"""Questions that one run claims before it asks them, so that runs at the same time ask each of them once; and the
+paid rows of a run that was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from evenhand.errors import RunLostError
+from evenhand.store.queries import fetch_first_row
+from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
+from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
+from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyClaims:
+    """The claims of a store, reached by `store.claims`. Every failure is a StoreError that names the store."""
+
+    _read: Callable[[], AbstractContextManager[Connection]]
+    _write: Callable[[], AbstractContextManager[Connection]]
+    _shown: str
+
+    def claim_reply(self, key: str, hold: RunHold) -> bool:
+        """Whether a run may ask a question now: not while another run, whose process may still live, asks it.
+
+        Its claim ends with the row of the call, with `release_claim` or with the run.
+        """
+        with self._read() as connection:
+            if is_reply_claimed(connection, key, hold.run):
+                return False
+        with self._write() as connection:
+            lost = explain_lost_run(connection, hold, self._shown)
+            if lost is not None:
+                raise RunLostError(lost)
+            return take_reply_claim(connection, key, hold)
+
+    def release_claim(self, key: str, hold: RunHold) -> None:
+        """Let another run ask a question that was claimed and not answered."""
+        with self._write() as connection:
+            release_reply_claims(connection, hold.run, [key])
+
+
+def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
+    """Whether another run, whose process may still live, asks a question now."""
+    query = select(RUNS).join(CLAIMS, CLAIMS.c.run == RUNS.c.id).where(CLAIMS.c.key == key, CLAIMS.c.run != run)
+    claimer = fetch_first_row(connection, query)
+    return claimer is not None and is_run_row_held(connection, claimer)
+
+
+def take_reply_claim(connection: Connection, key: str, hold: RunHold) -> bool:
+    """Claim a question for a run, also from one whose process is dead; whether it is the run's now."""
+    add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
+    connection.execute(add.values(key=key, run=hold.run).on_conflict_do_nothing())
+    # Two that find a claim of the dead wait here for each other.
+    holder = connection.execute(select(CLAIMS.c.run).where(CLAIMS.c.key == key).with_for_update()).scalar()
+    if holder == hold.run:
+        return True
+    if holder is None or is_reply_claimed(connection, key, hold.run):
+        return False
+    connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
+    return True
+
+
+def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:
+    """Give up the claims of a run on some questions, or on all."""
+    of_run = delete(CLAIMS).where(CLAIMS.c.run == run)
+    if keys is None:
+        connection.execute(of_run)
+    elif keys:
+        connection.execute(of_run.where(CLAIMS.c.key.in_(keys)))
+
+
+def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:
+    """Write the replies and outputs of a batch that were paid for, beside what the run's new holder has written."""
+    calls = [dict(row) for row in batch.calls if row["failed"] is None and row["cached_from"] is None]
+    keys = CALLS.c.key.in_([row["key"] for row in calls])
+    there = set(connection.execute(select(CALLS.c.key).where(CALLS.c.run == run, keys)).scalars())
+    for row in calls:
+        if row["key"] in there:  # It was asked and paid for twice, and counts twice.
+            row["key"] = f"{row['key']} {row['at']}"
+    if calls:
+        upsert_rows(connection, CALLS, calls)
+    made = [repair_row_texts(dict(row)) for row in batch.made]
+    if made:
+        add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(MADE)
+        connection.execute(add.on_conflict_do_nothing(), made)

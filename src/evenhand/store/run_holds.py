@@ -1,0 +1,195 @@
+"""Which process works on a run or a contest: it beats while it lives, and a token refuses the writes of one that
+lost its run to another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, literal_column, select, update
+
+from evenhand.errors import Fault, RunLostError, StoreError
+from evenhand.store.queries import RUN_KIND, StoredKind
+from evenhand.store.rows import ALLOWED_VALUES, Row
+from evenhand.store.tables import CLAIMS, HOLDS, RUNS
+
+BEAT_SECONDS = 10.0
+HOLDER_TIMEOUT = 60.0  # Seconds without a beat after which a process of another machine counts as dead.
+# The clock of the database, in seconds: those of two machines may differ. With SQLite it is that of this machine.
+_DATABASE_CLOCKS: dict[str, ColumnElement[float]] = {
+    "postgresql": literal_column("CAST(extract(epoch FROM clock_timestamp()) AS double precision)"),
+    "sqlite": literal_column("((julianday('now') - 2440587.5) * 86400.0)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunHold:
+    """That a process holds a run. Whoever takes the run over gets a higher token, and this one is worth nothing."""
+
+    run: str
+    token: int
+
+
+def insert_run_hold(connection: Connection, run: str) -> RunHold:
+    """The first hold on a run that has just been written down."""
+    connection.execute(insert(HOLDS).values(run=run, token=1, beat=_DATABASE_CLOCKS[connection.dialect.name]))
+    return RunHold(run, 1)
+
+
+def take_run_hold(connection: Connection, id: str, holder: str, where: str) -> RunHold:
+    """Hold a run and set it running; refused while another process works on it."""
+    lock_run_hold(connection, id)
+    hold_stored_row(connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run), where)
+    connection.execute(delete(CLAIMS).where(CLAIMS.c.run == id))  # Who made them asks no more.
+    beat = {"token": HOLDS.c.token + 1, "beat": _DATABASE_CLOCKS[connection.dialect.name]}
+    if not connection.execute(update(HOLDS).where(HOLDS.c.run == id).values(**beat)).rowcount:
+        return insert_run_hold(connection, id)
+    return RunHold(id, connection.execute(select(HOLDS.c.token).where(HOLDS.c.run == id)).scalar_one())
+
+
+def lock_run_hold(connection: Connection, run: str) -> None:
+    """Let nobody write to a run, hold it or beat for it until the transaction is over.
+
+    Before anything else of a run is locked: whoever writes takes them in this order too.
+    """
+    connection.execute(select(HOLDS.c.token).where(HOLDS.c.run == run).with_for_update())
+
+
+def beat_run_hold(connection: Connection, hold: RunHold, where: str) -> None:
+    """Note that the process that holds a run lives; a RunLostError where it holds it no more."""
+    beat = update(HOLDS).where(HOLDS.c.run == hold.run, HOLDS.c.token == hold.token)
+    if not connection.execute(beat.values(beat=_DATABASE_CLOCKS[connection.dialect.name])).rowcount:
+        raise RunLostError(explain_lost_run(connection, hold, where) or Fault(f"run {hold.run} is lost", where=where))
+
+
+def explain_lost_run(connection: Connection, hold: RunHold, where: str) -> Fault | None:
+    """Why a hold is worth nothing any more; None where it is still good, and stays so until the transaction is over."""
+    query = select(HOLDS.c.token).where(HOLDS.c.run == hold.run).with_for_update(read=True)
+    token = connection.execute(query).scalar()
+    if token == hold.token:
+        return None
+    if token is None:
+        hint = f"it was deleted while this process gave no sign of life for more than {HOLDER_TIMEOUT:g} s; run it anew"
+        return Fault(f"run {hold.run} is gone", hint, where=where)
+    holder = connection.execute(select(RUNS.c.holder).where(RUNS.c.id == hold.run)).scalar()
+    hint = "the replies that were paid for here are kept; evenhand run EVAL --resume goes on once the other has ended"
+    return Fault(f"another process has taken over run {hold.run} ({holder or 'and has let it go'})", hint, where=where)
+
+
+def is_run_row_held(connection: Connection, run: Mapping[str, Any]) -> bool:
+    """Whether a process that may still live works on a run."""
+    since = select(_DATABASE_CLOCKS[connection.dialect.name] - HOLDS.c.beat).where(HOLDS.c.run == run["id"])
+    return is_holder_alive(run, lambda: connection.execute(since).scalar())
+
+
+def is_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], float | None]) -> bool:
+    """Whether the holder of a row may still live; for how many seconds it was silent is asked of other machines only.
+
+    None is a process that never gave a sign of life.
+    """
+    if not row["holder"] or row["state"] != "running":
+        return False
+    host, pid, began = f"::{row['holder']}".rsplit(":", 2)
+    here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_process_space_mark()}")
+    if not here or os.name != "posix" or not pid.isdecimal():
+        silence = read_silence()
+        return (inf if silence is None else silence) < HOLDER_TIMEOUT
+    try:
+        os.kill(int(pid), 0)  # Asks only whether the process is there.
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return _row_holder_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
+
+
+def process_holder_name() -> str:
+    """The name under which this process holds a run: host, where its number counts, the number, when it began."""
+    mark = _process_space_mark()
+    host = f"{socket.gethostname()}:{mark}" if mark else socket.gethostname()
+    return f"{host}:{os.getpid()}:{_row_holder_start_ticks(os.getpid())}"
+
+
+@cache
+def _process_space_mark() -> str:
+    """Where the numbers of processes count: two containers may share a name, and do not see each other's processes."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("utf-8")
+        return hashlib.sha256(f"{boot}{Path('/proc/self/ns/pid').readlink()}".encode()).hexdigest()[:6]
+    except OSError:
+        return ""
+
+
+def _row_holder_start_ticks(pid: int) -> str:
+    """When a process began, in ticks since the machine did; "" where the system does not say, "dead" for a zombie."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "dead" if told[0] in "ZX" else told[19]
+
+
+def hold_stored_row(
+    connection: Connection, kind: StoredKind, id: str, holder: str, held: Callable[[Row], bool], where: str
+) -> None:
+    """Hold one of a kind and set it running; refused while another process works on it."""
+    query = select(kind.table).where(kind.table.c.id == id).with_for_update()
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        raise StoreError(Fault(f"no {kind.word} {id!r}", where=where))
+    if row["holder"] != holder and held(dict(row)):
+        hint = f"wait for it, or stop it ({row['holder']})"
+        raise StoreError(Fault(f"another process is at work on {kind.word} {id}", hint, where=where))
+    values = {"holder": holder, "state": "running", "ended": None}
+    connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
+
+
+def release_stored_row(
+    connection: Connection, kind: StoredKind, id: str, state: str, ended: str, summary: str | None
+) -> None:
+    """Let go of one of a kind: stopped or finished, with its summary as JSON."""
+    states = ALLOWED_VALUES[kind.table.name]["state"]
+    if state not in states:
+        raise StoreError(Fault(f"a {kind.word} cannot be {state!r}", f"one of {', '.join(states)}"))
+    values = {"holder": None, "state": state, "ended": ended, "summary": summary}
+    connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
+
+
+@dataclass(slots=True)
+class RunHeartbeat(AbstractContextManager["RunHeartbeat"]):
+    """Beats for a run from a thread of its own, whatever its judges and variants wait for or compute."""
+
+    _beat: Callable[[], None]
+    _on_lost: Callable[[], object]  # Called from the thread, once another process has the run.
+    _over: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> RunHeartbeat:
+        self._thread = threading.Thread(target=self._beat_until_over, name="evenhand-heartbeat", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _beat_until_over(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            try:
+                self._beat()
+            except RunLostError:
+                self._on_lost()
+                return
+            except StoreError:
+                continue  # A database that cannot be reached for a moment: the next beat tells.

@@ -1,0 +1,58 @@
+"""A reply of any size is read without keeping others waiting, and one beyond all measure is not read."""
+
+import asyncio
+import time
+
+import pytest
+
+from evenhand.judging import single_judge
+from evenhand.model.scale import Missing
+from evenhand.models.requests import Request
+from evenhand.workflows.judge import judge
+
+SAMPLE = {"input": "Is water wet?", "outputs": {"only": "Water is wet."}}
+
+
+@pytest.mark.parametrize("text", ['{"a":1}', "correctness: 7/10\n", "```json\n", "[", "| correctness | 7 |\n"])
+def test_while_a_large_reply_is_read_others_have_their_turn(text: str) -> None:
+    """Its reading takes seconds on a slow machine; the loop waits for a small part of that."""
+    longest, whole = asyncio.run(_measure_wait(text * (90_000 // len(text))))
+
+    assert longest < whole / 4
+
+
+async def _measure_wait(reply: str) -> tuple[float, float]:
+    """The longest wait of a task that wants its turn, and what judging took in all: in time of this process alone."""
+    await judge("judge-skill", SAMPLE, judges=[lambda _: reply[:5000]])  # What is loaded once is loaded.
+    over, longest = False, 0.0
+
+    async def want_turns() -> None:
+        nonlocal longest
+        while not over:
+            began = time.process_time()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.process_time() - began)
+
+    watching = asyncio.create_task(want_turns())
+    began = time.process_time()
+    await judge("judge-skill", SAMPLE, judges=[lambda _: reply])
+    whole = time.process_time() - began
+    over = True
+    await watching
+    return longest, whole
+
+
+def test_a_reply_beyond_all_measure_is_missing_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason names the limit; nothing is guessed from its end."""
+    monkeypatch.setattr(single_judge, "LONGEST_REPLY", 1000)
+
+    def answer(_request: Request) -> str:
+        return "x" * 1000 + '{"correctness": 7}'
+
+    judged = asyncio.run(judge("judge-skill", SAMPLE, judges=[answer]))
+
+    card = judged.scores.scorecards[0]
+    assert card.exact is None
+    score = next(iter(card.criteria.values()))
+    assert isinstance(score, Missing)
+    assert "its reply has 1,018 characters: 1,000 are read at most" in score.why
