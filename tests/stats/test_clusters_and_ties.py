@@ -17,7 +17,8 @@ from evenhand.stats.rates import win_rate_of
 
 SOAK = os.environ.get("EVENHAND_SOAK") == "1"
 TRIES = 20_000 if SOAK else 600
-ERRORS = 2.6  # Standard errors that a simulated share may stray.
+MOST_ALARMS = 0.055  # What 5% may come to in 20,000 tries, more than three standard errors; fewer tries stray further.
+ERRORS = 3.1
 
 
 def _compare_clusters(differences: list[float], clusters: list[int], *, per: str = "sample") -> Difference:
@@ -110,6 +111,10 @@ def test_swapping_the_sides_swaps_the_interval(clusters: list[tuple[int, int]]) 
     assert [-turned.high, -turned.low, turned.p] == pytest.approx([found.low, found.high, found.p])
 
 
+def _most_alarms() -> float:
+    return max(MOST_ALARMS, 0.05 + ERRORS * math.sqrt(0.05 * 0.95 / TRIES))
+
+
 def _share_of_alarms(sizes: list[int], errors: np.ndarray) -> float:
     """Of clusters whose means are `errors`, by how many comparisons of equal variants reject."""
     rng = np.random.default_rng(1)
@@ -131,8 +136,7 @@ def _share_of_alarms(sizes: list[int], errors: np.ndarray) -> float:
 def test_equal_variants_in_unequal_clusters_are_rarely_told_apart(sizes: list[int], noise: str) -> None:
     """5% plus what the simulation may stray, with samples of a cluster that move together."""
     rng = np.random.default_rng(len(sizes))
-    tries = TRIES // 2
-    shape = (tries, len(sizes))
+    shape = (TRIES, len(sizes))
     if noise == "one to five":
         means = rng.choice([-2, -1, -0.5, 0.5, 1, 2], shape)
     else:
@@ -141,7 +145,7 @@ def test_equal_variants_in_unequal_clusters_are_rarely_told_apart(sizes: list[in
 
     alarms = _share_of_alarms(sizes, means)
 
-    assert alarms <= 0.05 + ERRORS * math.sqrt(0.05 * 0.95 / tries)
+    assert alarms <= _most_alarms(), f"{alarms:.2%}"
 
 
 def _tilt(values: list[float], base: list[float], effect: float) -> np.ndarray:
@@ -191,9 +195,8 @@ def test_half_tied_pairs_cost_little_power(name: str, n: int) -> None:
 def test_tied_equal_variants_are_rarely_told_apart(n: int, tied: float) -> None:
     """Differences of ±1 are the worst for mid-p: without zeros it would reject 7.7% of them at 16 pairs."""
     rng = np.random.default_rng(n)
-    tries = TRIES // 2
-    data = rng.choice([-1.0, 0.0, 1.0], size=(tries, n), p=[(1 - tied) / 2, tied, (1 - tied) / 2])
+    data = rng.choice([-1.0, 0.0, 1.0], size=(TRIES, n), p=[(1 - tied) / 2, tied, (1 - tied) / 2])
 
-    alarms = sum(difference_of(row, rng=rng).p < 0.05 for row in data) / tries
+    alarms = sum(difference_of(row, rng=rng).p < 0.05 for row in data) / TRIES
 
-    assert alarms <= 0.05 + ERRORS * math.sqrt(0.05 * 0.95 / tries)
+    assert alarms <= _most_alarms(), f"{alarms:.2%}"
