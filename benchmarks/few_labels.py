@@ -39,7 +39,7 @@ def _recorded(criterion: str, python: Path | None) -> Iterator[Figure]:
     for judged in (judge(SHARED, name) for name in JUDGES):
         for key in (key for key in sorted(people) if key[1] == criterion):
             cases += [_draw(np.array(people[key]), np.array(judged[key]), LABELLED, rng) for _ in range(DRAWS)]
-            truths += [np.mean(people[key])] * DRAWS
+            truths += [float(np.mean(people[key]))] * DRAWS
     ours = _bound_by_us(cases, scale=(1, 5))
     name = f"{LABELLED} labels of 100, {criterion}, {len(cases):,} draws"
     covered = _share_covered(ours, truths)

@@ -190,10 +190,10 @@ def test_three_of_four_tied_pairs_cost_power(gains: list[float], students: tuple
         if gains == [1.0]:
             power = power_of(n, 0.25, math.sqrt(0.25 * 0.75), step=1.0).power
             assert round(100 * power) == told, n
-    ours, theirs, told = (f"{one[0]}, {one[1]} and {one[2]}%" for one in (said, students, promised))
-    assert f"samples {ours} against " in text()
-    assert f"against {theirs} if " in text()
-    assert f"it promises {told}, too much on 12 samples and too little on 20" in text()
+    own, other, foretold = (f"{one[0]}, {one[1]} and {one[2]}%" for one in (said, students, promised))
+    assert f"samples {own} against " in text()
+    assert f"against {other} if " in text()
+    assert f"it promises {foretold}, too much on 12 samples and too little on 20" in text()
 
 
 @pytest.mark.parametrize(
