@@ -52,10 +52,13 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --no-header --no-annotate
+
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --no-annotate --extra embedded --extra local --extra parquet --extra postgres --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(LOCK) --extra embedded --extra local --extra parquet --extra postgres --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

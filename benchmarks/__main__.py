@@ -1,12 +1,14 @@
-"""Measures judging, runs, reports, scoring, start-up, the guards and the embedded judge: which targets hold."""
+"""Measures judging, runs, reports, scoring, start-up, guards, statistics and the embedded judge: which targets hold."""
 
 import sys
 
 from benchmarks.agreement import measure_agreement
 from benchmarks.comparing import measure_comparing
 from benchmarks.embedded import measure_embedded
+from benchmarks.few_labels import measure_few_labels
 from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
+from benchmarks.paraphrase import measure_paraphrase_check
 from benchmarks.report import measure_report
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
@@ -18,9 +20,11 @@ MEASURES = (
     measure_scoring,
     measure_startup,
     measure_guards,
+    measure_paraphrase_check,
     measure_embedded,
     measure_report,
     measure_agreement,
+    measure_few_labels,
     measure_sensitivity,
     measure_comparing,
     measure_runs,

@@ -1,24 +1,23 @@
-"""What others take for a judge call: those that are installed for a Python named by EVENHAND_PEERS, in its process."""
+"""What others take for a judge call, in a process of their own."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.figure import Figure
 from benchmarks.loopback import saying, serving
+from benchmarks.peers import find_peer_python
 from benchmarks.runs_calls import CRITERIA, OUTPUT
 
-VARIABLE = "EVENHAND_PEERS"
 MINUTES = 2
 CALLS, AT_ONCE = 500, 50
 
 
 def measure_peers(ours: float) -> Iterator[Figure]:
     """CPU of a call of ours, given in seconds, beside that of the leanest of the others."""
-    python = os.environ.get(VARIABLE)
-    if not python:
-        print(f"{VARIABLE} names no Python that has the peers (rubric, autoevals, openai): they are not measured")
+    python = find_peer_python()
+    if python is None:
         return
     took = {name: seconds for name in PEERS if (seconds := _cpu(python, name)) is not None}
     for name, seconds in took.items():
@@ -29,11 +28,11 @@ def measure_peers(ours: float) -> Iterator[Figure]:
         yield Figure(f"CPU per call of a run, of that of {name}", value, "≤ 0.5 ×", ours <= least / 2)
 
 
-def _cpu(python: str, name: str) -> float | None:
+def _cpu(python: Path, name: str) -> float | None:
     """CPU seconds per call, or None where it cannot be measured, which is said."""
     message, script = PEERS[name]
     with serving(message) as url:
-        command = [python, "-c", script + _LOOP, url, str(CALLS), str(AT_ONCE), OUTPUT, json.dumps(CRITERIA)]
+        command = [str(python), "-c", script + _LOOP, url, str(CALLS), str(AT_ONCE), OUTPUT, json.dumps(CRITERIA)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES, check=False)
         except subprocess.TimeoutExpired:

@@ -6,15 +6,16 @@
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from evenhand.stats.differences import difference_of
+from evenhand.stats.differences import Difference, difference_of
 from tests.compare.drawing import SHARES
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ TRIES = re.compile(r"from ([\d,]+) draws")
 TABLE = re.compile(r"(?s)\| differences \| \|.*?\n\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """Rows of differences, one comparison each; where samples are in clusters, their numbers and sizes."""
 
@@ -61,6 +62,7 @@ def _tilted(values: Floats, equal: Floats, effect: float = 0.64) -> Floats:
         mean = values @ shares
         reached = mean / math.sqrt(values**2 @ shares - mean**2) > effect
         low, high = (low, tilt) if reached else (tilt, high)
+    assert abs(mean / math.sqrt(values**2 @ shares - mean**2) - effect) < 1e-6, "no tilt reaches this effect"
     return shares
 
 
@@ -103,12 +105,17 @@ CASES = (
 
 def reject_ours(drawn: Drawn, mean: float, rng: np.random.Generator) -> Booleans:
     """Whether the interval leaves out a mean."""
+    found = _compare_rows(drawn, rng)
+    return np.array([not one.low <= mean <= one.high if mean else one.p < ALPHA for one in found])
+
+
+@lru_cache(maxsize=1)  # Coverage and power are read off the same comparisons, which take nearly all of the time.
+def _compare_rows(drawn: Drawn, rng: np.random.Generator) -> list[Difference]:
     span = SPAN if drawn.sizes is None else None
     rows = drawn.rows
     if drawn.sizes is not None:
         rows = np.add.reduceat(rows, np.cumsum(drawn.sizes) - drawn.sizes, axis=1) / drawn.sizes
-    found = (difference_of(row, rng=rng, span=span, sizes=drawn.sizes) for row in rows)
-    return np.array([not one.low <= mean <= one.high if mean else one.p < ALPHA for one in found])
+    return [difference_of(row, rng=rng, span=span, sizes=drawn.sizes) for row in rows]
 
 
 def reject_t(drawn: Drawn, mean: float, rng: np.random.Generator) -> Booleans:
@@ -168,13 +175,14 @@ METHODS = {
 Rates = dict[str, tuple[float, float, float]]  # By method: false alarms, coverage and power, in percent.
 
 
-def measure(case: Case, n: int, tries: int, seed: int = 1) -> Rates:
-    """All methods on the same differences."""
+def measure(case: Case, n: int, tries: int, seed: int = 1, methods: Iterable[str] = METHODS) -> Rates:
+    """Methods on the same differences, whichever they are."""
     rng = np.random.default_rng([seed, n, CASES.index(case)])
     equal, moved = (case.draw(rng, tries, n, better) for better in (False, True))
     up = moved.rows.mean(axis=1) > 0
     found = {}
-    for name, rejects in METHODS.items():
+    for name in methods:
+        rejects = METHODS[name]
         alarms, missed, seen = rejects(equal, 0.0, rng), rejects(moved, case.better, rng), rejects(moved, 0.0, rng)
         found[name] = (100 * alarms.mean(), 100 * (1 - missed.mean()), 100 * (seen & up).mean())
     return found

@@ -59,6 +59,14 @@ def test_half_of_the_samples_in_one_cluster_is_still_judged() -> None:
     assert found.verdict == "PROGRESS"
 
 
+def test_six_clusters_are_enough_to_be_judged() -> None:
+    """One more than is refused; fewer than 20 count as few samples do."""
+    found = _decide([1.0 + 0.1 * (place % 3) for place in range(24)], [place // 4 for place in range(24)])
+
+    assert found.verdict == "PROGRESS"
+    assert not any("nothing is significant" in reason for reason in found.reasons)
+
+
 def test_repeats_count_once_inside_a_cluster() -> None:
     """A sample that was asked four times is one sample of its cluster."""
     scores = [4.0] * 4 + [2.0] * 40

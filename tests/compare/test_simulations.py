@@ -16,6 +16,7 @@ from tests.soak import at_least, at_most, often
 pytestmark = pytest.mark.long
 
 SIZES = (5, 8, 12, 20, 50, 200)
+MOST_PROGRESS, MOST_REGRESS, LEAST_COVERED = 0.025, 0.05, 0.94
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
@@ -47,8 +48,8 @@ def test_equal_variants_seldom_get_a_verdict(n: int, repeats: int) -> None:
 
     verdicts = Counter(_verdict(rng, names[try_ % len(names)], n, repeats, clusters) for try_ in range(tries))
 
-    assert verdicts["PROGRESS"] / tries <= at_most(0.025, tries), verdicts
-    assert verdicts["REGRESS"] / tries <= at_most(0.05, tries), verdicts
+    assert verdicts["PROGRESS"] / tries <= at_most(MOST_PROGRESS, tries), verdicts
+    assert verdicts["REGRESS"] / tries <= at_most(MOST_REGRESS, tries), verdicts
 
 
 @pytest.mark.parametrize("n", [20, 50])
@@ -58,8 +59,8 @@ def test_several_equal_treatments_seldom_get_a_verdict(n: int) -> None:
 
     verdicts = Counter(_verdict(rng, "uniform", n, 1, list(range(n)), treatments=3) for _ in range(tries))
 
-    assert verdicts["PROGRESS"] / tries <= at_most(0.025, tries), verdicts
-    assert verdicts["REGRESS"] / tries <= at_most(0.05, tries), verdicts
+    assert verdicts["PROGRESS"] / tries <= at_most(MOST_PROGRESS, tries), verdicts
+    assert verdicts["REGRESS"] / tries <= at_most(MOST_REGRESS, tries), verdicts
 
 
 @pytest.mark.parametrize("name", CONTINUOUS)
@@ -70,7 +71,7 @@ def test_intervals_of_continuous_differences_cover_what_they_say(n: int, name: s
 
     covered = sum(_covers(row, 0.0, rng) for row in CONTINUOUS[name](rng, (tries, n))) / tries
 
-    assert covered >= at_least(0.94, tries)
+    assert covered >= at_least(LEAST_COVERED, tries)
     assert covered <= at_most(0.97, tries) or (name == "long-tailed" and covered <= at_most(0.98, tries))
 
 
@@ -83,7 +84,7 @@ def test_intervals_cover_a_true_difference(n: int, name: str) -> None:
 
     covered = sum(_covers(row, truth, rng) for row in half_a_deviation_worse(name, rng, (tries, n))) / tries
 
-    assert covered >= at_least(0.94, tries)
+    assert covered >= at_least(LEAST_COVERED, tries)
 
 
 @pytest.mark.parametrize("name", HIDDEN)
