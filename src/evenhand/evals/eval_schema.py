@@ -164,6 +164,11 @@ EVAL_FIELDS: Json = {
         "anyOf": [_eval_map_schema(_RUBRIC), _RUBRIC_LIST],
         "description": "Rubrics by tag of the sample, or the criteria of the one rubric.",
     },
+    "sample_rubrics": {
+        **_FLAG,
+        "default": False,
+        "description": "A file of samples may say what judges are asked.",
+    },
     "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
     "checks": {
