@@ -166,7 +166,7 @@ async def run_contest(
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
     newly = log.state.released is not None and rebuild_contest_state(begun).released is None
-    record = build_contest_record(row["id"], log.events, more, newly=newly)
+    record = build_contest_record(row, log.events, more, newly=newly)
     return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
 
 
