@@ -201,6 +201,10 @@ EVAL_FIELDS: Json = {
     "budget": {"anyOf": [_NUMBER, _eval_object_schema(BUDGET_FIELDS)]},
     "concurrency": {**_COUNT, "default": 50},
     "prices": _TEXT,
-    "keep": {"enum": list(KEEP_CHOICES), "default": "raw", "description": "What is kept of the replies of judges."},
+    "keep": {
+        "enum": list(KEEP_CHOICES),
+        "default": "raw",
+        "description": "What is kept of texts: all, masked, or none.",
+    },
     "seed": {"type": "integer"},
 }

@@ -14,11 +14,11 @@ from typing import TypeVar
 
 from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
-from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.rubric import IdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version
+from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
@@ -92,14 +92,14 @@ class ReplyCache:
                 found["run"] != self.book.run
             ):  # The run keeps its own copy, so that it stands when the other is deleted.
                 copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
-                await self.book.writer.put("calls", copy)
+                await self.book.put_row("calls", copy)
             return reply_from_json(json.loads(found["reply"]))
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
-        """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
+        """Let raw replies and outputs go, masked or altogether, where all results of their piece are kept.
 
         Only where a sitting ends, or begins after one that was killed: until then an equal question needs its reply.
         """
@@ -109,12 +109,14 @@ class ReplyCache:
         while some := list(islice(done, REPLIES_PER_DROP)):
             drops = []
             for row in some:
-                reply = None
-                if keep == "masked":
-                    data = json.loads(row["reply"])
-                    reply = to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
+                reply = reduce_kept_reply(row["reply"], keep)
                 drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
-            await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
+            await asyncio.gather(*(self.book.put_row("drop", drop) for drop in drops))
+        outputs = (row for row in self.book.store.list_outputs(self.book.run) if is_output_kept_raw(row["content"]))
+        made = (row for row in outputs if is_finished(row["position"], row["repeat"]))
+        while some := list(islice(made, REPLIES_PER_DROP)):
+            reduced = [{**row, "content": reduce_made_output(row["content"], keep)} for row in some]
+            await asyncio.gather(*(self.book.put_row("made", row) for row in reduced))
 
     async def _ask_and_record(self, key: str, judge: str, work: RunWork, asked: Awaitable[Reply]) -> Reply:
         loop = asyncio.get_running_loop()
@@ -127,14 +129,14 @@ class ReplyCache:
             reply = await asked
             if self._has_forgotten:
                 self._rename_dropped_call(key)
-            await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
+            await self.book.put_row("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             if isinstance(error, BudgetError):
                 self.spent = error
             else:
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
-                await self.book.writer.put("calls", failed)
+                await self.book.put_row("calls", failed)
             answer.set_exception(error)
             raise
         except BaseException:
@@ -151,7 +153,7 @@ class ReplyCache:
         before = self.book.store.calls_by_key(self.book.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
-            self.book.writer.put("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         price = None if reply.recorded else self.price(judge)

@@ -98,7 +98,7 @@ async def _follows_from_replies(
         answered = await panels.answer_panel_question(state, question, event.at)
     except UnansweredError:
         return None
-    return contest_event_json(answered.event) == contest_event_json(event)
+    return bool(contest_event_json(answered.event) == contest_event_json(event))
 
 
 def _find_question(state: ContestState, event: ContestEvent) -> PanelQuestion | None:

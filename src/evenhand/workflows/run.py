@@ -25,7 +25,7 @@ from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
-from evenhand.evals.samples import EvalSampleSelection, select_samples
+from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import (
@@ -39,6 +39,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run, find_run_secrets
+from evenhand.runs.kept_texts import is_output_kept_raw, mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunRecorder,
@@ -214,7 +215,7 @@ async def _execute_stored_run(
         else:  # It is held from its beginning.
             store.begin_run(row)
         with closing(StoreWriter(store.write_rows)) as writer:
-            book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
+            book = RunRecorder(store, writer, row["id"], read_clock_timestamp, eval.keep)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
             worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
             async with watch(course, lambda: connections.spent):
@@ -224,7 +225,8 @@ async def _execute_stored_run(
                     if not course.stopping:
                         raise
                 if eval.keep != "raw":
-                    await drop_unneeded_replies(worker)
+                    over = bool(course.settled) or (course.complete and memory.spent is None and not samples.changed)
+                    await drop_unneeded_replies(worker, over=over)
     why, needs_budget = str(memory.spent or ""), memory.spent is not None
     if samples.changed:
         why, needs_budget = SAMPLES_CHANGED, False
@@ -233,7 +235,7 @@ async def _execute_stored_run(
     elif course.stopping and not course.complete:
         why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
-    frame = None if goes_on else planned.build_eval_record()
+    frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
     head = worker.secrets.remove_from_data(load_stored_head(store, {**row, "state": state, "ended": ended}, frame))
     assert isinstance(head, dict)
     store.release_run(row["id"], state, ended, to_stored_json(head))
@@ -326,6 +328,9 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "samples": counted.samples,
         "selection": options.selection.to_json(),
     }
+    told = secrets.remove_from_data({**setup.describe_setup(), **circumstances})
+    assert isinstance(told, dict)
+    from_file = are_samples_from_file(eval.samples)
     return {
         "id": make_run_id(began),
         "name": eval.name,
@@ -335,8 +340,8 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "ended": None,
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
-        "source": secrets.remove_keys(eval.source),
-        "setup": to_stored_json(secrets.remove_from_data({**setup.describe_setup(), **circumstances})),
+        "source": reduce_kept_source(secrets.remove_keys(eval.source), eval.keep, holds_samples=not from_file),
+        "setup": to_stored_json(mask_kept_definition(told, eval.keep)),
         "summary": None,
         "taken_from": last["id"] if last else None,
         "imported": None,
@@ -352,7 +357,8 @@ def load_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Se
     if asked:  # Outputs that the run took over were paid for before.
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
         made = {row["key"]: json.loads(row["content"]) for row in rows}
-        taken = store.find_outputs(list(made), line[1:])
+        earlier = store.find_outputs(list(made), line[1:])
+        taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
         for output in (output for key, output in made.items() if key not in taken):
             paid += Decimal(output["cost"] or 0)
             used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
