@@ -125,12 +125,12 @@ def test_a_file_of_samples_reaches_no_file_outside_the_folder_of_the_eval(tmp_pa
     (tmp_path / "theirs.yaml").write_text(contents[what])
     (folder / "link.yaml").symlink_to(tmp_path / "theirs.yaml")
     name = path.format(outside=tmp_path)
-    sample = {
+    samples: dict[str, dict[str, Any]] = {
         "rubric": {"rubric": name},
         "method": {"rubric": {"method": name, "criteria": ["It is polite"]}},
         "schema": {"assertions": [{"json_schema": name}]},
-    }[what]
-    (folder / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", **sample}))
+    }
+    (folder / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", **samples[what]}))
 
     with pytest.raises(EvalError) as refused:
         checked(folder, "samples: s.jsonl\nsample_rubrics: true\nrubric: summary\n")

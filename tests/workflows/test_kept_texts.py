@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pyarrow import parquet
+from pyarrow import parquet  # type: ignore[import-untyped]
 
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
