@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.store.contest_store import hash_contest_event, seal_contest_row
+from evenhand.store.contest_store import hash_stored_contest_event, seal_contest_row
 from tests.cli.contest_example import REPLAY, contest, copied
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
@@ -63,7 +63,7 @@ def hash_anew(folder: Path) -> None:
         database.row_factory = sqlite3.Row
         last = ""
         for row in database.execute("SELECT * FROM contest_events ORDER BY number").fetchall():
-            last = hash_contest_event(last, dict(row))
+            last = hash_stored_contest_event(last, dict(row))
             database.execute("UPDATE contest_events SET hash = ? WHERE number = ?", (last, row["number"]))
         row = dict(database.execute("SELECT * FROM contests").fetchone())
         database.execute("UPDATE contests SET seal = ?", (seal_contest_row(last, row),))

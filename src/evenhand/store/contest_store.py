@@ -33,9 +33,9 @@ from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
 CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
 
 
-def hash_contest_event(before: str, row: Mapping[str, Any]) -> str:
+def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
     """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
-    return _hash_json_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
+    return _hash_stored_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
 
 
 _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
@@ -43,7 +43,7 @@ _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
 
 def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
     """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    return _hash_json_parts(head, *(row[name] for name in _SEALED_COLUMNS))
+    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS))
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
@@ -51,7 +51,7 @@ def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
     return bool(row["seal"] == seal_contest_row(head, row))
 
 
-def _hash_json_parts(*parts: object) -> str:
+def _hash_stored_parts(*parts: object) -> str:
     return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -96,11 +96,11 @@ class ContestStore:
         row = {"contest": contest, "number": number, "at": at, "content": content, "calls": calls}
         with self._write() as connection:
             # First: whoever else appends waits here, and then sees this event.
-            self._touch_contest(connection, contest, now)
+            self._touch_contest_row(connection, contest, now)
             self._refuse_stale_write(connection, contest, number, holder)
             self._refuse_changed_row(connection, contest)
             [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])]
-            fitted["hash"] = hash_contest_event(self._read_head(connection, contest), fitted)
+            fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
             connection.execute(insert(EVENTS), [fitted])
             self._seal_contest(connection, contest)
 
@@ -166,7 +166,7 @@ class ContestStore:
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             if seen is not None:
                 self._refuse_stale_write(connection, id, seen)
-            self._touch_contest(connection, id, now)
+            self._touch_contest_row(connection, id, now)
             self._seal_contest(connection, id)
 
     def release_contest(
@@ -262,7 +262,7 @@ class ContestStore:
             what = f"what is kept of contest {id} beside its log was changed, or events at its end are missing"
             raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
 
-    def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
+    def _touch_contest_row(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
         done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=self._format_moment(now)))
         if not done.rowcount:

@@ -21,7 +21,7 @@ from evenhand.contest.events import (
     SubmissionScored,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_effects
-from evenhand.contest.panels import ContestJudgePanels, PanelQuestion, UnansweredError
+from evenhand.contest.panels import ContestMachinePanels, PanelQuestion, UnansweredError
 from evenhand.contest.state import ContestState
 from evenhand.errors import RefusedError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json
@@ -91,11 +91,11 @@ async def _follows_from_replies(
     for call in calls:
         if call["judge"] in models and "key" in call:
             models[call["judge"]].add_call(call)
-    panels = ContestJudgePanels(
+    panels = ContestMachinePanels(
         [models[name] for name in task.judges], [models[name] for name in task.challenge_judges], how
     )
     try:
-        answered = await panels.answer_panel_question(state, question, event.at)
+        answered = await panels.answer_machine_question(state, question, event.at)
     except UnansweredError:
         return None
     return bool(contest_event_json(answered.event) == contest_event_json(event))
