@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.store.contest_store import hash_stored_contest_event, seal_stored_contest_summary
+from evenhand.store.contest_store import hash_stored_contest_event, seal_contest_row
 from tests.cli.contest_example import REPLAY, contest, copied
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
@@ -29,6 +29,11 @@ CHANGES = {
     "all events": "DELETE FROM contest_events",
     "the winner that is listed": "UPDATE contests SET summary = replace(summary, 'kestrel', 'rival')",
     "the seal": "UPDATE contests SET seal = NULL",
+    "the name": "UPDATE contests SET name = 'other'",
+    "the task": "UPDATE contests SET source = ''",
+    "whose contest it is": "UPDATE contests SET key = NULL",
+    "whose contest it is, for another's": "UPDATE contests SET key = '[\"other\",null]'",
+    "the state": "UPDATE contests SET state = 'stopped'",
 }
 
 
@@ -50,6 +55,82 @@ def change_store(folder: Path, statement: str) -> int:
         changed = database.execute(statement).rowcount
         database.commit()
     return changed
+
+
+def hash_anew(folder: Path) -> None:
+    """What somebody who knows the code would do after a change."""
+    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as database:
+        database.row_factory = sqlite3.Row
+        last = ""
+        for row in database.execute("SELECT * FROM contest_events ORDER BY number").fetchall():
+            last = hash_stored_contest_event(last, dict(row))
+            database.execute("UPDATE contest_events SET hash = ? WHERE number = ?", (last, row["number"]))
+        row = dict(database.execute("SELECT * FROM contests").fetchone())
+        database.execute("UPDATE contests SET seal = ?", (seal_contest_row(last, row),))
+        database.commit()
+
+
+def test_answers_that_the_replies_do_not_give_are_found_though_all_hashes_fit(folder: Path) -> None:
+    """The judges are asked again by what they said: a score in the log that no reply has is not theirs."""
+    verified = json.loads(contest(folder, "verify", "latest", "--json").stdout)
+    assert change_store(folder, CHANGES["the scores of the final"]) > 0
+    hash_anew(folder)
+
+    done = contest(folder, "verify", "latest")
+
+    assert (verified["replayed"] >= 8, verified["not_replayed"]) == (True, [])
+    assert done.returncode == 2
+    assert "are not what the replies behind them say" in done.stderr
+
+
+def test_replies_without_their_questions_are_said_not_to_be_read_again(folder: Path) -> None:
+    """As in logs of older versions; where this version asked, they would be there."""
+    name = '"evenhand":'
+    changed = change_store(folder, f"{EVENTS} calls = replace(calls, '\"key\":', '\"other\":') WHERE number > 0")
+    hash_anew(folder)
+    ours = contest(folder, "verify", "latest")
+    change_store(folder, f"{EVENTS} calls = replace(calls, '{name}', '\"was\":') WHERE number = 0")
+    hash_anew(folder)
+
+    older = contest(folder, "verify", "latest")
+
+    assert changed > 0
+    assert (ours.returncode, older.returncode) == (2, 0)
+    assert "not read again, as another version asked: event " in older.stdout
+
+
+def test_a_contest_whose_key_was_taken_away_is_still_that_of_its_task(folder: Path) -> None:
+    """By its log, also where the seal was made anew: a second one does not pay again."""
+    change_store(folder, "UPDATE contests SET key = NULL, name = 'other'")
+    hash_anew(folder)
+
+    done = contest(folder, *RUN)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the store was changed by something else: nothing is shown or paid" in done.stderr
+
+
+@pytest.mark.parametrize("head", ["abc", "0" * 63, "g" * 64, "A" * 64])
+def test_what_is_no_hash_is_not_taken_for_tampering(folder: Path, head: str) -> None:
+    """A typo is the operator's, and is told as one."""
+    done = contest(folder, "verify", "latest", "--head", head)
+
+    assert done.returncode == 2
+    assert "--head: " in done.stderr
+    assert "is not the hash of an event" in done.stderr
+    assert "changed by something else" not in done.stderr
+
+
+def test_a_deliberate_repetition_is_listed_and_shown_by_its_name(folder: Path) -> None:
+    """Otherwise two contests of a task look the same."""
+    contest(folder, *RUN, "--again", "second", "--until", "2026-11-06T00:00:00+01:00")
+
+    listed = json.loads(contest(folder, "list", "--json").stdout)
+
+    assert [one["again"] for one in listed] == ["second", None]
+    assert "(again: second)" in " ".join(contest(folder, "list").stdout.split())
+    assert "again: second · " in contest(folder, "show", "latest").stdout
+    assert json.loads(contest(folder, "show", "latest", "--json").stdout)["again"] == "second"
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -117,15 +198,7 @@ def test_a_log_that_was_written_anew_is_found_by_a_hash_noted_elsewhere(folder: 
     """Whoever can write the store can make all hashes anew; the one that left the store stays what it was."""
     head = json.loads(contest(folder, "verify", "latest", "--json").stdout)["head"]
     change_store(folder, CHANGES["the reward"])
-    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as database:
-        database.row_factory = sqlite3.Row
-        last = ""
-        for row in database.execute("SELECT * FROM contest_events ORDER BY number").fetchall():
-            last = hash_stored_contest_event(last, dict(row))
-            database.execute("UPDATE contest_events SET hash = ? WHERE number = ?", (last, row["number"]))
-        (summary,) = database.execute("SELECT summary FROM contests").fetchone()
-        database.execute("UPDATE contests SET seal = ?", (seal_stored_contest_summary(last, summary),))
-        database.commit()
+    hash_anew(folder)
 
     plain, held = contest(folder, "verify", "latest"), contest(folder, "verify", "latest", "--head", head)
 

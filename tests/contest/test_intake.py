@@ -4,6 +4,7 @@ import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -116,6 +117,23 @@ def test_the_time_of_a_file_is_not_the_one_that_its_owner_sets(folder: Path) -> 
     intake = load_submission_intake(folder)
 
     assert before < intake.submissions[0].at <= datetime.now(UTC)
+
+
+def test_a_folder_that_is_moved_in_came_when_it_was_moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files keep the times they had elsewhere; only the folder itself says when it came."""
+    inside, moved = put(folder / "rival" / "a.md"), NOON + timedelta(hours=1)
+    times = {inside: NOON - timedelta(days=3), inside.parent: moved, folder: NOON + timedelta(days=9)}
+    real = Path.stat
+
+    def stat(path: Path, **more: bool) -> object:
+        found = real(path, **more)
+        if path not in times:
+            return found
+        return SimpleNamespace(st_mode=found.st_mode, st_ctime_ns=int(times[path].timestamp()) * 10**9)
+
+    monkeypatch.setattr(Path, "stat", stat)
+
+    assert [one.at for one in load_submission_intake(folder).submissions] == [moved]
 
 
 def test_a_receipt_keeps_time_and_text(folder: Path) -> None:

@@ -356,3 +356,17 @@ def _told(read: Callable[[], object]) -> tuple[Fault, ...]:
     except ContestError as error:
         return error.faults
     return ()
+
+
+def test_a_contest_keeps_texts_raw_or_masked_and_never_without_them(tmp_path: Path) -> None:
+    """Without its texts a contest could neither go on nor be verified."""
+    text = "description: d\nacceptance: [a]\nmode: fastest_first\njudges: [embedded]\n"
+    path = tmp_path / "task.yaml"
+
+    def read(keep: str) -> bool:
+        path.write_text(text + keep)
+        return load_task(path, {})[0].masked
+
+    assert (read(""), read("keep: raw\n"), read("keep: masked\n")) == (False, False, True)
+    with pytest.raises(ContestError, match=r"task\.yaml:5: a contest cannot keep: none"):
+        read("keep: none\n")

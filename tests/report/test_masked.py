@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.report_data import mask_report_sample, mask_report_text, move_masked_report_place
+from evenhand.guards.masked_results import mask_personal_places, move_personal_place
+from evenhand.report.report_data import mask_report_sample
 
 MAIL = "jo@example.org"
 
@@ -57,10 +58,10 @@ def test_places_of_parts_of_an_assertion_move_too() -> None:
 def test_places_never_leave_the_text_and_never_cross(parts: list[str]) -> None:
     """Whatever is masked, a span stays a span of the masked text."""
     text = " ".join(parts)
-    shown, places = mask_report_text(text)
+    shown, places = mask_personal_places(text)
 
-    starts = [move_masked_report_place(at, places, end=False) for at in range(len(text) + 1)]
-    ends = [move_masked_report_place(at, places, end=True) for at in range(len(text) + 1)]
+    starts = [move_personal_place(at, places, end=False) for at in range(len(text) + 1)]
+    ends = [move_personal_place(at, places, end=True) for at in range(len(text) + 1)]
 
     assert starts == sorted(starts)
     assert ends == sorted(ends)

@@ -3,6 +3,8 @@
 from hashlib import sha256
 from typing import Any
 
+from evenhand.store.contest_store import seal_contest_row
+
 RUN = "20261116-051233-ab12cd"
 CONTEST = "20261116-071500-c0ffee"
 Row = dict[str, Any]
@@ -52,11 +54,13 @@ def label_row(sample: str = "s0", rater: str = "ann", **changed: object) -> Row:
 
 
 def contest_row(**changed: object) -> Row:
-    return {
+    """A contest in which nothing has happened, with the seal that it has then."""
+    row: Row = {
         "id": CONTEST, "name": "slogan", "digest": "d1", "state": "running", "started": "2026-11-16T07:15:00+00:00",
         "ended": None, "touched": "2026-11-16T07:15:00.000+00:00", "holder": None, "summary": None,
-        "source": "name: slogan\n", "key": None, "seal": None, **changed,
+        "source": "name: slogan\n", "key": None, **changed,
     }  # fmt: skip
+    return {"seal": seal_contest_row("", row), **row}
 
 
 def event_row(number: int = 0, **changed: object) -> Row:

@@ -321,3 +321,38 @@ def test_nothing_that_a_guest_names_is_executed(tmp_path: Path) -> None:
         assert "Traceback" not in evenhand(*command, folder=tmp_path).stderr
 
     assert not (tmp_path / "sung").exists()
+
+
+def lift(kind: str, row: Json) -> None:
+    """A composite off the scale."""
+    if kind == "results" and row["variant"] == "new" and row["composite"] is not None:
+        row["composite"], row["number"] = "9/1", 9.0
+
+
+def improve(kind: str, row: Json) -> None:
+    """A composite that its layers do not give."""
+    if kind == "results" and row["variant"] == "new" and row["composite"] is not None:
+        row["composite"], row["number"] = "49/10", 4.9
+
+
+@pytest.mark.parametrize("change", [lift, improve])
+def test_a_score_that_does_not_follow_from_its_parts_is_refused(change: Callable[[str, Json], None]) -> None:
+    """And nothing is left of the run."""
+    _, file = forged(change)
+
+    with pytest.raises(StoreError, match="composite is not the mean of its layers"):
+        import_run(None, str(file))
+
+    with Store.open(None, {}) as store:
+        assert store.list_runs() == []
+
+
+@pytest.mark.parametrize("kinds", [("results",), ("samples", "results")])
+def test_a_run_whose_losses_were_taken_out_is_refused(kinds: tuple[str, ...]) -> None:
+    """With their samples or without: the run says how many it had."""
+    _, file = forged()
+    rows = unpacked(file)
+    packed([(kind, row) for kind, row in rows if kind not in kinds or row["position"] != 0], file)
+
+    with pytest.raises(StoreError, match=r"has [0-9]+ (samples, and its run is said|results of a finished run)"):
+        import_run(None, str(file))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from evenhand.assertions.argument_types import SCHEMA
 from evenhand.assertions.assertion import (
     AnyAssertion,
     Assertion,
@@ -20,9 +21,11 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.kinds import ASSERTION_KINDS, CHECK_WORD, EXECUTED_KIND, KIND_ALIASES, SET_KIND
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
+from evenhand.files.parsing import refuse_path_outside_folder
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
+    ScalarNode,
     SequenceNode,
     TreeNode,
     build_tree,
@@ -54,10 +57,12 @@ def read_assertions(
     checks: NamedChecks = NO_CHECKS,
     *,
     may_execute: bool = True,
+    confined: bool = False,
 ) -> tuple[AnyAssertion, ...]:
     """The assertions in a list; files that they name are found from the folder, and named checks in `checks`.
 
-    Where `may_execute` is false, as in data, no function and no command of its own may stand there.
+    Where `may_execute` is false, as in data, no function and no command of its own may stand there; where they are
+    `confined`, as in a file of data, they name files below the folder only.
     """
     if is_null_node(node):
         return ()
@@ -65,7 +70,7 @@ def read_assertions(
         hint = "begin each with a dash: - contains: refund"
         faults.append(Fault(f"expected a list of assertions, got {describe_node(node)}", hint, path))
         return ()
-    reader = _AssertionParser(folder, faults, checks, may_execute)
+    reader = _AssertionParser(folder, faults, checks, may_execute, confined)
     read = [reader.parse_assertion(item, (*path, position)) for position, item in enumerate(node.items)]
     return tuple(one for one in read if one is not None)
 
@@ -82,12 +87,12 @@ def read_plain_assertions(
 
 
 def read_data_assertions(
-    data: object, folder: Path, faults: list[Fault], checks: NamedChecks
+    data: object, folder: Path, faults: list[Fault], checks: NamedChecks, *, confined: bool
 ) -> tuple[AnyAssertion, ...]:
     """The assertions of a sample, which may be anybody's: nothing in them is executed."""
     path = ("assertions",)
     try:
-        return read_assertions(build_tree(data), folder, faults, path, checks, may_execute=False)
+        return read_assertions(build_tree(data), folder, faults, path, checks, may_execute=False, confined=confined)
     except InputError as error:
         faults.extend(error.within(*path).faults)
         return ()
@@ -120,6 +125,7 @@ class _AssertionParser:
     faults: list[Fault]
     checks: NamedChecks
     may_execute: bool
+    confined: bool = False  # Whether files that are named stand below the folder.
 
     def parse_assertion(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
         """One assertion, or None where something is wrong with it; one of its keys says the kind."""
@@ -183,6 +189,8 @@ class _AssertionParser:
                 continue
             places[name] = place
             try:
+                if self.confined and parameter.sort is SCHEMA and isinstance(said, ScalarNode):
+                    refuse_path_outside_folder(said.text, self.folder, InputError)
                 arguments[name] = parameter.sort.read(said, self.folder)
             except InputError as error:
                 good = False

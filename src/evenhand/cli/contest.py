@@ -33,7 +33,7 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
 from evenhand.errors import Fault, InputError
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -202,6 +202,10 @@ def verify_contest_command(contest: str, head: str | None, as_data: bool) -> Non
             return
         screen = Screen()
         screen.line(f"contest {found.id}: {found.events} events are what was written, and replay to this:", fg="green")
+        screen.line(f"{pluralize_count(found.replayed, 'answer')} read again from the replies behind them", indent=2)
+        if found.not_replayed:
+            numbers = ", ".join(map(str, found.not_replayed))
+            screen.line(f"not read again, as another version asked: event {numbers}", indent=2, fg="yellow")
         screen.line(f"state {found.state}, winner {found.winner or '–'}, payment {found.payment or '–'}", indent=2)
         screen.line(f"head {found.head}", indent=2)
 
@@ -275,11 +279,19 @@ def _print_contest_list(contests: Sequence[ContestListing], name: str | None) ->
         screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
         return
     # To the minute: the seconds are in the id.
-    table = [[one.id, one.task, one.state, one.winner or "–", one.started[:16].replace("T", " ")] for one in contests]
+    table = [
+        [one.id, _name_listed_contest(one), one.state, one.winner or "–", one.started[:16].replace("T", " ")]
+        for one in contests
+    ]
     way = ("task", "winner")
     narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=("started",), width=screen.width)
     fits = measure_least_table_width(LISTED_COLUMNS, narrow, ("started",)) <= screen.width
     print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=("started",))
+
+
+def _name_listed_contest(one: ContestListing) -> str:
+    """The task, and the name of a deliberate repetition of its contest."""
+    return one.task if one.again is None else f"{one.task} (again: {one.again})"
 
 
 def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:

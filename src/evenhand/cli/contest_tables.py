@@ -35,7 +35,8 @@ def print_contest(record: ContestData) -> None:
     record, screen = mask_contest_to_print(record), Screen()
     count = pluralize_count(len(record["submissions"]), "submission")
     unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
-    parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
+    again = [f"again: {record['again']}"] if record.get("again") else []
+    parts = [record["task"], *again, record["mode"], count, f"contest {record['id']}", *unfinished]
     screen.line(" · ".join(parts), dim=True)
     screen.line()
     _print_contest_decision(screen, record)

@@ -94,6 +94,7 @@ CONTEST_LOG = Codec(
         Fraction: json_fraction_scalar(LARGEST_LOGGED_NUMBER),
     },
     shapes={
+        Task: JsonShape(fields={"masked": JsonField(sparse=True)}),
         ContestCreated: JsonShape(fields={"contest": JsonField(later=True), "rehearsal": JsonField(later=True)}),
         SubmissionReceived: JsonShape(
             derived={"at": replace(_EVENT_TIME, check=_check_time_received)}, derived_first=True

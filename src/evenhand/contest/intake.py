@@ -125,14 +125,15 @@ class _SubmissionIntakeReader:
             self.refuse(entry.file, entry.author, *faults)
 
     def _receive(self, entry: _IntakeEntry, digest: str, faults: list[Fault]) -> SubmissionReceipt:
-        """When a file came: as its receipt says, or, seen for the first time, when the system last saw it change.
+        """When a file came: as its receipt says, or, seen for the first time, when the system last saw it or the
+        folder of its author change.
 
         Not before what was received earlier: that was judged without it. Not by the time that its owner can set.
         """
         receipt = self.known.get(entry.file)
         if receipt is None:
             floor = max((one.at for one in self.known.values()), default=_EPOCH)
-            changed = _EPOCH + timedelta(microseconds=entry.path.stat().st_ctime_ns // 1000)
+            changed = _find_last_change(entry)
             changed = changed if self.now is None else min(changed, self.now)
             at = entry.at or max(floor, changed)
             return SubmissionReceipt(file=entry.file, digest=digest, at=at)
@@ -283,6 +284,15 @@ def _assign_submissions_by_index(
         if file not in entries:
             reader.refuse(file, None, Fault(f"is not in the index, {index}", "the operator adds it", where=str(path)))
     yield from (entries[file] for file in listed if file in entries)
+
+
+def _find_last_change(entry: _IntakeEntry) -> datetime:
+    """When the system last saw a file or the folder of its author change.
+
+    A folder that is moved in brings files with the times that they had elsewhere; its own time is that of the move.
+    """
+    paths = [entry.path, entry.path.parent] if "/" in entry.file else [entry.path]
+    return _EPOCH + timedelta(microseconds=max(path.stat().st_ctime_ns for path in paths) // 1000)
 
 
 def _read_handed_in_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:

@@ -41,7 +41,7 @@ from evenhand.wording import format_fraction
 T = TypeVar("T")
 TASK_FILE_FIELDS = (
     "name", "description", "acceptance", "acceptance_criteria", "mode", "deadline", "revisions", "revision_limit",
-    "challenge_period", "reward", "dimensions", "judges", "challenge_judges",
+    "challenge_period", "reward", "dimensions", "judges", "challenge_judges", "keep",
 )  # fmt: skip
 TASK_FIELD_ALIASES = {"acceptance": "acceptance_criteria", "revisions": "revision_limit"}
 TASK_FIELDS_BY_ALIAS = {also: name for name, also in TASK_FIELD_ALIASES.items()}
@@ -137,7 +137,17 @@ class _TaskReader:
             "judges": judges,
             "weights": weights,
             "challenge_judges": read_contest_challenge_judges(self.fields),
+            "masked": self._read_masked(),
         }
+
+    def _read_masked(self) -> bool:
+        """Whether texts of others are masked; a log without them could neither be gone on with nor verified."""
+        node = self.fields.node("keep")
+        if isinstance(node, ScalarNode) and node.text == "none":
+            what = "a contest cannot keep: none, as it is rebuilt, verified and paid from its log"
+            self.fields.fault(what, "keep: masked, and evenhand contest delete when it is over", "keep")
+            return False
+        return self.fields.choice("keep", ("raw", "masked")) == "masked"
 
     def _read_acceptance(self) -> tuple[str, ...]:
         name = self._written_field_name("acceptance")

@@ -39,6 +39,7 @@ class Task:
     judges: tuple[str, ...] = ()
     weights: Mapping[str, Fraction] = field(default_factory=dict)  # Of judges; 1 where none is given.
     challenge_judges: tuple[str, ...] = ()  # Who looks at a challenge: none of those who judged before.
+    masked: bool = False  # Whether personal data in what others write is masked before anybody sees or keeps it.
 
     def __post_init__(self) -> None:
         faults = [

@@ -36,7 +36,14 @@ from evenhand.evals.python_eval import (
 )
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
-from evenhand.evals.samples import InlineSamples, SampleSource, iter_numbered_samples, locate_sample, sample_fault_line
+from evenhand.evals.samples import (
+    InlineSamples,
+    SampleSource,
+    are_samples_from_file,
+    iter_numbered_samples,
+    locate_sample,
+    sample_fault_line,
+)
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name
 from evenhand.guards.output_guards import GUARDS
@@ -68,6 +75,7 @@ class Eval:
     rubric: InitVar[GivenRubric | None] = None  # The one under DEFAULT_TAG.
     rubrics: ReadFrom[Mapping[str, GivenRubric] | Sequence[Any], Mapping[str, Rubric]] = NOT_GIVEN
     own_rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # Of samples, once they are checked.
+    sample_rubrics: bool = False  # Whether a file of samples may say what judges are asked.
     assertions: ReadFrom[GivenAssertions, tuple[AnyAssertion, ...]] = NOT_GIVEN
     checks: ReadFrom[GivenChecks, Mapping[str, AnyAssertion]] = NOT_GIVEN  # That samples may name.
     dialogue: str | None = None  # Pairwise, where the eval says so for all of its rubrics.
@@ -191,7 +199,9 @@ class Eval:
         if sample.assertions is None:
             return self.assertions
         faults: list[Fault] = []
-        own = read_data_assertions(sample.assertions, self.folder, faults, self.checks)
+        own = read_data_assertions(
+            sample.assertions, self.folder, faults, self.checks, confined=are_samples_from_file(self.samples)
+        )
         if faults:
             raise EvalError(*(fault.within(sample.id) for fault in faults))
         return (*self.assertions, *own)
@@ -219,7 +229,14 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
-    own_rubrics = SampleRubrics(eval.folder, environ or {}, eval.dialogue is not None, eval.rubrics)
+    own_rubrics = SampleRubrics(
+        eval.folder,
+        environ or {},
+        eval.dialogue is not None,
+        eval.rubrics,
+        from_file=are_samples_from_file(eval.samples),
+        trusted=eval.sample_rubrics,
+    )
     eval = replace(eval, own_rubrics=own_rubrics)
     seen = _SampleFindings()
     counted = count_eval_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
@@ -258,7 +275,9 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
     has_rubric = not brings_rubric or eval.own_rubrics.add_sample_rubric(sample, faults)
     if sample.assertions is not None:
         told = len(faults)
-        own = read_data_assertions(sample.assertions, eval.folder, faults, eval.checks)
+        own = read_data_assertions(
+            sample.assertions, eval.folder, faults, eval.checks, confined=are_samples_from_file(eval.samples)
+        )
         seen.questions |= {leaf.kind for leaf in list_outside_assertions(own) if leaf.kind in JUDGE_QUESTIONS}
         if len(faults) > told:
             return

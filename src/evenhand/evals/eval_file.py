@@ -282,6 +282,7 @@ class _EvalReader:
             "smallest_effect": Fraction(1, 2) if effect is None else effect,
             "budget": budget,
             "prices": None if prices is None else self.folder / prices,
+            "sample_rubrics": fields.boolean("sample_rubrics") or False,
             "keep": fields.choice("keep", KEEP_CHOICES) or "raw",
         }
 

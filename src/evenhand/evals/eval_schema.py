@@ -165,6 +165,11 @@ EVAL_FIELDS: Json = {
         "anyOf": [_eval_map_schema(_RUBRIC), _RUBRIC_LIST],
         "description": "Rubrics by tag of the sample, or the criteria of the one rubric.",
     },
+    "sample_rubrics": {
+        **_FLAG,
+        "default": False,
+        "description": "A file of samples may say what judges are asked.",
+    },
     "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
     "checks": {
@@ -197,6 +202,10 @@ EVAL_FIELDS: Json = {
     "budget": {"anyOf": [_NUMBER, _eval_object_schema(BUDGET_FIELDS)]},
     "concurrency": {**_COUNT, "default": 50},
     "prices": _TEXT,
-    "keep": {"enum": list(KEEP_CHOICES), "default": "raw", "description": "What is kept of the replies of judges."},
+    "keep": {
+        "enum": list(KEEP_CHOICES),
+        "default": "raw",
+        "description": "What is kept of texts: all, masked, or none.",
+    },
     "seed": {"type": "integer"},
 }

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from evenhand.errors import EvalError, Fault, InputError, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
-from evenhand.files.methods import override_rubric_file_fields
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
-from evenhand.files.rubrics import load_rubric, read_rubric
+from evenhand.files.methods import list_rubric_names, override_rubric_file_fields
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
+from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -51,6 +51,8 @@ class SampleRubrics:
     environ: Mapping[str, str] = field(default_factory=dict)
     pairwise: bool = False  # Whether the eval says so for all of its rubrics.
     shared: Mapping[str, Rubric] = field(default_factory=dict)  # Those of the eval by tag.
+    from_file: bool = False  # Whether the samples come from a file of data, which may be anybody's,
+    trusted: bool = False  # and whether the eval lets such a file say what judges are asked.
     rubrics: dict[str, Rubric] = field(default_factory=dict)
     _keys: dict[str, str | None] = field(default_factory=dict)  # By what a sample says; None where it is wrong.
     _equal: dict[str, str] = field(default_factory=dict)  # By content.
@@ -79,17 +81,35 @@ class SampleRubrics:
     def _read_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> Rubric | None:
         given, place = (sample.rubric, ("rubric",)) if sample.rubrics is None else ({"rubrics": sample.rubrics}, ())
         try:
+            if self.from_file:
+                self._refuse_data_rubric(given)
             if isinstance(given, Mapping):
                 tree = build_tree(given)
                 assert isinstance(tree, MappingNode)
                 rubric = read_rubric(tree, sample.id, self.folder)
             else:
-                rubric = _load_eval_sample_rubric(str(given), self.folder)
+                rubric = _load_eval_sample_rubric(str(given), self.folder, only_beside=self.from_file)
             rubric = override_rubric_file_fields(rubric, self.environ)
             return set_pairwise_eval_rubric(rubric) if self.pairwise else rubric
         except RubricError as error:
             faults += error.within(*place).faults
             return None
+
+    def _refuse_data_rubric(self, given: object) -> None:
+        """A file of data names shipped rubrics and files below the eval; what judges are asked it says if it may.
+
+        Criteria are instructions to judges: they stand outside the fence that holds all other data.
+        """
+        if not isinstance(given, Mapping):
+            if given not in list_rubric_names():
+                refuse_path_outside_folder(str(given), self.folder, RubricError)
+            return
+        if not self.trusted:
+            what = "a file of samples brings criteria of its own, which judges would be asked as yours"
+            raise RubricError(Fault(what, "if you trust the file, write sample_rubrics: true into the eval"))
+        method = given.get("method")
+        if isinstance(method, str) and method.endswith(METHOD_FILE_ENDINGS):
+            refuse_path_outside_folder(method, self.folder, RubricError)
 
     def _name_sample_rubric(self, rubric: Rubric) -> str:
         """The key of a rubric, new or known: its name, or that of the first sample that has it."""
@@ -118,10 +138,10 @@ def name_sample_rubric_criterion(key: str, criterion: str) -> str:
     return f"{key.removeprefix(SAMPLE_RUBRIC_PREFIX)}.{criterion}"
 
 
-def _load_eval_sample_rubric(name: str, folder: Path) -> Rubric:
+def _load_eval_sample_rubric(name: str, folder: Path, *, only_beside: bool) -> Rubric:
     """A shipped rubric, or one in a file beside the eval file."""
     beside = folder / name
-    if Path(name).suffix and not beside.is_file() and not Path(name).is_file():
+    if Path(name).suffix and not beside.is_file() and (only_beside or not Path(name).is_file()):
         raise RubricError(Fault(f"there is no rubric file {name!r}", "its path is relative to the eval file"))
     return load_rubric(beside if beside.is_file() else name)
 

@@ -15,7 +15,7 @@ from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_k
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import read_sample_output_value
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample, read_sample_entry
-from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
+from evenhand.evals.samples import InlineSamples, SampleSource, are_samples_from_file, open_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import FunctionVariant, VariantFunction
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name, read_variants
@@ -171,7 +171,7 @@ class PythonEvalReader:
             made = read_sample_output_value(value, (*place, at), self.faults)
             outputs = sample.outputs if made is None else {**sample.outputs, name: made}
             filled.append(replace(sample, outputs=outputs))
-        return InlineSamples(tuple(filled), samples.where)
+        return InlineSamples(tuple(filled), samples.where, from_file=are_samples_from_file(samples))
 
     def read_rubrics(
         self, given: Mapping[str, GivenRubric] | Sequence[Any], all_samples: GivenRubric | None

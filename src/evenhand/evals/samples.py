@@ -182,9 +182,17 @@ class InlineSamples:
     samples: tuple[EvalSample, ...]
     where: str
     locate: Callable[[FaultPath], str] | None = None  # The line of a path in the eval file.
+    from_file: bool = False  # Whether they were read from a file of data, and outputs put to them.
 
     def __iter__(self) -> Iterator[EvalSample]:
         return iter(self.samples)
+
+
+def are_samples_from_file(source: SampleSource) -> bool:
+    """Whether samples come from a file of data, which may be anybody's, and not from the eval or a program."""
+    if isinstance(source, SelectedSamples):
+        return are_samples_from_file(source.source)
+    return isinstance(source, FileSamples) or (isinstance(source, InlineSamples) and source.from_file)
 
 
 def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:

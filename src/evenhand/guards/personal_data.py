@@ -33,7 +33,20 @@ _POSSIBLE = re.compile(r"@|[0-9]{2}|[0-9][0-9 .\-/()]{5,}[0-9]")  # What any of 
 _SHORTEST_PART = 6  # Characters: less of a value gives nobody away.
 # Under these keys of data stand names by which one thing is told from another.
 _NAME_KEYS = frozenset(
-    {"id", "output", "file", "fingerprint", "judge", "model", "request_id", "criterion", "rule", "guard"}
+    {
+        "id",
+        "output",
+        "file",
+        "fingerprint",
+        "judge",
+        "model",
+        "request_id",
+        "criterion",
+        "rule",
+        "guard",
+        "exact",
+        "weight",
+    }
 )
 
 

@@ -73,6 +73,11 @@ class Connections:
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
 
+    def hide_in_record(self, hide: Callable[[str], str]) -> None:
+        """Put every reply through a function before it is recorded, where one is."""
+        if self._recorder is not None:
+            self._recorder.hide = hide
+
     async def __aenter__(self) -> Self:
         return self
 

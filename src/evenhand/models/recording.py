@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from evenhand.errors import Fault, InputError, JudgeError, RefusedError
@@ -21,6 +22,7 @@ class ModelReplyRecorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.hide: Callable[[str], str] | None = None  # What every reply is put through before it is written.
         with suppress(OSError), path.open("rb") as file:
             # A record is written on; anything else is not ours to write on.
             if not _BEGINNING.startswith(file.read(len(_BEGINNING))):
@@ -39,6 +41,8 @@ class ModelReplyRecorder:
 
     def write_reply_line(self, name: str, request: Request, reply: Reply) -> None:
         """Write one reply down."""
+        if self.hide is not None:
+            reply = replace(reply, text=self.hide(reply.text), places=())
         entry = {
             "key": request.key(name),
             "model": name,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from evenhand.guards.personal_data import build_personal_text_mask, find_personal_data, mask_data, mask_personal_data
+from evenhand.guards.masked_results import mask_personal_result
+from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.store.store import Store
 
 ReportSampleJson = dict[str, Any]
@@ -119,48 +119,4 @@ def mask_report_sample(sample: ReportSampleJson) -> ReportSampleJson:
     outputs = [one["output"]["text"] for one in sample["results"] if one["output"]]
     hide = build_personal_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
     own = {name: mask_data(value, hide) for name, value in sample.items() if name != "results"}
-    return {**own, "results": [_mask_report_result(one, hide) for one in sample["results"]]}
-
-
-def _mask_report_result(result: ReportSampleJson, hide: Callable[[str], str]) -> ReportSampleJson:
-    shown: ReportSampleJson = mask_data({**result, "output": None}, hide)  # type: ignore[assignment]
-    output = result["output"]
-    if output is None:
-        return shown
-    text, places = mask_report_text(output["text"])
-    rest: ReportSampleJson = mask_data({**output, "text": ""}, hide)  # type: ignore[assignment]
-    quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
-    for one in (*shown["findings"], *_flatten_reported_assertions(shown["assertions"]), *quotes):
-        if places and one.get("start") is not None and one.get("end") is not None:
-            one["start"] = move_masked_report_place(one["start"], places, end=False)
-            one["end"] = move_masked_report_place(one["end"], places, end=True)
-    return {**shown, "output": {**rest, "text": text}}
-
-
-def mask_report_text(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
-    """The masked text, and for each masked passage its old start and end and its new ones."""
-    parts, places, last, length = [], [], 0, 0
-    for one in find_personal_data(text):
-        parts += [text[last : one.start], one.text]
-        start = length + one.start - last
-        length = start + len(one.text)
-        places.append((one.start, one.end, start, length))
-        last = one.end
-    shown = "".join((*parts, text[last:]))
-    again = mask_personal_data(shown)  # May find more once masks stand in it: rare, and then places are not told.
-    return again, places if again == shown else [(0, len(text), 0, len(again))]
-
-
-def move_masked_report_place(at: int, places: list[tuple[int, int, int, int]], *, end: bool) -> int:
-    """Where a place in the text is after masking; inside a mask it is the edge of the mask."""
-    found = bisect_right(places, at, key=lambda place: place[0]) - 1
-    if found < 0:
-        return at
-    _, old_end, start, new_end = places[found]
-    if at >= old_end:
-        return at - old_end + new_end
-    return new_end if end and at > places[found][0] else start
-
-
-def _flatten_reported_assertions(assertions: list[ReportSampleJson]) -> list[ReportSampleJson]:
-    return [part for one in assertions for part in (one, *_flatten_reported_assertions(one.get("parts") or []))]
+    return {**own, "results": [mask_personal_result(one, hide) for one in sample["results"]]}

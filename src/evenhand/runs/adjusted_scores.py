@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import InputError
+from evenhand.runs.kept_texts import count_output_characters
 from evenhand.runs.results import COMPOSITE_JUDGE_LAYER, HIGHEST_LAYER_SCORE, LOWEST_LAYER_SCORE
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.stats.regression import length_bias
@@ -104,7 +105,7 @@ def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> 
         found.places[_key_run_result_row(row)] = len(found.variants)
         found.variants.append(row["variant"])
         found.positions.append(row["position"])
-        found.lengths.append(len(content["output"]["text"]))
+        found.lengths.append(count_output_characters(content) or 0)
         found.layers.append(plain["layers"])
         found.composites.append(float(Fraction(plain["composite"])))
         found.weights.append(frame.composite.weights or by_rubric.get(content["rubric"], {}))

@@ -35,6 +35,7 @@ from evenhand.model.sample import OutputTrace, Sample, VariantOutput
 from evenhand.models.hidden_keys import Secrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
+from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
@@ -137,7 +138,7 @@ def _iter_unfinished_run_pieces(
                 todo.append(repeat)
         if todo:  # The sample is in the queue of the writer before its results are.
             content = to_stored_json(worker.secrets.remove_from_data(sample.to_json()))
-            book.writer.put("samples", {"run": book.run, "position": position, "id": sample.id, "content": content})
+            book.put_row("samples", {"run": book.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
 
@@ -173,13 +174,16 @@ def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> Secrets:
     return collect_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
 
 
-async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
-    """Drop the replies that no result waits for, where they are not to be kept; return what is finished."""
+async def drop_unneeded_replies(worker: RunWorker, *, over: bool = False) -> FinishedResults:
+    """Drop the replies that no result waits for, where they are not to be kept; return what is finished.
+
+    Once a run is `over`, none waits: what failed may be tried again, and is then asked again.
+    """
     eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.run)
 
     def has_all_results(position: int, repeat: int) -> bool:
         """Whether no variant needs another try; an empty key says that one does."""
-        return all(finished.get((position, name, repeat)) for name in eval.variants)
+        return over or all(finished.get((position, name, repeat)) for name in eval.variants)
 
     if eval.keep != "raw" and finished:
         await worker.memory.drop_finished_replies(has_all_results, eval.keep)
@@ -292,6 +296,8 @@ class RunWorker:
         found = book.store.find_outputs([key], self.runs).get(key)
         work.asked += found is None
         work.kept += found is not None
+        if found is not None and not is_output_kept_raw(found["content"]):
+            found = None
         if found is None:
             made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
             made = self._hide_keys_in_output(made)
@@ -299,7 +305,7 @@ class RunWorker:
             made = read_sample_output_json(json.loads(found["content"]))
         if found is None or found["run"] != book.run:
             content = to_stored_json(write_output_json(made))
-            await book.writer.put("made", {**work.place_in_run(book), "key": key, "content": content})
+            await book.put_row("made", {**work.place_in_run(book), "key": key, "content": content})
         self.course.made += 1
         return made
 
@@ -345,7 +351,7 @@ class RunWorker:
             result.key = self.setup.make_result_key(sample, work.variant, work.repeat)
         eval = self.setup.eval
         row = build_result_row(result, eval.name, self.book, eval.composite.weights)
-        await self.book.writer.put("results", row)
+        await self.book.put_row("results", row, list_sample_texts(sample.to_json()))
         if self.tell is not None:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"

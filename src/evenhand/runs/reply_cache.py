@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError, StoreError
 from evenhand.evals.eval_schema import KeepReplies
-from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
+from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
@@ -108,7 +108,7 @@ class ReplyCache:
         self.silent = error if isinstance(error, CircuitOpenError) else self.silent
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
-        """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
+        """Let raw replies and outputs go, masked or altogether, where all results of their piece are kept.
 
         Only where a sitting ends, or begins after one that was killed: until then an equal question needs its reply.
         """
@@ -118,12 +118,14 @@ class ReplyCache:
         while some := list(islice(done, REPLIES_PER_DROP)):
             drops = []
             for row in some:
-                reply = None
-                if keep == "masked":
-                    data = json.loads(row["reply"])
-                    reply = to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
+                reply = reduce_kept_reply(row["reply"], keep)
                 drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
-            await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
+            await asyncio.gather(*(self.book.put_row("drop", drop) for drop in drops))
+        outputs = (row for row in self.book.store.list_outputs(self.book.run) if is_output_kept_raw(row["content"]))
+        made = (row for row in outputs if is_finished(row["position"], row["repeat"]))
+        while some := list(islice(made, REPLIES_PER_DROP)):
+            reduced = [{**row, "content": reduce_made_output(row["content"], keep)} for row in some]
+            await asyncio.gather(*(self.book.put_row("made", row) for row in reduced))
 
     def _find_reply(self, key: str) -> Row | None:
         return self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
@@ -133,7 +135,7 @@ class ReplyCache:
         work.kept += 1
         if found["run"] != self.book.run:
             copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
-            await self.book.writer.put("calls", copy)
+            await self.book.put_row("calls", copy)
         return reply_from_json(json.loads(found["reply"]))
 
     async def _claim_or_find_reply(self, key: str) -> Row | None:
@@ -175,13 +177,13 @@ class ReplyCache:
                 reply = await ask()
                 if self._has_forgotten:
                     self._rename_dropped_call(key)
-                await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
+                await self.book.put_row("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
-                await self.book.writer.put("calls", failed)
+                await self.book.put_row("calls", failed)
             elif is_shared:
                 self._release_claim(key)
             answer.set_exception(error)
@@ -202,7 +204,7 @@ class ReplyCache:
         before = self.book.store.calls_by_key(self.book.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
-            self.book.writer.put("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         price = None if reply.recorded else self.price(judge)

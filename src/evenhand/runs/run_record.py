@@ -4,6 +4,7 @@ resumes, its history.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
-from evenhand.evals.eval_schema import LAYERS
+from evenhand.evals.eval_schema import LAYERS, KeepReplies
 from evenhand.evals.eval_scoring import (
     SAMPLE_RUBRIC_PREFIX,
     EvalCompositeSettings,
@@ -22,6 +23,7 @@ from evenhand.evals.eval_scoring import (
     read_eval_layer_weights,
 )
 from evenhand.files.codec import Codec
+from evenhand.runs.kept_texts import reduce_kept_row
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.run_holds import RunHold
@@ -172,6 +174,11 @@ class RunRecorder:
     writer: StoreWriter
     hold: RunHold
     now: Callable[[], str]
+    keep: KeepReplies = "raw"
+
+    def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[None]:
+        """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
+        return self.writer.put(kind, reduce_kept_row(kind, row, self.keep, texts))
 
     @property
     def run(self) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from itertools import chain
 from math import nan
 from typing import Any
@@ -23,6 +23,7 @@ from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
+from evenhand.runs.kept_texts import count_output_characters, list_result_texts, number_sample_texts
 from evenhand.stats.arrays import CountedPer
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
@@ -138,9 +139,7 @@ class VariantTally:
 
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int, *, priced: bool = False) -> None:
         """Count one result; `priced` where each output is a call that costs something."""
-        text = content["output"]["text"] if content["output"] else None
-        said = (row["position"], row["repeat"], text, content["judgments"], content["assertions"])
-        self.seen.update(json.dumps(said, sort_keys=True).encode())
+        self.seen.update(list_result_texts(row, content))
         self.states[row["state"]] += 1
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
@@ -178,6 +177,8 @@ class VariantTally:
         self.gated += bool(card.get("gates_failed"))
         for criterion in card.get("gates_failed") or ():
             self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
+        length = count_output_characters(content)
+        self.lengths.append(nan if length is None else length)
         self._add_output_facts(content["output"], priced=priced)
         self._add_findings(row, content)
 
@@ -207,8 +208,7 @@ class VariantTally:
             known.outputs += 1
 
     def _add_output_facts(self, output: Mapping[str, Any] | None, *, priced: bool) -> None:
-        """Count how long an output is, and what making it took."""
-        self.lengths.append(nan if output is None else len(output["text"]))
+        """Count what making an output took."""
         if output is None:
             return
         if output["latency_ms"] is not None:
@@ -308,9 +308,6 @@ def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, An
 
 COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
 ColumnName = tuple[str, ...]  # What a column holds, then of whom.
-OWN_RUBRIC_PARTS = ("rubric", "rubrics")  # Few samples have them; without, a sample has the number it always had.
-# Of a sample, what decides how its outputs are made and judged.
-SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions", *OWN_RUBRIC_PARTS)
 
 
 @dataclass(slots=True)
@@ -338,7 +335,7 @@ class ColumnsBuilder:
             self._places[name].append(place)
         # Every number of the result by its name, exact ones as texts; None where there is none.
         found: dict[ColumnName, str | float | None] = {
-            ("length",): len(content["output"]["text"]) if content["output"] else None,
+            ("length",): count_output_characters(content),
             ("score",): row["score"],
             ("composite",): row["composite"],
         }
@@ -367,11 +364,7 @@ class ColumnsBuilder:
         for sample in samples:
             positions.append(sample["position"])
             ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            # A number that is the same where outputs are asked for and judged by the same.
-            content = json.loads(sample["content"])
-            parts = [name for name in SAMPLE_PARTS if name not in OWN_RUBRIC_PARTS or content.get(name)]
-            told = json.dumps([content.get(name) or "" for name in parts], sort_keys=True)
-            texts.append(int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True))
+            texts.append(number_sample_texts(json.loads(sample["content"])))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)
         self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}

@@ -28,21 +28,25 @@ from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_
 from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
 
+CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
+
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
     """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
     return _hash_stored_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
 
 
-def seal_stored_contest_summary(head: str, summary: str | None) -> str:
-    """What binds a summary to the last event of its contest, and tells where events at the end are missing."""
-    return _hash_stored_parts(head, summary or "")
+_SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
+
+
+def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
+    """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
+    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS))
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
-    """Whether a row of contests fits the last event of its log; one in which nothing happened has no seal yet."""
-    unused = row["seal"] is None and not head and row["summary"] is None
-    return unused or row["seal"] == seal_stored_contest_summary(head, row["summary"])
+    """Whether a row of contests fits the last event of its log."""
+    return bool(row["seal"] == seal_contest_row(head, row))
 
 
 def _hash_stored_parts(*parts: object) -> str:
@@ -60,7 +64,8 @@ class ContestStore:
 
     def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
         """Write down a new contest; refused where its id or its key is taken, whoever else begins one now."""
-        rows = fit_store_rows(CONTESTS, [{**contest, "touched": self._format_moment(now)}])
+        [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._format_moment(now)}])
+        rows = [{**row, "seal": seal_contest_row("", row)}]
         with self._write() as connection:
             try:
                 connection.execute(insert(CONTESTS), rows)
@@ -91,6 +96,7 @@ class ContestStore:
             # First: whoever else appends waits here, and then sees this event.
             self._touch_contest_row(connection, contest, now)
             self._refuse_stale_write(connection, contest, number, holder)
+            self._refuse_changed_row(connection, contest)
             [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])]
             fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
             connection.execute(insert(EVENTS), [fitted])
@@ -116,9 +122,7 @@ class ContestStore:
         last = EVENTS.alias()
         newest = select(func.max(last.c.number)).where(last.c.contest == EVENTS.c.contest).scalar_subquery()
         head = select(EVENTS.c.hash).where(EVENTS.c.contest == CONTESTS.c.id, EVENTS.c.number == newest)
-        query = select(
-            CONTESTS.c.id, CONTESTS.c.seal, CONTESTS.c.summary, head.correlate(CONTESTS).scalar_subquery().label("head")
-        )
+        query = select(CONTESTS, head.correlate(CONTESTS).scalar_subquery().label("head"))
         with self._read() as connection:
             return {
                 row["id"] for row in stream_rows(connection, query) if not is_contest_sealed(row, row["head"] or "")
@@ -133,6 +137,13 @@ class ContestStore:
         """The one contest of a task; None where none has begun."""
         with self._read() as connection:
             return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_text(key)))
+
+    def find_log_by_key(self, key: str) -> str | None:
+        """The id of the contest whose log says that it is the one of a task, whatever stands beside the log."""
+        query = select(EVENTS.c.contest, EVENTS.c.calls).where(EVENTS.c.number == 0).order_by(EVENTS.c.contest.desc())
+        with self._read() as connection:
+            told = ((row["contest"], json.loads(row["calls"])) for row in stream_rows(connection, query))
+            return next((id for id, one in told if isinstance(one, dict) and one.get("key") == key), None)
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
@@ -149,10 +160,12 @@ class ContestStore:
         """
         held = partial(self.is_contest_held, now=now)
         with self._write() as connection:
+            self._refuse_changed_row(connection, id)
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             if seen is not None:
                 self._refuse_stale_write(connection, id, seen)
             self._touch_contest_row(connection, id, now)
+            self._seal_contest(connection, id)
 
     def release_contest(
         self,
@@ -175,6 +188,7 @@ class ContestStore:
                 return
             if seen is not None and self._count_events(connection, id) != seen:
                 return
+            self._refuse_changed_row(connection, id)
             release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
             self._seal_contest(connection, id)
 
@@ -235,9 +249,17 @@ class ContestStore:
         return connection.execute(query).scalar() or ""
 
     def _seal_contest(self, connection: Connection, id: str) -> None:
-        summary = connection.execute(select(CONTESTS.c.summary).where(CONTESTS.c.id == id)).scalar()
-        seal = seal_stored_contest_summary(self._read_head(connection, id), summary)
-        connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
+        row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == id))
+        if row is not None:
+            seal = seal_contest_row(self._read_head(connection, id), row)
+            connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
+
+    def _refuse_changed_row(self, connection: Connection, id: str) -> None:
+        """What was changed by something else is not sealed as if it had been written here."""
+        row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == id).with_for_update())
+        if row is not None and not is_contest_sealed(row, self._read_head(connection, id)):
+            what = f"what is kept of contest {id} beside its log was changed, or events at its end are missing"
+            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
 
     def _touch_contest_row(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0006"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0007"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -136,7 +136,7 @@ CONTESTS = Table(
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
     # The task that it is the contest of: no two share one. Rehearsals have none.
     Column("key", TEXT, nullable=True),
-    Column("seal", TEXT, nullable=True),  # Binds the summary to the last event, and that to the contest.
+    Column("seal", TEXT, nullable=True),  # Binds the row to the last event of the log, and that to the contest.
     Index("ix_contests_key", "key", unique=True),
 )
 

@@ -11,8 +11,8 @@ from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
 from evenhand.runs.columns import JoinedRunResults, RunVariantRows, SharedSamples, load_run_columns
+from evenhand.runs.kept_texts import SAMPLE_PARTS
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import SAMPLE_PARTS
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count, word_layer

@@ -37,13 +37,14 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.files.methods import load_method
+from evenhand.guards.personal_data import mask_data, mask_personal_data
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.requests import Model
+from evenhand.models.requests import CallNext, ChainedModel, Model, Reply, Request
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.queries import parse_stored_time
 from evenhand.store.rows import Row
@@ -126,6 +127,10 @@ async def run_contest(
     of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
     passed over because a server was down.
     """
+    task = contest.task
+    if task.masked:
+        contest = mask_contest_texts(contest)
+        connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_stored_contest(store, contest, how, resume=resume)
     begun = [] if row is None else open_stored_contest_log(store, row["id"])
     contest = _set_changed_submissions_aside(begun, contest)
@@ -133,8 +138,8 @@ async def run_contest(
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     if row is not None:
         _refuse_session_clock_jump(row, contest.longest_gap)
-    judges = open_contest_judges(contest.task.judges, connections)
-    others = open_contest_judges(contest.task.challenge_judges, connections)
+    judges = open_contest_judges(task.judges, connections, masked=task.masked)
+    others = open_contest_judges(task.challenge_judges, connections, masked=task.masked)
     locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
     if row is None:
         row = _begin_stored_contest(store, contest, how, rehearsal=rehearsal)
@@ -166,7 +171,7 @@ async def run_contest(
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
     newly = log.state.released is not None and rebuild_contest_state(begun).released is None
-    record = build_contest_record(row["id"], log.events, more, newly=newly)
+    record = build_contest_record(row, log.events, more, newly=newly)
     return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
 
 
@@ -300,6 +305,30 @@ async def load_stored_dimensions(task: Task, connections: Connections, how: Judg
     return contest_task_from_json(contest_task_json(task))
 
 
-def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
-    """Judges by their names."""
-    return [find_judge_by_name(connections, one) for one in names]
+def open_contest_judges(names: Sequence[str], connections: Connections, *, masked: bool = False) -> list[Model]:
+    """Judges by their names; where texts are masked, personal data that one brings by itself is too."""
+    judges: list[Model] = [find_judge_by_name(connections, one) for one in names]
+    return [ChainedModel(one, [_mask_judge_reply]) for one in judges] if masked else judges
+
+
+def mask_contest_texts(contest: Contest) -> Contest:
+    """The contest with personal data masked in all that others wrote. Names stay: they tell who is paid.
+
+    A log that only grows cannot be masked later, and answers are held against the texts that judges saw: so judges
+    see them masked too.
+    """
+    return replace(
+        contest,
+        submissions=[replace(one, text=mask_personal_data(one.text)) for one in contest.submissions],
+        challenges=[replace(one, reason=mask_personal_data(one.reason)) for one in contest.challenges],
+        set_aside=[
+            replace(one, faults=tuple(replace(fault, what=mask_personal_data(fault.what)) for fault in one.faults))
+            for one in contest.set_aside
+        ],
+    )
+
+
+async def _mask_judge_reply(request: Request, call_next: CallNext) -> Reply:
+    """Middleware: the reply with personal data masked, before it is read or kept."""
+    reply = await call_next(request)
+    return replace(reply, text=str(mask_data(reply.text, mask_personal_data)))

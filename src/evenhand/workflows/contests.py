@@ -5,12 +5,14 @@ housekeeping: listed, loaded and deleted.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from evenhand._version import __version__
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.intake import SubmissionSetAside
@@ -19,15 +21,16 @@ from evenhand.contest.play import ContestEventLog, RefusedEntry, explain_refused
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_author_name_fault
-from evenhand.errors import ContestError, Fault, StoreError
-from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
+from evenhand.errors import ContestError, Fault, InputError, StoreError
+from evenhand.judging.results import JudgeCall, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
-from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
+from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 __all__ = ["VerifiedContest", "verify_contest"]
@@ -55,10 +58,13 @@ class StoredContestSession:
     connections: Connections
 
     def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
-        """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
-        said: object = [judge_dialogue_to_json(one) for one in calls]
+        """Write an event down with the calls that it rests on; beside the first, how judges are asked and of which
+        task it is the contest.
+        """
+        said: object = [contest_call_json(one) for one in calls]
         if isinstance(event, ContestCreated):
-            said = {"how": requested_judge_options_json(self.how)}
+            how = requested_judge_options_json(self.how)
+            said = {"how": how, "key": self.row["key"], "evenhand": __version__}
         content = to_stored_json(contest_event_json(event))
         self.store.contests.append_event(
             self.row["id"],
@@ -120,12 +126,14 @@ def load_contest_record(store: Store, id: str) -> Json:
     else:
         more = json.loads(row["summary"])
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
-    return build_contest_record(row["id"], events, more)
+    return build_contest_record(row, events, more)
 
 
-def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
+def build_contest_record(row: Row, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
     """The stable JSON of a contest: what its events say first, then what is kept beside them."""
-    record = {"id": id, **encode_contest_state(events)}
+    id: str = row["id"]
+    again = read_again_name(row["key"])
+    record = {"id": id, **({} if again is None else {"again": again}), **encode_contest_state(events)}
     if record["payment"] is not None:
         known = {} if record["payment"]["state"] == "rehearsal" else {"id": f"pay-{id}"}  # Older logs do not name it.
         record["payment"] |= {**known, "newly_released": newly}
@@ -158,15 +166,18 @@ def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent],
         raise _build_contest_verification_error(
             store, f"the log of contest {row['id']} is that of contest {state.contest}"
         )
-    if not is_contest_sealed(row, head):
+    told = json.loads(stored[0]["calls"]) if stored else {}
+    key = told.get("key", row["key"]) if isinstance(told, dict) else row["key"]  # Older logs do not say it.
+    named = not events or (key, state.required_task.name) == (row["key"], row["name"])
+    ended = row["state"] != "finished" or state.phase == "closed"
+    if not is_contest_sealed(row, head) or not named or not ended:
         what = f"what is kept of contest {row['id']} beside its log was changed, or events at its end are missing"
         raise _build_contest_verification_error(store, what)
     return row, events, [kept["hash"] for kept in stored]
 
 
 def _build_contest_verification_error(store: Store, what: str) -> StoreError:
-    hint = "the store was changed by something else: nothing is shown or paid; restore a copy"
-    return StoreError(Fault(what, hint, where=store.shown))
+    return StoreError(Fault(what, CHANGED_CONTEST_HINT, where=store.shown))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,14 +190,26 @@ class VerifiedContest:
     state: str
     winner: str | None
     payment: str | None
+    replayed: int  # Events whose answers are what their replies say.
+    not_replayed: tuple[int, ...]  # Numbers of those that rest on replies which cannot be read again here.
 
 
 def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> VerifiedContest:
-    """Play the log of a contest again, hash by hash; with `head`, hold its last hash against one noted elsewhere."""
+    """Play the log of a contest again, hash by hash, and read the replies behind it again; with `head`, hold its
+    hashes against one noted elsewhere.
+    """
+    if head is not None and not _EVENT_HASH.fullmatch(head):
+        hint = "64 characters of 0–9 and a–f, as contest verify prints it behind head"
+        raise InputError(Fault(f"{head[:80]!r} is not the hash of an event", hint, where="--head"))
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         row, events, hashes = _verify_contest_log(opened, contest)
         if head is not None and head not in hashes:
             raise _build_contest_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
+        replay = replay_contest_answers(events, [kept["calls"] for kept in opened.contests.load_log(row["id"])[1]])
+        if replay.differing:
+            numbers = ", ".join(map(str, replay.differing))
+            what = f"the answers in event {numbers} of contest {row['id']} are not what the replies behind them say"
+            raise _build_contest_verification_error(opened, what)
         state = rebuild_contest_state(events)
         return VerifiedContest(
             id=row["id"],
@@ -195,15 +218,22 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
             state=state.phase,
             winner=state.winner,
             payment=f"pay-{row['id']}" if state.released else None,
+            replayed=replay.replayed,
+            not_replayed=replay.left_out,
         )
 
 
 LONGEST_TERM = 80
+_EVENT_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
-    row = store.contests.find_contest_by_key(build_contest_key_to_resume(task, again))
+    key = build_contest_key_to_resume(task, again)
+    row = store.contests.find_contest_by_key(key)
+    if row is None and (hidden := store.contests.find_log_by_key(key)) is not None:
+        what = f"contest {hidden} is that of {task.name!r} by its log, and not by what is kept beside it"
+        raise _build_contest_verification_error(store, what)
     if row is not None and row["digest"] != digest_contest_terms_to_resume(task, how):
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
@@ -228,6 +258,12 @@ def build_contest_key_to_resume(task: Task, again: str | None) -> str:
     if again is not None and (why := find_author_name_fault(again)):
         raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
     return to_stored_json([task.name, again])
+
+
+def read_again_name(key: str | None) -> str | None:
+    """The name of a deliberate repetition, where a key has one."""
+    name = None if key is None else json.loads(key)[1]
+    return None if name is None else str(name)
 
 
 def digest_contest_terms_to_resume(task: Task, how: JudgeOptions) -> str:
@@ -270,6 +306,7 @@ class ContestListing:
     winner: str | None
     started: str
     ended: str | None
+    again: str | None = None  # The name of a deliberate repetition.
 
 
 def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
@@ -288,7 +325,10 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
                 state = "waiting"
             winner = kept.get("winner")
             times = {"started": row["started"], "ended": row["ended"]}
-            listed.append(ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, **times))
+            again = read_again_name(row["key"])
+            listed.append(
+                ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, again=again, **times)
+            )
         return listed
 
 

@@ -17,6 +17,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
+from evenhand.runs.kept_texts import has_output_text
 from evenhand.runs.results import compose_result_score, list_run_result_layers
 from evenhand.runs.run_record import (
     SNAPSHOT_JSON,
@@ -129,7 +130,7 @@ def _rescored_sample_result_rows(
 ) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
     contents = {row["variant"]: json.loads(row["content"]) for row in rows}
-    shown = {name: one for name, one in contents.items() if one["output"] and one["output"]["text"].strip()}
+    shown = {name: one for name, one in contents.items() if has_output_text(one)}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
     cards = {card.id: card for part in parts for card in rescore_result_rows(rubric, asked, part)}
     for row in rows:

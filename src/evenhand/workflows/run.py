@@ -26,7 +26,7 @@ from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
-from evenhand.evals.samples import EvalSampleSelection, select_samples
+from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import (
@@ -40,6 +40,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, collect_run_keys_to_hide, drop_unneeded_replies, execute_run
+from evenhand.runs.kept_texts import is_output_kept_raw, mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunRecorder,
@@ -219,7 +220,7 @@ async def _execute_stored_run(
             stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
-                book = RunRecorder(store, writer, hold, read_clock_timestamp)
+                book = RunRecorder(store, writer, hold, read_clock_timestamp, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
                 async with watch(course, lambda: connections.spent):
@@ -229,10 +230,13 @@ async def _execute_stored_run(
                         if not course.stopping:
                             raise
                     if eval.keep != "raw":
-                        await drop_unneeded_replies(worker)
+                        over = bool(course.settled) or (
+                            course.complete and not memory.asks_no_more and not samples.changed
+                        )
+                        await drop_unneeded_replies(worker, over=over)
         why, needs_budget = _explain_run_stop(course, memory, samples)
         state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
-        frame = None if goes_on else planned.build_eval_record()
+        frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
         assert isinstance(head, dict)
         store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
@@ -336,6 +340,9 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "samples": counted.samples,
         "selection": options.selection.to_json(),
     }
+    told = secrets.remove_from_data({**setup.describe_setup(), **circumstances})
+    assert isinstance(told, dict)
+    from_file = are_samples_from_file(eval.samples)
     return {
         "id": make_run_record_id(began),
         "name": eval.name,
@@ -345,8 +352,8 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "ended": None,
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
-        "source": secrets.remove_keys(eval.source),
-        "setup": to_stored_json(secrets.remove_from_data({**setup.describe_setup(), **circumstances})),
+        "source": reduce_kept_source(secrets.remove_keys(eval.source), eval.keep, holds_samples=not from_file),
+        "setup": to_stored_json(mask_kept_definition(told, eval.keep)),
         "summary": None,
         "taken_from": last["id"] if last else None,
         "imported": None,
@@ -362,7 +369,8 @@ def load_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Se
     if asked:  # Outputs that the run took over were paid for before.
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
         made = {row["key"]: json.loads(row["content"]) for row in rows}
-        taken = store.find_outputs(list(made), line[1:])
+        earlier = store.find_outputs(list(made), line[1:])
+        taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
         for output in (output for key, output in made.items() if key not in taken):
             paid += Decimal(output["cost"] or 0)
             used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)

@@ -19,6 +19,7 @@ from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_composite
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import CollectedRuns, Store
+from evenhand.workflows.imported_rows import refuse_imported_contradictions
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
@@ -177,6 +178,7 @@ def _summarise_run_after_import(store: Store, id: str) -> None:
     """Work out from its rows what an imported run says of itself; one that cannot be read goes again."""
     try:
         row = store.find_run(id)
+        refuse_imported_contradictions(store, row)
         head = load_user_report_head(store, row)
         for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
             pass
@@ -189,6 +191,8 @@ def _summarise_run_after_import(store: Store, id: str) -> None:
         store.delete_run(id)
         if isinstance(problem, StoreError) and any(fault.where == store.shown for fault in problem.faults):
             raise  # The store itself failed.
+        if isinstance(problem, StoreError):
+            raise  # It says what is wrong with the file.
         what = f"has rows that cannot be read ({type(problem).__name__})"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file")) from problem
 

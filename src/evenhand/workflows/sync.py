@@ -19,7 +19,7 @@ Waited = TypeVar("Waited")
 
 def run_sync(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS) -> RunResult:
     """Run an eval as `await run(…)` does: an Eval, its file, or a mapping with the fields of one."""
-    return _run_coroutine_sync(run(eval, options=options))
+    return wait_for_coroutine(run(eval, options=options))
 
 
 def judge_sync(
@@ -30,17 +30,18 @@ def judge_sync(
     how: JudgeOptions = DEFAULT_JUDGE_OPTIONS,
 ) -> JudgedSample:
     """Ask judges about the outputs of a sample as `await judge(…)` does."""
-    return _run_coroutine_sync(judge(rubric, sample, judges=judges, how=how))
+    return wait_for_coroutine(judge(rubric, sample, judges=judges, how=how))
 
 
 def prefer_sync(
     rubric: RubricLike, sample: SampleLike, *, judges: JudgesLike, how: JudgeOptions = DEFAULT_JUDGE_OPTIONS
 ) -> Preferences:
     """Ask judges which outputs they prefer as `await prefer(…)` does."""
-    return _run_coroutine_sync(prefer(rubric, sample, judges=judges, how=how))
+    return wait_for_coroutine(prefer(rubric, sample, judges=judges, how=how))
 
 
-def _run_coroutine_sync(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
+def wait_for_coroutine(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
+    """What a coroutine gives, also where a loop is running already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

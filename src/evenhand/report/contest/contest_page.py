@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from types import SimpleNamespace
 from typing import Any, TextIO
 
+from evenhand.guards.masked_results import mask_personal_places, move_personal_place
 from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.report.contest.reported_contest import (
     MODE_SENTENCES,
@@ -22,7 +23,6 @@ from evenhand.report.contest.standings import build_ranking_rows, describe_stand
 from evenhand.report.contest.submission_details import build_submission_page_section
 from evenhand.report.contest.timeline import draw_timelines
 from evenhand.report.html.page_file import build_security_policy, load_page_part, load_page_template
-from evenhand.report.report_data import mask_report_text, move_masked_report_place
 from evenhand.wording import format_whole_duration, pluralize_count
 
 CONTEST_PACKAGE = "evenhand.report.contest"
@@ -161,7 +161,7 @@ UNMASKED_RECORD_KEYS = frozenset((
 def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
     """The record with every text masked; ids, authors and the reward are not, wherever they stand outside a text."""
     sent = [one for one in record["events"] if one["event"] == "submitted"]
-    texts = {one["submission"]["id"]: mask_report_text(one["submission"]["text"]) for one in sent}
+    texts = {one["submission"]["id"]: mask_personal_places(one["submission"]["text"]) for one in sent}
     description = record["events"][0]["task"]["description"]
     hide = cache(build_personal_text_mask([description, *(one["submission"]["text"] for one in sent)]))
     shown: ContestReportJson = _hide_page_texts(record, hide)
@@ -190,8 +190,8 @@ def _hide_page_texts(data: Any, hide: HideText, key: str = "") -> Any:
 
 def _move_page_passages(passages: list[ContestReportJson], places: MaskedPlaces) -> None:
     for one in passages:
-        one["start"] = move_masked_report_place(one["start"], places, end=False)
-        one["end"] = move_masked_report_place(one["end"], places, end=True)
+        one["start"] = move_personal_place(one["start"], places, end=False)
+        one["end"] = move_personal_place(one["end"], places, end=True)
 
 
 def _restore_page_sentences(shown: ContestReportJson, record: ContestReportJson) -> None:

@@ -1,0 +1,181 @@
+"""What a run keeps of texts, as its `keep` says: rows on their way into the store are masked, or left without texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b, sha256
+from typing import Any
+
+from evenhand.evals.eval_schema import KeepReplies
+from evenhand.guards.masked_results import mask_every_text, mask_personal_result
+from evenhand.guards.personal_data import build_personal_text_mask, mask_data, mask_personal_data
+from evenhand.model.scale import Missing
+from evenhand.store.rows import Row, to_stored_json
+
+Json = dict[str, Any]
+NOT_KEPT = "not kept"
+OWN_RUBRIC_PARTS = ("rubric", "rubrics")  # Few samples have them; without, a sample has the number it always had.
+# Of a sample, what decides how its outputs are made and judged.
+SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions", *OWN_RUBRIC_PARTS)
+_SAMPLE_NAMES = ("id", "tags", "cluster")  # By which one is told from another.
+# Of a result, names and exact numbers: there is no text of an output in them.
+_EXACT_FIELDS = ("cluster", "rubric", "own_rubric", "layers", "criteria", "five_layers", "seats", "calls", "decided_by")
+_KEPT_WORDS = frozenset(
+    {"id", "output", "judge", "criterion", "guard", "rule", "says", "band", "exact", "weight", "kind", "layer", "name"}
+    | {"grade", "label", "description", "verdict", "step", "author", "winner", "first", "second", "votes", "unsafe"}
+    | {"gates_failed", "flags", "bonuses", "cost", "criteria"}
+)
+_STEPS_THAT_QUOTE = ("deduct", "add", "cap")  # Their sentences repeat what a judge wrote, or a passage.
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
+
+
+def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts: Iterable[str] = ()) -> Row:
+    """A row of samples, results, calls or made as the store may have it; `texts` are those that it may quote.
+
+    Replies, and outputs that were made, stay as they came while a run may still need them: `reduce_kept_reply` and
+    `reduce_made_output` are for when it does not.
+    """
+    reduced = dict(row)
+    if keep == "raw":
+        return reduced
+    if kind == "samples":
+        reduced["content"] = to_stored_json(_reduce_sample(json.loads(row["content"]), keep))
+    elif kind == "results":
+        reduced["content"] = to_stored_json(_reduce_result(json.loads(row["content"]), row, keep, texts))
+    elif kind == "calls" and row.get("failed") is not None:
+        reduced["failed"] = mask_personal_data(row["failed"]) if keep == "masked" else NOT_KEPT
+    return reduced
+
+
+def reduce_kept_reply(reply: str, keep: KeepReplies) -> str | None:
+    """A reply, as JSON, that is not needed any more; None where none is kept."""
+    if keep == "none":
+        return None
+    data = json.loads(reply)
+    return to_stored_json({**data, "text": mask_data(data["text"], mask_personal_data), "places": []})
+
+
+def reduce_made_output(content: str, keep: KeepReplies) -> str:
+    """An output that a live variant made, as JSON, that is not needed any more; it is not taken over by other runs."""
+    return to_stored_json({**_reduce_output(json.loads(content), keep), "kept": keep})
+
+
+def is_output_kept_raw(content: str) -> bool:
+    """Whether an output that was made can be taken over."""
+    return bool(json.loads(content).get("kept", "raw") == "raw")
+
+
+def mask_kept_definition(data: Json, keep: KeepReplies) -> Json:
+    """What a run was told, with personal data masked; names, numbers and fingerprints stay what they are."""
+    if keep == "raw":
+        return data
+
+    def mask(text: str) -> str:
+        return text if _PLAIN_NUMBER.fullmatch(text) else mask_personal_data(text)
+
+    exact = {name: data[name] for name in ("fingerprints", "selection") if name in data}
+    masked = {name: mask_kept_definition(one, keep) for name, one in data.items() if isinstance(one, dict)}
+    return {**mask_data(data, mask), **masked, **exact}  # type: ignore[dict-item]
+
+
+def reduce_kept_source(source: str, keep: KeepReplies, *, holds_samples: bool) -> str:
+    """The text of an eval file; where samples stand in it, it holds their texts."""
+    if keep == "none" and holds_samples:
+        return f"# {NOT_KEPT}: samples stand in it, and the eval says keep: none\n"
+    return source if keep == "raw" else mask_personal_data(source)
+
+
+def count_output_characters(content: Mapping[str, Any]) -> int | None:
+    """How long the output of a result was as it was made, whatever is kept of it; None where there is none."""
+    if content["output"] is None:
+        return None
+    original = content.get("original")
+    return len(content["output"]["text"]) if original is None else int(original["length"])
+
+
+def has_output_text(content: Mapping[str, Any]) -> bool:
+    """Whether the output of a result was there to be judged, whatever is kept of it."""
+    if content["output"] is None:
+        return False
+    original = content.get("original")
+    return bool(content["output"]["text"].strip()) if original is None else not original["blank"]
+
+
+def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> bytes:
+    """An output and all that was said of it, or a digest of it as it was before anything was masked."""
+    if "original" in content:
+        return str(content["original"]["digest"]).encode()
+    text = content["output"]["text"] if content["output"] else None
+    said = (row["position"], row["repeat"], text, content["judgments"], content["assertions"])
+    return json.dumps(said, sort_keys=True).encode()
+
+
+def number_sample_texts(content: Mapping[str, Any]) -> int:
+    """A number that is the same where outputs are asked for and judged by the same."""
+    if "texts" in content:
+        return int(content["texts"])
+    parts = [name for name in SAMPLE_PARTS if name not in OWN_RUBRIC_PARTS or content.get(name)]
+    told = json.dumps([content.get(name) or "" for name in parts], sort_keys=True)
+    return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def list_sample_texts(content: Mapping[str, Any]) -> list[str]:
+    """The texts of a sample that an answer about it may quote."""
+    return [str(content.get(name) or "") for name in ("input", "reference", "context")]
+
+
+def _reduce_sample(content: Json, keep: KeepReplies) -> Json:
+    names = {name: content[name] for name in _SAMPLE_NAMES if name in content}
+    if keep == "none":
+        return {**names, "input": "", "texts": number_sample_texts(content)}
+    mask = build_personal_text_mask(list_sample_texts(content))
+    masked = mask_every_text({name: one for name, one in content.items() if name not in names}, mask)
+    assert isinstance(masked, dict)
+    return {**masked, **names, "texts": number_sample_texts(content)}
+
+
+def _reduce_result(content: Json, row: Mapping[str, Any], keep: KeepReplies, texts: Iterable[str]) -> Json:
+    original = {
+        "length": count_output_characters(content),
+        "blank": not has_output_text(content),
+        "digest": sha256(list_result_texts(row, content)).hexdigest(),
+    }
+    exact = {name: content[name] for name in _EXACT_FIELDS if name in content}
+    rest = {name: one for name, one in content.items() if name not in exact}
+    if keep == "masked":
+        own = [content["output"]["text"]] if content["output"] else []
+        reduced = mask_personal_result(rest, build_personal_text_mask([*texts, *own]))
+    else:
+        output = None if content["output"] is None else _reduce_output(content["output"], keep)
+        reduced = {**_forget_texts({**rest, "output": None}, ""), "suggestions": [], "output": output}
+    return {**reduced, **exact, "original": original}
+
+
+def _reduce_output(output: Json, keep: KeepReplies) -> Json:
+    if keep == "masked":
+        masked = mask_every_text({"text": output["text"], "trace": output.get("trace")}, mask_personal_data)
+        return {**output, **masked}  # type: ignore[dict-item]
+    trace: Sequence[Json] | None = output.get("trace")
+    called = None if trace is None else [{**call, "input": None, "output": None} for call in trace]
+    return {**output, "text": "", "trace": called}
+
+
+def _forget_texts(data: Any, key: str) -> Any:
+    """Data without what anybody wrote about an output: names, numbers and the sentences of our own arithmetic stay."""
+    if isinstance(data, dict):
+        told = {name: _forget_texts(one, name) for name, one in data.items()}
+        if "step" in data and data["step"] not in _STEPS_THAT_QUOTE:
+            told["why"] = data["why"]
+        return told
+    if isinstance(data, list):
+        return [_forget_texts(one, key) for one in data]
+    if not isinstance(data, str) or not data or key in _KEPT_WORDS:
+        return data
+    return _forget_reason(data) if key in ("why", "why_not") else ""
+
+
+def _forget_reason(text: str) -> str:
+    """Why there is no score, by its kind alone."""
+    return Missing(Missing.from_text(text).kind, NOT_KEPT).text

@@ -1,0 +1,182 @@
+"""What `keep` promises: with masked no personal data, with none no text, in the store or in anything made from it."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from pyarrow import parquet  # type: ignore[import-untyped]
+
+from evenhand.store.store import Store
+from tests.cli.command import evenhand
+
+PERSONAL = {
+    "email": "ana.lopez@mail.example.org",
+    "card": "4111 1111 1111 1111",
+    "iban": "DE89 3704 0044 0532 0130 00",
+    "ssn": "219-40-1234",
+    "phone": "+49 30 901820 55",
+}
+ALL = ", ".join(PERSONAL.values())
+# Words that stand in one kind of text alone, so that whatever is kept of it is found.
+WORDS = {"output": "Quagmire", "made": "Zephyrine", "reason": "Obnubilate", "input": "Whiffletree"}
+WORDS |= {"reference": "Tatterdemalion", "context": "Absquatulate", "flag": "Gongoozler", "error": "Xertz"}
+WORDS["trace"] = "Borborygm"
+JUDGE = f"""
+import json
+CALLS = open({{calls!r}}, "a")
+def judge(request):
+    CALLS.write("asked\\n"); CALLS.flush()
+    text = dict(request.about.texts)["output"]
+    score = 6 if "second" in text else 7
+    one = {{{{"evidence": [text.split(". The")[0]], "reason": "{WORDS["reason"]} {ALL}", "score": score}}}}
+    flag = {{{{"evidence": [text.split(". The")[0]], "reason": "{WORDS["flag"]} {ALL}", "score": "second" in text}}}}
+    return json.dumps({{{{"criteria": {{{{"clear": one}}}}, "red_flags": {{{{"leak": flag}}}}}}}})
+"""
+PROGRAM = f"""
+import json, sys
+told = json.load(sys.stdin)
+if told["id"] == "s3":
+    sys.exit("{WORDS["error"]} {ALL}")
+print("{WORDS["made"]} {ALL}. The second answer.")
+"""
+
+
+def write_eval(folder: Path, keep: str, *, samples_that_fail: int = 1) -> None:
+    (folder / "theirs.py").write_text(JUDGE.format(calls=str(folder / "calls.txt")))
+    (folder / "bot.py").write_text(PROGRAM)
+    trace = [{"name": "look_up", "input": {"who": ALL}, "output": f"{WORDS['trace']} {PERSONAL['email']}"}]
+    samples = [
+        {
+            "id": f"s{number}",
+            "input": f"{WORDS['input']} {ALL}",
+            "reference": f"{WORDS['reference']} {ALL}",
+            "context": f"{WORDS['context']} {ALL}",
+            "metadata": {"card": 4111111111111111, PERSONAL["email"]: "who"},
+            "assertions": [{"contains": "nothing of the kind"}],
+            "outputs": {"x": {"text": f"{WORDS['output']} {ALL}. The first answer.", "trace": trace}},
+        }
+        for number in range(1, 3 + samples_that_fail)
+    ]
+    (folder / "s.jsonl").write_text("\n".join(map(json.dumps, samples)))
+    rubric = {
+        "method": "judge-skill",
+        "criteria": [{"id": "clear", "asks": "Is it clear?"}],
+        "red_flags": [{"id": "leak", "asks": "Does it leak?"}],
+    }
+    whole = {
+        "name": "kept",
+        "keep": keep,
+        "samples": "s.jsonl",
+        "variants": {"x": {}, "y": {"command": [sys.executable, "bot.py"]}},
+        "rubric": rubric,
+        "judges": ["python:theirs:judge"],
+        "guards": {"personal": "off"},
+        "assertions": [{"not": True, "regex": "[A-Z]{2}[0-9]{2}( [0-9]{4})+"}],
+    }
+    (folder / "eval.yaml").write_text(yaml.safe_dump(whole))
+    (folder / "other.yaml").write_text(yaml.safe_dump({**rubric, "red_flags": []}))
+    labels = [
+        {"sample": f"s{n}", "variant": "x", "criterion": "clear", "rater": "r", "score": 6 + n % 2} for n in (1, 2)
+    ]
+    (folder / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+
+
+COMMANDS = {
+    "run": ("run", "eval.yaml", "--full"),
+    "resume": ("run", "eval.yaml", "--resume", "--json"),
+    "calibrate": ("calibrate", "labels.jsonl", "latest"),
+    "rescore": ("runs", "rescore", "latest", "-r", "other.yaml", "--full"),
+    **{name: ("report", "latest", f"--{name}", "-o", f"report.{name}") for name in ("html", "markdown", "junit")},
+    **{name: ("report", "latest", f"--{name}", "-o", f"report.{name}") for name in ("json", "csv", "parquet")},
+    "show": ("runs", "show", "latest", "--json"),
+    "compare": ("compare", "latest", "--json"),
+    "audit": ("audit", "latest", "--json"),
+    "export": ("runs", "export", "latest", "-o", "run.jsonl.gz"),
+}
+GIVEN = ("theirs.py", "bot.py", "s.jsonl", "eval.yaml", "other.yaml", "labels.jsonl", "calls.txt")
+
+
+def read_all(folder: Path) -> str:
+    """Everything that was written, packed or not."""
+    texts = []
+    for path in (one for one in folder.rglob("*") if one.is_file() and one.name not in GIVEN and one.suffix != ".pyc"):
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        texts.append(content.decode("utf-8", "replace"))
+        if path.suffix == ".parquet":
+            texts.append(json.dumps(parquet.read_table(path).to_pylist(), default=str, ensure_ascii=False))
+    return "\n".join(texts)
+
+
+def list_found(text: str, keep: str) -> list[str]:
+    squeezed = "".join(text.split())
+    personal = [kind for kind, value in PERSONAL.items() if "".join(value.split()) in squeezed]
+    return personal + ([kind for kind, word in WORDS.items() if word in text] if keep == "none" else [])
+
+
+@pytest.mark.parametrize("keep", ["masked", "none"])
+def test_nothing_that_is_not_kept_is_found_after_any_command(tmp_path: Path, keep: str) -> None:
+    """In the store, its log of writes, reports, exports and on the screen; what is left is enough to go on with."""
+    home, away = tmp_path / "home", tmp_path / "away"
+    home.mkdir()
+    away.mkdir()
+    write_eval(home, keep)
+
+    found = {}
+    for name, arguments in COMMANDS.items():
+        done = evenhand(*arguments, folder=home)
+        assert done.returncode in (0, 1), (name, done.stderr)
+        found[name] = list_found(done.stdout + done.stderr + read_all(home), keep)
+    imported = evenhand("runs", "import", str(home / "run.jsonl.gz"), folder=away)
+    shown = evenhand("report", "latest:kept", "--json", folder=away)
+
+    assert imported.returncode == 0, imported.stderr
+    assert {name: one for name, one in found.items() if one} == {}
+    assert list_found(imported.stdout + shown.stdout + read_all(away), keep) == []
+
+
+@pytest.mark.parametrize("keep", ["masked", "none"])
+def test_what_is_kept_still_explains_scores_and_is_not_asked_again(tmp_path: Path, keep: str) -> None:
+    """The numbers are those of a run that keeps all; a resumed run asks nothing, and a rescored one needs no texts."""
+    heads = {}
+    for kept in ("raw", keep):
+        folder = tmp_path / kept
+        folder.mkdir()
+        write_eval(folder, kept, samples_that_fail=0)
+        evenhand("run", "eval.yaml", folder=folder)
+        before = (folder / "calls.txt").read_text()
+        evenhand("run", "eval.yaml", "--resume", folder=folder)
+        assert (folder / "calls.txt").read_text() == before
+        rescored = evenhand("runs", "rescore", "latest", "-r", "other.yaml", "--json", folder=folder)
+        with Store.open(folder / ".evenhand", {}) as store:
+            rows = list(store.results(store.list_runs()[-1]["id"]))
+        contents = [json.loads(row["content"]) for row in rows]
+        steps = [
+            [(one["before"], one["after"]) for one in (one["scorecard"] or {"steps": []})["steps"]] for one in contents
+        ]
+        scores = [(row["state"], row["score"], row["composite"]) for row in rows]
+        means = [one["score"] for one in json.loads(rescored.stdout)["variants"]]
+        heads[kept] = (scores, steps, [one["criteria"] for one in contents], means)
+
+    assert heads[keep] == heads["raw"]
+
+
+def test_masked_quotations_stand_where_they_say(tmp_path: Path) -> None:
+    """A place in the output is moved with the text."""
+    write_eval(tmp_path, "masked")
+    evenhand("run", "eval.yaml", folder=tmp_path)
+
+    with Store.open(tmp_path / ".evenhand", {}) as store:
+        contents = [json.loads(row["content"]) for row in store.results(store.find_run("latest")["id"])]
+
+    quotes = [
+        (one["output"]["text"][quote["start"] : quote["end"]], quote["text"])
+        for one in contents
+        for judgment in one["judgments"]
+        for quote in judgment["evidence"]
+    ]
+    assert len(quotes) > 3
+    assert [place for place, _ in quotes] == [text for _, text in quotes]
