@@ -33,6 +33,7 @@ COMMAND_SUMMARIES = {
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",
+    "skill": "Instructions for an assistant that evaluates its own work.",
 }
 
 
