@@ -82,7 +82,7 @@ gates: [{criterion: tests, min: 6}, {criterion: safety, min: 4}]
         ("wide", "It touches more than it must.", None),
     ]
     assert [bonus.id for bonus in rubric.bonuses] == ["test"]
-    assert [(gate.criterion, gate.min) for gate in rubric.gates] == [("tests", 6), ("safety", 4)]
+    assert [(gate.criterion, gate.min) for gate in rubric.gates] == [("tests", Fraction(6)), ("safety", Fraction(4))]
 
 
 def test_texts_of_a_checklist_keep_their_ids(tmp_path: Path) -> None:
