@@ -109,6 +109,18 @@ def test_judged_outputs_have_a_history_too(folder: Path) -> None:
     assert (b"jane.doe" in stored, b"A guess" in stored) == (False, False)
 
 
+def test_an_id_is_no_personal_data(folder: Path) -> None:
+    """What is masked in the JSON of a judge is what is quoted; the id that was stored is found again."""
+    (folder / "work.md").write_text("Adds a check. Write to jane.doe@example.com. Done.")
+    command = ("judge", "-r", "rubric.yaml", "work.md", "-m", "python:stub:judge", "--subject", "notes", "--json")
+
+    found = json.loads(evenhand(*command, folder=folder).stdout)
+
+    stored = json.loads(evenhand("history", "notes", "--json", folder=folder).stdout)
+    assert [one["evaluation"] for one in stored] == [found["evaluation"]]
+    assert "jane.doe" not in json.dumps(found)
+
+
 def test_the_same_text_judged_the_same_counts_once(folder: Path) -> None:
     """Under another file name as well."""
     for name in ("one.md", "two.md"):

@@ -73,8 +73,11 @@ class JudgedFiles:
         """The stable JSON, personal data masked; with a subject also its history."""
         if isinstance(self.result, Preferences):
             return mask_data(judging_preferences_to_json(self.result, self.spent), self.hide)
-        history = self.evaluation.history_to_json() if self.evaluation else {}
-        return mask_data({**judging_reviews_to_json(self.result, self.spent), **history}, self.hide)
+        judged = mask_data(judging_reviews_to_json(self.result, self.spent), self.hide)
+        # An id of digits may look like somebody's number, and the history quotes nothing of the output.
+        return (
+            {**judged, **self.evaluation.history_to_json()} if self.evaluation and isinstance(judged, dict) else judged
+        )
 
 
 @asynccontextmanager
