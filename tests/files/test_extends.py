@@ -216,3 +216,22 @@ def test_plain_data_may_extend_and_stays_as_it_was() -> None:
 def test_the_schema_knows_extends() -> None:
     """Editors accept it, with no criteria beside it."""
     jsonschema.validate({"extends": "judge-skill", "red_flags": ["a"]}, build_rubric_schema())
+
+
+def test_what_a_rubric_says_about_itself_is_its_own(tmp_path: Path) -> None:
+    """Name, purpose, the reason for weights and tags are not those of the parent."""
+    parent = "name: parent\nabout: For notes.\nwhy: Asked around.\ntags: [notes]\ncriteria: [Names the cause]\n"
+
+    rubric = load_rubric(write(tmp_path, parent=parent, child="extends: parent.yaml\n"))
+
+    assert (rubric.name, rubric.about, rubric.why, rubric.tags) == ("child", "", "", ())
+
+
+def test_no_line_of_the_parent_is_told_as_one_of_the_child(tmp_path: Path) -> None:
+    """What is inherited stands where extends stands."""
+    parent = "name: parent\n\n\ncriteria:\n  - Names the cause\n  - Gives a fix\nred_flags:\n  - shouts\n"
+    opened = open_rubric(write(tmp_path, parent=parent, child="name: child\nextends: parent.yaml\n"))
+
+    places = [("criteria", 1), ("red_flags", 0), ("criteria",), ("method",)]
+
+    assert {opened.locate(place).rpartition(":")[2] for place in places} == {"2"}
