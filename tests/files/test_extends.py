@@ -9,7 +9,7 @@ import pytest
 from evenhand.errors import InputError, RubricError
 from evenhand.evals.eval_file import load_eval
 from evenhand.files.rubric_schema import build_rubric_schema
-from evenhand.files.rubrics import load_rubric, open_rubric
+from evenhand.files.rubrics import load_rubric, open_rubric_with_file_lines
 from evenhand.scoring.scores import compute_fingerprint
 
 CHILD = """\
@@ -185,7 +185,7 @@ def test_what_cannot_be_extended_is_refused(tmp_path: Path) -> None:
 
 def test_advice_points_at_the_entry_it_is_about(tmp_path: Path) -> None:
     """The eighth criterion of the rubric is the second entry of the file."""
-    opened = open_rubric(write(tmp_path, child=CHILD))
+    opened = open_rubric_with_file_lines(write(tmp_path, child=CHILD))
 
     assert opened.locate(("criteria", 7)).endswith("child.yaml:5")
     assert opened.locate(("criteria", 3)).endswith("child.yaml:2")
@@ -230,7 +230,7 @@ def test_what_a_rubric_says_about_itself_is_its_own(tmp_path: Path) -> None:
 def test_no_line_of_the_parent_is_told_as_one_of_the_child(tmp_path: Path) -> None:
     """What is inherited stands where extends stands."""
     parent = "name: parent\n\n\ncriteria:\n  - Names the cause\n  - Gives a fix\nred_flags:\n  - shouts\n"
-    opened = open_rubric(write(tmp_path, parent=parent, child="name: child\nextends: parent.yaml\n"))
+    opened = open_rubric_with_file_lines(write(tmp_path, parent=parent, child="name: child\nextends: parent.yaml\n"))
 
     places = [("criteria", 1), ("red_flags", 0), ("criteria",), ("method",)]
 

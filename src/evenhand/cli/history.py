@@ -13,7 +13,7 @@ from evenhand.cli.output import print_json, print_message, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.cli.subject_tables import print_consistency, print_subject_history
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import describe_reported_selection, format_run_origin
+from evenhand.report.phrases import describe_reported_selection, format_reported_origin
 from evenhand.wording import format_figure
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     """A row for each run; what strayed, and where the numbers stopped being comparable, below it."""
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
-        "origin": [format_run_origin(line.evaluation.imported) for line in lines],
+        "origin": [format_reported_origin(line.evaluation.imported) for line in lines],
         "score": _format_history_scores([line.evaluation.score for line in lines]),
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],

@@ -33,6 +33,10 @@ from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade
 from evenhand.workflows.judge_files import JudgeFiles, judge_files
 
+FILE_OPTIONS = (
+    "rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise", "subject",
+)  # fmt: skip
+
 
 @click.command("judge")
 @click.argument("outputs", metavar="OUTPUT...", nargs=-1, required=True)
@@ -93,20 +97,8 @@ def judge_command(**options: Any) -> int:
     if given:
         what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
         raise InputError(Fault(what, "leave one of them out"))
-    named = (
-        "rubric",
-        "outputs",
-        "question",
-        "reference",
-        "context",
-        "authors",
-        "traces",
-        "weights",
-        "pairwise",
-        "subject",
-    )
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
-    files = JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
+    files = JudgeFiles(**{name: options[name] for name in FILE_OPTIONS}, judges=options["models"], limits=limits)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
         judged = judge_files(
             files,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.files.methods import LIBRARY
 
 SKILL_FILE = Path("evenhand") / "SKILL.md"  # Below the folder in which an assistant looks for skills.
@@ -38,5 +38,5 @@ def install_skill(folder: str, *, force: bool = False) -> InstalledSkill:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
     except OSError as problem:
-        raise build_unwritable_input_error(str(path), problem) from None
+        raise make_unwritable_file_error(str(path), problem) from None
     return InstalledSkill(path=path, done="written" if there is None else "replaced")

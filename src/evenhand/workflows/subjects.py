@@ -16,8 +16,8 @@ from evenhand.guards.personal_data import TextMask, mask_data, mask_personal_dat
 from evenhand.judging.results import judgment_to_json
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Judgment, Scores
-from evenhand.models.hidden_keys import find_environment_secrets
-from evenhand.runs.run_record import make_run_id
+from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.runs.run_record import make_run_record_id
 from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory
 from evenhand.scoring.scores_json import score_consistency_to_json, scorecard_to_json
 from evenhand.store.database import NO_HISTORY
@@ -109,11 +109,11 @@ def store_subject_evaluation(
         "exact": {
             id: spell_exact_fraction(score.value) for id, score in card.criteria.items() if isinstance(score, Scored)
         },
-        "scorecard": find_environment_secrets(os.environ).remove_from_data(mask_data(found, mask)),
+        "scorecard": collect_keys_to_hide(os.environ).remove_from_data(mask_data(found, mask)),
     }
     now = datetime.now(UTC)
     row = {
-        "id": make_run_id(now),
+        "id": make_run_record_id(now),
         "subject": subject,
         "at": now.isoformat(timespec="microseconds"),  # Evaluations from Python may follow each other fast.
         "fingerprint": scores.fingerprint,
