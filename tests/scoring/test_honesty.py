@@ -9,7 +9,7 @@ from hypothesis.strategies import fractions, lists
 
 from evenhand import load_rubric
 from evenhand.files.methods import list_rubric_names
-from evenhand.scoring.scores import PastScores, check_score_consistency, compute_fingerprint
+from evenhand.scoring.scores import PastScores, ScoreHistory, check_score_consistency, compute_fingerprint
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
 
@@ -354,3 +354,33 @@ def test_prompts_judges_and_layers_enter_the_fingerprint() -> None:
 def test_the_fingerprint_of_the_shipped_rubrics_is_frozen() -> None:
     """A change of a shipped rubric is a new fingerprint, and so a decision."""
     assert {name: compute_fingerprint(load_rubric(name)) for name in list_rubric_names()} == FROZEN
+
+
+def test_a_repeated_evaluation_counts_once_and_is_not_held_against_itself() -> None:
+    """The same output with the same answers says nothing new about the subject, however often it is scored."""
+    history = ScoreHistory()
+    first, second, other = past(8, 8, 9)
+
+    told = [
+        history.add_scores("a", first, "digest"),
+        history.add_scores("b", second, "digest"),
+        history.add_scores("c", other, "another"),
+        history.add_scores("d", first, "digest"),
+    ]
+
+    assert [(consistency.n, same_as) for consistency, same_as in told] == [(0, None), (0, "a"), (1, None), (1, "a")]
+
+
+def test_what_does_not_count_is_compared_with_others_and_none_with_it() -> None:
+    """A guest, and an evaluation in which nothing was answered."""
+    history = ScoreHistory()
+    one, two, three = past(8, 8, 8)
+
+    told = [
+        history.add_scores("a", one, None),
+        history.add_scores("b", two, "digest", guest=True),
+        history.add_scores("c", three, None, counts=False),
+        history.add_scores("d", two, "digest"),
+    ]
+
+    assert [(consistency.n, same_as) for consistency, same_as in told] == [(0, None), (1, None), (1, None), (1, None)]

@@ -72,3 +72,10 @@ def event_row(number: int = 0, **changed: object) -> Row:
 
 def key(*parts: object) -> str:
     return sha256(repr(parts).encode()).hexdigest()
+
+
+def evaluation_row(id: str = "20261116-081500-e7a100", **changed: object) -> Row:
+    return {
+        "id": id, "subject": "release-notes", "at": "2026-11-16T08:15:00.000+00:00", "fingerprint": "f1",
+        "digest": "d1", "content": '{"score":"7/1"}', **changed,
+    }  # fmt: skip

@@ -27,6 +27,7 @@ from tests.store.rows import (
     Row,
     call_row,
     contest_row,
+    evaluation_row,
     event_row,
     key,
     label_row,
@@ -106,6 +107,19 @@ def test_contests_are_there_since_their_schema(schema: Path, tmp_path: Path) -> 
             assert found["seal"] is not None
             assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row(0), event_row(1)]
         assert store.contests.find_contest("latest:slogan")["id"] == CONTEST
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
+def test_evaluations_are_there_since_their_schema(schema: Path, tmp_path: Path) -> None:
+    """0008 brought them; an older store has none, and takes the first."""
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    connection.executescript(schema.read_text("utf-8"))
+    connection.close()
+
+    with Store.open(tmp_path, {}) as store:
+        if schema.stem < "0008":
+            store.evaluations.add_evaluation(evaluation_row())
+        assert store.evaluations.list_evaluations() == [evaluation_row()]
 
 
 def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from evenhand.models.requests import Request
 from evenhand.runs.run_record import list_run_record_chain
 from evenhand.store.store import Store
 from evenhand.workflows.baseline import list_baselines, set_baseline
-from evenhand.workflows.history import load_subject_history
+from evenhand.workflows.history import load_history
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.runs import export_run, import_run, list_runs, load_run_head
 from tests.cli.command import evenhand
@@ -163,7 +163,7 @@ def test_a_guest_is_not_the_history_that_others_are_held_against() -> None:
     ours = run_sync(desk())
 
     assert ours.head["consistency"][0]["says"] == "no history yet"
-    assert [line.evaluation.imported for line in load_subject_history(None, "desk")] == [True, False] * 2
+    assert [line.evaluation.imported for line in load_history(None, "desk").runs] == [True, False] * 2
 
 
 def test_a_guest_is_marked_in_every_list_and_report(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from evenhand.cli.run import format_planned_power
 from evenhand.errors import InputError
 from evenhand.stats.power import detectable_effect_at_power, power_of
 from evenhand.store.store import Store
-from evenhand.workflows.history import load_subject_history
+from evenhand.workflows.history import load_history
 from evenhand.workflows.plan_power import plan_power
 from evenhand.workflows.runs import list_runs
 from tests.cli.command import evenhand
@@ -44,7 +44,7 @@ def test_the_history_says_how_far_the_composite_moved(store: Store) -> None:
     keep_run(store, SECOND, {"new": [3.5] * 6})
     keep_run(store, THIRD, {"new": [4.5] * 6}, fingerprint="g")
 
-    oldest, best = load_subject_history(store, "desk"), load_subject_history(store, "desk", sort="composite")
+    oldest, best = load_history(store, "desk").runs, load_history(store, "desk", sort="composite").runs
 
     assert [line.trend for line in oldest] == [None, -0.5, None]
     assert [line.evaluation.run for line in best] == [THIRD, FIRST, SECOND]
@@ -57,7 +57,7 @@ def test_no_trend_joins_composites_of_different_layers(store: Store) -> None:
     keep_run(store, FIRST, {"new": [3.0] * 6})
     keep_run(store, SECOND, {"new": [4.0] * 6}, results=judged)
 
-    assert [line.trend for line in load_subject_history(store, "desk")] == [None, None]
+    assert [line.trend for line in load_history(store, "desk").runs] == [None, None]
 
 
 def test_lists_and_histories_are_sorted_on_request(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_by_composite_runs_that_can_be_compared_stand_together(store: Store) -> 
     keep_run(store, THIRD, {"new": [3.0] * 6})
 
     listed = list_runs(store, sort="composite")
-    history = load_subject_history(store, "desk", sort="composite")
+    history = load_history(store, "desk", sort="composite").runs
 
     assert [one.id for one in listed] == [FIRST, THIRD, SECOND]
     assert [line.evaluation.run for line in history] == [FIRST, THIRD, SECOND]

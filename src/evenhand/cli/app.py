@@ -23,7 +23,7 @@ COMMAND_SUMMARIES = {
     "report": "A run as HTML, Markdown, JUnit, JSON, CSV or Parquet.",
     "compare": "Two runs, or the variants of one: which is better, and how sure that is.",
     "baseline": "Pin a run under a name, for others to be compared with.",
-    "history": "How the scores of an eval ran over its runs.",
+    "history": "How the scores of an eval or a subject ran over time.",
     "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
@@ -33,6 +33,7 @@ COMMAND_SUMMARIES = {
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",
+    "skill": "Instructions for an assistant that evaluates its own work.",
 }
 
 

@@ -1,46 +1,95 @@
-"""evenhand history: the scores of an eval over its runs, and what strayed."""
+"""evenhand history: the scores of an eval or a subject over time, what strayed, and what has a history."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_message, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.cli.subject_tables import print_consistency, print_subject_history
+from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import describe_reported_selection, format_reported_origin
-from evenhand.wording import format_figure, format_fraction
+from evenhand.wording import format_figure
 
 if TYPE_CHECKING:
     from evenhand.workflows.history import HistoryEntry, HistoryOrder
 
 
 @click.command("history")
-@click.argument("subject", metavar="SUBJECT")
+@click.argument("name", metavar="[NAME]", required=False)
 @click.option(
     "--sort",
     type=click.Choice(["oldest", "composite"]),
     default="oldest",
-    help="The oldest first, or the highest composite.",
+    help="The oldest first, or the highest composite; of a subject, the highest score.",
 )
-@click.option("--criteria", is_flag=True, help="Also each criterion of the latest run beside its earlier mean.")
+@click.option("--criteria", is_flag=True, help="Also each criterion of the latest beside its earlier mean.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def history_command(subject: str, sort: HistoryOrder, criteria: bool, as_data: bool) -> None:
-    """Show the finished runs of SUBJECT, oldest first: the name of an eval, or NAME/VARIANT."""
-    from evenhand.workflows.history import load_subject_history
+@click.option("--delete", metavar="all|latest|ID", help="Remove evaluations of the subject NAME instead.")
+def history_command(name: str | None, sort: HistoryOrder, criteria: bool, as_data: bool, delete: str | None) -> None:
+    """Show the history of NAME, oldest first; without NAME list what has one.
 
-    found = load_subject_history(None, subject, sort=sort)
-    with until_reader_leaves():
-        if as_data:
-            print_json([line.to_json() for line in found])
-        else:
+    NAME is an eval or NAME/VARIANT, whose finished runs are shown, or a subject that was evaluated with
+    `evenhand score --subject` or `evenhand judge --subject`. eval:NAME or subject:NAME where both are called so.
+    """
+    from evenhand.workflows.history import load_history
+
+    if delete is not None:
+        _delete_evaluations(name, delete)
+    elif name is None:
+        _print_history_list(as_data=as_data)
+    else:
+        found = load_history(None, name, sort=sort)
+        with until_reader_leaves():
+            if as_data:
+                print_json(found.to_json())
+                return
             screen = Screen()
-            for variant, own in groupby(found, key=lambda line: line.variant):
+            for variant, own in groupby(found.runs, key=lambda line: line.variant):
                 screen.line(variant, bold=True)
                 _print_variant_history(screen, list(own), criteria=criteria)
                 screen.line()
+            if found.evaluations:
+                print_subject_history(screen, found.evaluations, criteria=criteria)
+
+
+def _delete_evaluations(name: str | None, which: str) -> None:
+    from evenhand.workflows.subjects import delete_subject_evaluations
+
+    if name is None:
+        raise InputError(Fault("--delete needs the name of a subject", "as in evenhand history NAME --delete latest"))
+    for id in delete_subject_evaluations(None, name, which):
+        print_message(f"evaluation {id} is gone")
+
+
+def _print_history_list(*, as_data: bool) -> None:
+    from evenhand.workflows.history import list_histories
+
+    listed = list_histories(None)
+    with until_reader_leaves():
+        if as_data:
+            print_json([asdict(one) for one in listed])
+            return
+        screen = Screen()
+        if not listed:
+            screen.line("no eval has a finished run, and no subject an evaluation")
+            return
+        columns: dict[str, list[str]] = {
+            "name": [one.name for one in listed],
+            "is": [one.kind for one in listed],
+            "evaluations": [str(one.evaluations) for one in listed],
+            "latest": [one.latest[:16].replace("T", " ") for one in listed],
+            "score": ["" if one.score is None else f"{one.score:.2f}" for one in listed],
+            "grade": [one.grade or "" for one in listed],
+            "verdict": [one.verdict or "" for one in listed],
+        }
+        shown = {title: cells for title, cells in columns.items() if any(cells)}
+        screen.table(shown, right=("evaluations", "score"))
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, criteria: bool) -> None:
@@ -59,22 +108,8 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     for told in format_cli_composite_lines({line.evaluation.run: line.evaluation.computed for line in lines}):
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (not line.evaluation.imported, line.evaluation.ended, line.evaluation.run))
-    last = newest.evaluation.consistency
-    screen.line(f"latest: {last}", indent=2)
-    for line in (line for line in lines if line is not newest):
-        for strayed in line.evaluation.consistency.strayed:
-            screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
-    if criteria and last.measured:
-        columns = {
-            "criterion": [one.criterion for one in last.measured],
-            "latest": [format_fraction(one.score, 2) for one in last.measured],
-            "earlier mean": [format_fraction(one.mean, 2) for one in last.measured],
-            "sd": [format_fraction(one.sd, 2) for one in last.measured],
-            "runs": [str(one.n) for one in last.measured],
-            "": ["for review" if one in last.strayed else "" for one in last.measured],
-        }
-        screen.line()
-        screen.table(columns, right=("latest", "earlier mean", "sd", "runs"))
+    earlier = {line.evaluation.run: line.evaluation.consistency for line in lines if line is not newest}
+    print_consistency(screen, newest.evaluation.consistency, earlier, "runs" if criteria else "")
 
 
 def _format_cli_asking_cell(line: HistoryEntry) -> str:

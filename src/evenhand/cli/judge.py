@@ -27,10 +27,15 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.progress import show_model_progress
 from evenhand.cli.score import print_shortfalls
+from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade
 from evenhand.workflows.judge_files import JudgeFiles, judge_files
+
+FILE_OPTIONS = (
+    "rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise", "subject",
+)  # fmt: skip
 
 
 @click.command("judge")
@@ -42,6 +47,9 @@ from evenhand.workflows.judge_files import JudgeFiles, judge_files
 @click.option("--context", metavar="FILE", help="What the author was given: sources, a diff.")
 @click.option("--author", "authors", multiple=True, metavar="OUTPUT=NAME", help="Who wrote an output.")
 @click.option("--trace", "traces", multiple=True, metavar="[OUTPUT=]FILE", help="How an output came about: JSON.")
+@click.option(
+    "--subject", metavar="NAME", help="Store the evaluation of this subject, and compare it with its history."
+)
 @click.option("--explain", is_flag=True, help="Say each step, and every reason with its evidence.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @add_record_options
@@ -89,9 +97,8 @@ def judge_command(**options: Any) -> int:
     if given:
         what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
         raise InputError(Fault(what, "leave one of them out"))
-    named = ("rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise")
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
-    files = JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
+    files = JudgeFiles(**{name: options[name] for name in FILE_OPTIONS}, judges=options["models"], limits=limits)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
         judged = judge_files(
             files,
@@ -116,6 +123,8 @@ def judge_command(**options: Any) -> int:
         elif isinstance(judged.result, Preferences):
             print_preferences(judged.rubric, judged.result, judged.spent, judged.hide)
         else:
-            print_judged_sample(judged.result, judged.spent, judged.hide, explain=options["explain"])
+            steps = judged.evaluation is not None
+            print_judged_sample(judged.result, judged.spent, judged.hide, explain=options["explain"], steps=steps)
+            print_subject_evaluation(judged.evaluation)
         print_shortfalls(judged.shortfalls, err=options["as_data"])
     return judged.exit_code

@@ -19,10 +19,15 @@ from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import format_fraction, pluralize_count
 
 
-def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[str], str], *, explain: bool) -> None:
-    """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
+def print_judged_sample(
+    judged: JudgedSample, spent: Spending, hide: Callable[[str], str], *, explain: bool, steps: bool = False
+) -> None:
+    """Print the scores, why each criterion got its own, how the judges differ, and what it cost.
+
+    With `explain`, every step and every reason of every judge; with `steps`, the steps alone.
+    """
     screen = Screen(hide)
-    print_scores(judged.scores, explain=explain, screen=screen)
+    print_scores(judged.scores, explain=explain or steps, screen=screen)
     _print_guard_findings(screen, judged.findings)
     for card in order_printed_scorecards(judged.scores):
         own = [one for one in judged.judgments if one.output == card.id]

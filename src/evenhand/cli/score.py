@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from evenhand.cli.options import read_limit_command_options
 from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scored
 from evenhand.model.scorecard import Scorecard, Scores
-from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.score import score_file
 
@@ -21,24 +22,29 @@ from evenhand.workflows.score import score_file
 @click.command("score")
 @click.argument("answers", metavar="FILE")
 @click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="A shipped rubric, or a YAML or JSON file.")
-@click.option("--explain", is_flag=True, help="Say each step in a sentence.")
+@click.option(
+    "--subject", metavar="NAME", help="Store the evaluation of this subject, and compare it with its history."
+)
+@click.option("--explain", is_flag=True, help="Say each step in a sentence; with --subject always.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
 @click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
 @click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
-def score_command(
-    answers: str, rubric: str, explain: bool, as_data: bool, min_score: str | None, min_grade: str | None, strict: bool
-) -> int:
+def score_command(answers: str, rubric: str, subject: str | None, **options: Any) -> int:
     """Score the answers in FILE (JSON, JSONL, or a reviewer's reply that holds them; - for standard input).
 
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
-    limits = read_limit_command_options(min_score, min_grade, strict)
-    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
+    limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
+    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin(), subject=subject)
     with until_reader_leaves():
-        print_json(scores_to_json(scored.scores)) if as_data else print_scores(scored.scores, explain=explain)
-        print_shortfalls(scored.shortfalls, err=as_data)
+        if options["as_data"]:
+            print_json(scored.to_json())
+        else:
+            print_scores(scored.scores, explain=options["explain"] or scored.evaluation is not None)
+            print_subject_evaluation(scored.evaluation)
+        print_shortfalls(scored.shortfalls, err=options["as_data"])
     return scored.exit_code
 
 

@@ -37,6 +37,11 @@ def build_rubric_schema() -> RubricSchemaJson:
                 "name": _TEXT,
                 "about": {**_TEXT, "description": "What it is for, for readers."},
                 "why": {**_TEXT, "description": "Why its criteria have the weights they have."},
+                "extends": {
+                    **_TEXT,
+                    "description": "A rubric whose criteria, red flags, bonuses and gates are kept, or changed by id: "
+                    "the name of a shipped one, or the path of a file.",
+                },
                 "method": {
                     **_TEXT,
                     "description": f"{', '.join(list_method_yaml_names())}, or the path of a method file.",

@@ -32,6 +32,7 @@ from evenhand.files.methods import (
     read_score_scale_field,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
+from evenhand.files.rubric_extension import EXTENDS, PARENT_ONLY_FIELDS, extend_rubric_tree
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -46,8 +47,8 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO
 
 RUBRIC_FIELDS = (
-    "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
-    "safety_gate", "holistic", "tags", "why", "dialogue",
+    "name", "about", "extends", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps",
+    "panel", "safety_gate", "holistic", "tags", "why", "dialogue",
 )  # fmt: skip
 METHOD_COPY_NOTE = """\
 # A method with criteria of its own: a copy of this file can be used as a rubric.
@@ -97,9 +98,13 @@ def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) ->
         hint = suggest_known_word_in_error(str(source)[:40], list_rubric_names())
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
+    return _open_rubric_file(path)
+
+
+def _open_rubric_file(path: Path, extending: tuple[Path, ...] = ()) -> LocatedRubric:
     tree = read_tree_file(path)
     if not _is_method_tree(tree):
-        return _open_rubric_yaml_tree(tree, str(path), path.stem, path.parent)
+        return _open_rubric_yaml_tree(tree, str(path), path.stem, path.parent, (*extending, path.resolve()))
     # A method file with criteria of its own can be used as it is, like those that ship.
     method = load_method_file(path)
     if not method.criteria:
@@ -131,19 +136,25 @@ def _open_shipped_rubric(name: str) -> LocatedRubric:
         raise error.with_locations(lambda _: name) from None
 
 
-def _open_rubric_yaml_tree(tree: TreeNode, file: str, name: str, folder: Path) -> LocatedRubric:
+def _open_rubric_yaml_tree(
+    tree: TreeNode, file: str, name: str, folder: Path, extending: tuple[Path, ...] = ()
+) -> LocatedRubric:
     opened_at = (lambda at: f"{file}:{find_node_line(tree, at)}") if file else format_error_path
     if not isinstance(tree, MappingNode):
         raise RubricError(make_wrong_file_node_fault(tree, "rubric")).with_locations(opened_at)
     try:
-        rubric = read_rubric(tree, name, folder)
+        rubric = read_rubric(tree, name, folder, extending)
     except RubricError as error:
         raise error.with_locations(opened_at) from None
     return LocatedRubric(rubric, tree, file)
 
 
-def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
-    """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
+def read_rubric(tree: MappingNode, name: str, folder: Path, extending: tuple[Path, ...] = ()) -> Rubric:
+    """A rubric from its part of a tree; faults carry their way through that part and no place yet.
+
+    What it extends is put into the tree; `extending` are the files that are being read for it.
+    """
+    parent = _extend_rubric(tree, folder, extending)
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
     said = "method" in fields or "steps" in fields
@@ -159,12 +170,69 @@ def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
         stale += ["no criteria"] if faults else []
         pointless = any("points" in fault.path for fault in faults)
         new = [fault for fault in error.faults if not fault.what.startswith(tuple(stale))]
-        faults.extend(fault for fault in new if not (pointless and "points" in fault.what))
+        faults.extend(
+            replace(fault, hint=f"{fault.hint}; {parent} brings weights of its own: set them anew")
+            if parent and fault.what.startswith("the weights sum")
+            else fault
+            for fault in new
+            if not (pointless and "points" in fault.what)
+        )
     if faults or rubric is None:
         # By line; what two steps or fields say in the same words is said once.
         told = {(find_node_line(tree, fault.path), fault.what): fault for fault in faults}
         raise RubricError(*(told[place] for place in sorted(told, key=lambda place: place[0])))
     return rubric
+
+
+def _extend_rubric(tree: MappingNode, folder: Path, extending: tuple[Path, ...]) -> str:
+    """Put the rubric that is extended into the tree, and say its name; empty where none is."""
+    faults: list[Fault] = []
+    fields = FieldReader(tree, (*RUBRIC_FIELDS, *(key.text for key, _ in tree.items)), faults)
+    if EXTENDS not in fields:
+        return ""
+    word = fields.text(EXTENDS)
+    for name in PARENT_ONLY_FIELDS:
+        if name in fields:
+            hint = f"remove {name}, or remove extends and list every criterion"
+            fields.fault(f"{name} comes with the rubric that is extended", hint, name)
+    parent = _open_extended_rubric(word, fields, folder, extending) if word else None
+    if faults or parent is None:
+        raise RubricError(*faults)
+    extend_rubric_tree(tree, parent, find_node_line(tree, (EXTENDS,)))
+    return word or ""
+
+
+def _open_extended_rubric(
+    word: str, fields: FieldReader, folder: Path, extending: tuple[Path, ...]
+) -> MappingNode | None:
+    """The tree of the rubric that is extended, with the method that it is scored by."""
+    if word in list_rubric_names():
+        opened = _open_shipped_rubric(word)
+    else:
+        path = folder / word
+        if not os.path.isfile(path):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
+            hint = suggest_known_word_in_error(word[:40], list_rubric_names())
+            joint = "" if hint.endswith("?") else ";"
+            fields.fault(f"no rubric is called {word!r}", f"{hint}{joint} or a file, relative to this one", EXTENDS)
+            return None
+        if path.resolve() in extending:
+            names = " → ".join(one.name for one in (*extending, path.resolve()))
+            fields.fault(f"a rubric cannot extend itself: {names}", "name another one", EXTENDS)
+            return None
+        opened = _open_rubric_file(path, extending)
+    method, place = opened.rubric.method.name, Path(opened.file).absolute() if opened.file else None
+    if not isinstance(opened.tree, MappingNode) or not opened.tree.items or _is_method_tree(opened.tree):
+        entries = [{"id": criterion.id} for criterion in opened.rubric.criteria]
+        tree = build_tree({"method": str(place) if place else method, "criteria": entries})
+        assert isinstance(tree, MappingNode)
+        return tree
+    if opened.tree.get("steps") is not None:
+        return opened.tree
+    named = opened.tree.get("method")
+    if place and isinstance(named, ScalarNode) and named.text.endswith(METHOD_FILE_ENDINGS):
+        method = str(place.parent / named.text)
+    others = [pair for pair in opened.tree.items if pair[0].text != "method"]
+    return MappingNode(opened.tree.line, [(ScalarNode("method"), ScalarNode(method)), *others])
 
 
 def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from evenhand.evals.eval_scoring import (
 )
 from evenhand.files.codec import Codec
 from evenhand.runs.kept_texts import reduce_kept_row
-from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
+from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.run_holds import RunHold
 from evenhand.store.store import Store
@@ -252,8 +252,7 @@ class PastEvaluation:
 
 def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
-    past: dict[str, PastScores] = {}  # By run; what was all kept from before, or came out the same, is no other one.
-    seen: dict[tuple[str, str], str] = {}
+    history = ScoreHistory()  # What was all kept from before, or came out the same, counts once.
     found = []
     for row in sorted(runs, key=lambda row: (row["ended"] or "", row["id"])):
         if row["state"] != "finished" or row["summary"] is None:
@@ -271,10 +270,8 @@ def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: 
         scores = PastScores(fingerprint=mark, scores={**layers, **criteria})
         asked = sum(one["calls"] - one["cached"] for one in summary["judges"]) if summary["judges"] else 1
         digest = own.get("digest")  # Of its outputs and all that was said of them; older runs have none.
-        same_as = seen.get((mark, digest), row["id"]) if digest else row["id"]
-        if digest and row["imported"] is None:
-            seen.setdefault((mark, digest), row["id"])
-        others = [kept for run, kept in past.items() if run != same_as]
+        guest = row["imported"] is not None
+        consistency, same_as = history.add_scores(row["id"], scores, digest, counts=asked > 0, guest=guest)
         one = PastEvaluation(
             run=row["id"],
             ended=row["ended"],
@@ -286,11 +283,9 @@ def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: 
             layers=composed[0],
             computed=composed[1],
             asked=asked,
-            same_as=None if same_as == row["id"] else same_as,
-            imported=row["imported"] is not None,
-            consistency=check_score_consistency(scores.fingerprint, scores.scores, others),
+            same_as=same_as,
+            imported=guest,
+            consistency=consistency,
         )
         found.append(one)
-        if asked and same_as == row["id"] and row["imported"] is None:
-            past[row["id"]] = scores
     return found

@@ -299,3 +299,28 @@ def check_score_consistency(
         # Squared, so that no root is taken: |score − mean| > 2·sd.
         strayed += measured[-1:] if (score - middle) ** 2 > 4 * spread else []
     return Consistency(n=len(past), strayed=tuple(strayed), measured=tuple(measured))
+
+
+@dataclass(slots=True)
+class ScoreHistory:
+    """The evaluations of one subject, added oldest first: each is compared with those before it, repeats count once."""
+
+    _counted: dict[str, PastScores] = field(default_factory=dict)  # By id.
+    _first_ids: dict[tuple[str, str], str] = field(default_factory=dict)  # By fingerprint and digest.
+
+    def add_scores(
+        self, id: str, scores: PastScores, digest: str | None, *, counts: bool = True, guest: bool = False
+    ) -> tuple[Consistency, str | None]:
+        """What the earlier ones say of this evaluation, and the id of the earlier one that it repeats, if it does.
+
+        Equal digests are equal outputs and answers. One that does not count, or came from elsewhere as a guest, is
+        compared with those before it, and none with it.
+        """
+        first = self._first_ids.get((scores.fingerprint, digest), id) if digest else id
+        if digest and not guest:
+            self._first_ids.setdefault((scores.fingerprint, digest), id)
+        others = [kept for other, kept in self._counted.items() if other != first]
+        if counts and first == id and not guest:
+            self._counted[id] = scores
+        consistency = check_score_consistency(scores.fingerprint, scores.scores, others)
+        return consistency, None if first == id else first

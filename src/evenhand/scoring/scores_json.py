@@ -9,7 +9,8 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import format_number_for_json, score_for_json
+from evenhand.scoring.scores import Consistency
+from evenhand.wording import format_number_for_json, round_for_json, score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -150,4 +151,16 @@ def _scorecard_safety_gate_to_json(scores: Scores) -> ScoresJson | None:
     return {
         "failed_models": [card.author or card.id for card in failed],
         "findings": [{"id": card.id, "pattern": card.unsafe, "passage": card.passage} for card in failed],
+    }
+
+
+def score_consistency_to_json(consistency: Consistency) -> ScoresJson:
+    """What history says of an evaluation: in words, which criteria strayed, and what each scored before."""
+    return {
+        "consistency": str(consistency),
+        "strayed": [entry.criterion for entry in consistency.strayed],
+        "earlier": {
+            entry.criterion: {"mean": float(entry.mean), "sd": round_for_json(float(entry.sd)), "n": entry.n}
+            for entry in consistency.measured
+        },
     }

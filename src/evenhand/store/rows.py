@@ -35,6 +35,7 @@ _FREE_TEXTS = {
     "calls": ("failed",),
     "labels": ("sample", "variant", "criterion", "rater"),
     "contests": ("name", "source"),
+    "evaluations": ("subject",),
 }
 
 

@@ -28,6 +28,7 @@ from evenhand.store.database import (
     prepare_store_tables,
     vacuum_store,
 )
+from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.queries import (
     RUN_KIND,
     FinishedRowKeys,
@@ -124,6 +125,11 @@ class Store(AbstractContextManager["Store"]):
     def claims(self) -> ReplyClaims:
         """The questions that runs are asking now."""
         return ReplyClaims(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def evaluations(self) -> EvaluationStore:
+        """The evaluations of subjects that are kept beside the runs."""
+        return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0007"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0008"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -153,6 +153,15 @@ RECEIPTS = Table(
     METADATA,
     *_key_columns(TEXT, "key", "file"),  # Of the task, as contests have it: a file may come before the contest begins.
     *_sql_table_columns(TEXT, "digest", "at"),
+)
+
+# What `evenhand score` and `evenhand judge` found of a subject that is evaluated again and again.
+EVALUATIONS = Table(
+    "evaluations",
+    METADATA,
+    *_key_columns(TEXT, "id"),
+    Column("subject", TEXT, nullable=False, index=True),
+    *_sql_table_columns(TEXT, "at", "fingerprint", "digest", "content"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.files.methods import override_rubric_file_fields
@@ -36,6 +36,11 @@ from evenhand.workflows.inputs import load_user_file, load_user_files, load_user
 from evenhand.workflows.judge import price_requested_replies, rejudge_user_outputs_without_flags
 from evenhand.workflows.score import UserScoreLimits
 
+if TYPE_CHECKING:
+    from evenhand.workflows.stores import StoreLike
+    from evenhand.workflows.subjects import SubjectEvaluation
+
+JudgingResult = tuple[JudgedSample | Preferences, Spending]
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
 
 
@@ -53,6 +58,7 @@ class JudgeFiles:
     judges: tuple[str, ...] = ()
     weights: str | None = None
     pairwise: bool = False
+    subject: str | None = None  # Whose evaluation is stored and compared with those before it.
     limits: UserScoreLimits = field(default_factory=UserScoreLimits)
 
 
@@ -66,12 +72,17 @@ class JudgedFiles:
     hide: TextMask  # Masks personal data of the sample.
     shortfalls: tuple[str, ...]
     exit_code: int
+    evaluation: SubjectEvaluation | None = None
 
     def to_json(self) -> object:
-        """The stable JSON, personal data masked."""
+        """The stable JSON, personal data masked; with a subject also its history."""
         if isinstance(self.result, Preferences):
             return mask_data(judge_panel_preferences_to_json(self.result, self.spent), self.hide)
-        return mask_data(judge_panel_reviews_to_json(self.result, self.spent), self.hide)
+        judged = mask_data(judge_panel_reviews_to_json(self.result, self.spent), self.hide)
+        # An id of digits may look like somebody's number, and the history quotes nothing of the output.
+        return (
+            {**judged, **self.evaluation.history_to_json()} if self.evaluation and isinstance(judged, dict) else judged
+        )
 
 
 @asynccontextmanager
@@ -92,25 +103,61 @@ def judge_files(
     stdin: BinaryIO | None = None,
     watch: ModelWatcher = ignore_watched_judging,
     warn: Callable[[str], None] = ignore_user_warning,
+    store: StoreLike = None,
 ) -> JudgedFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
     rubric = override_rubric_file_fields(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
+    _refuse_unfit_subject(files, rubric)
     sample = _read_judged_sample(files, stdin)
     given = read_text_mapping(Path(files.weights)) if files.weights else {}
     weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
-    result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch, warn))
+    mask, evaluation = build_personal_data_mask(sample), None
+    asking = _judge_user_files(files, rubric, sample, how, connect, watch, warn)
+    if files.subject is None:
+        result, spent = asyncio.run(asking)
+    else:
+        result, spent, evaluation = _judge_subject(files.subject, sample, asking, mask, store)
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
     return JudgedFiles(
         rubric=rubric,
         result=result,
         spent=spent,
-        hide=build_personal_data_mask(sample),
+        hide=mask,
         shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
         exit_code=files.limits.exit_code(scores) if scores is not None else int(unanswered),
+        evaluation=evaluation,
     )
+
+
+def _refuse_unfit_subject(files: JudgeFiles, rubric: Rubric) -> None:
+    """An evaluation of a subject is the score of one output; said before any judge is asked."""
+    if files.subject is None:
+        return
+    from evenhand.workflows.subjects import check_subject_name, refuse_several_outputs
+
+    check_subject_name(files.subject)
+    refuse_several_outputs(files.outputs)
+    if files.pairwise or rubric.method.dialogue == "pairwise":
+        raise InputError(Fault("pairs have no scores to store", "leave --subject or pairwise out", where="--subject"))
+
+
+def _judge_subject(
+    subject: str, sample: Sample, asking: Coroutine[Any, Any, JudgingResult], mask: TextMask, store: StoreLike
+) -> tuple[JudgedSample, Spending, SubjectEvaluation]:
+    """Judge the one output of a subject, store its evaluation. A store that fails does so before judges are asked."""
+    from evenhand.workflows.stores import open_user_store  # A store takes as long to load as all else.
+    from evenhand.workflows.subjects import store_subject_evaluation
+
+    (output,) = sample.outputs.values()
+    with closing(asking), open_user_store(store, create=True) as opened:
+        judged, spent = asyncio.run(asking)
+        assert isinstance(judged, JudgedSample)
+        scores, said = judged.scores, judged.judgments
+        evaluation = store_subject_evaluation(opened, subject, scores, output=output, judgments=said, mask=mask)
+        return judged, spent, evaluation
 
 
 async def _judge_user_files(
@@ -121,7 +168,7 @@ async def _judge_user_files(
     connect: ConnectionOptions,
     watch: ModelWatcher,
     warn: Callable[[str], None],
-) -> tuple[JudgedSample | Preferences, Spending]:
+) -> JudgingResult:
     async with open_user_connections(connect) as connections:
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
         models = [find_judge_by_name(connections, name) for name in names]

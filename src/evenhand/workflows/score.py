@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.answers import (
@@ -26,7 +26,12 @@ from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
+from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction
+
+if TYPE_CHECKING:
+    from evenhand.workflows.stores import StoreLike
+    from evenhand.workflows.subjects import SubjectEvaluation
 
 __all__ = ["ScoredFile", "UserScoreLimits", "load_rubric", "score", "score_file"]
 
@@ -56,22 +61,48 @@ def score(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredFile:
-    """The scores of a file of answers, and how they stand against what was asked for."""
+    """The scores of a file of answers, how they stand against what was asked for, and what was stored of them."""
 
     scores: Scores
     shortfalls: tuple[str, ...]
     exit_code: int
+    evaluation: SubjectEvaluation | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """The stable JSON; with a subject also its history."""
+        return {**scores_to_json(self.scores), **(self.evaluation.history_to_json() if self.evaluation else {})}
 
 
-def score_file(rubric: str, answers: str, *, limits: UserScoreLimits, stdin: BinaryIO | None = None) -> ScoredFile:
-    """Score the answers in a file, or on standard input ("-"). Settings in the environment override the rubric."""
+def score_file(
+    rubric: str,
+    answers: str,
+    *,
+    limits: UserScoreLimits,
+    stdin: BinaryIO | None = None,
+    subject: str | None = None,
+    store: StoreLike = None,
+) -> ScoredFile:
+    """Score the answers in a file, or on standard input ("-"). Settings in the environment override the rubric.
+
+    With a subject they must be of one output: its evaluation is stored, and compared with those before it.
+    """
     known = override_rubric_file_fields(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
     piped = answers == "-"
     text = read_answers_stream_text(stdin) if piped else read_answers_file_text(Path(answers))
     read = _read_user_answers(text, known, STANDARD_INPUT if piped else answers)
     scores = _score_user_answers(known, read)
-    return ScoredFile(scores=scores, shortfalls=limits.list_shortfalls(scores), exit_code=limits.exit_code(scores))
+    evaluation = None
+    if subject is not None:
+        from evenhand.workflows.subjects import store_subject_evaluation  # A store takes as long to load as all else.
+
+        evaluation = store_subject_evaluation(store, subject, scores)
+    return ScoredFile(
+        scores=scores,
+        shortfalls=limits.list_shortfalls(scores),
+        exit_code=limits.exit_code(scores),
+        evaluation=evaluation,
+    )
 
 
 ANSWER_FIELDS = frozenset((*TOP_FIELDS, "scores", "holistic"))

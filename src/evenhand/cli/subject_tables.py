@@ -1,0 +1,69 @@
+"""The evaluations of a subject on a terminal: the new one beside its history, or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evenhand.cli.screen import Screen
+from evenhand.scoring.scores import Consistency
+from evenhand.wording import format_figure, format_fraction
+
+if TYPE_CHECKING:
+    from evenhand.workflows.subjects import SubjectEvaluation
+
+
+def print_subject_evaluation(evaluation: SubjectEvaluation | None) -> None:
+    """Print what the history of the subject says of an evaluation that was just stored; nothing where none was."""
+    if evaluation is None:
+        return
+    screen, consistency = Screen(), evaluation.consistency
+    screen.line(f"History of {evaluation.subject}", gap=True, bold=True)
+    for strayed in consistency.strayed:
+        screen.line(f"for review: {strayed}", indent=2)
+    if not consistency.strayed:
+        screen.line(str(consistency), indent=2)
+    if evaluation.changed:
+        screen.line("the fingerprint changed: scores of before cannot be compared with this one", indent=2)
+    if evaluation.same_as:
+        screen.line(f"the same output and answers as {evaluation.same_as}: both count once", indent=2)
+    screen.line(f"stored as evaluation {evaluation.id}", indent=2)
+
+
+def print_subject_history(screen: Screen, evaluations: Sequence[SubjectEvaluation], *, criteria: bool) -> None:
+    """A row for each evaluation; what strayed, and where numbers stopped being comparable, below."""
+    screen.line(evaluations[0].subject, bold=True)
+    cards = [one.scorecard for one in evaluations]
+    columns = {
+        "evaluation": [one.id for one in evaluations],
+        "output": [str(card["id"]) for card in cards],
+        "score": ["–" if card["score"] is None else f"{card['score']:.2f}" for card in cards],
+        "grade": [card["grade"] or "" for card in cards],
+        "verdict": [card["verdict"] or "" for card in cards],
+        "trend": ["" if one.trend is None else format_figure(one.trend, signed=True) for one in evaluations],
+        "fingerprint": [f"{one.fingerprint[:8]}{' (changed)' if one.changed else ''}" for one in evaluations],
+        "repeats": [(one.same_as or "").rpartition("-")[2] for one in evaluations],
+    }
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "trend"))
+    newest = max(evaluations, key=lambda one: (one.at, one.id))
+    told = {one.id: one.consistency for one in evaluations if one is not newest}
+    print_consistency(screen, newest.consistency, told, "evaluations" if criteria else "")
+
+
+def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Consistency], counted: str) -> None:
+    """What strayed, in the latest and in those before it; with a word for what is `counted`, also each criterion."""
+    screen.line(f"latest: {latest}", indent=2)
+    for id, consistency in earlier.items():
+        for strayed in consistency.strayed:
+            screen.line(f"{id}: {strayed}", indent=2)
+    if counted and latest.measured:
+        columns = {
+            "criterion": [one.criterion for one in latest.measured],
+            "latest": [format_fraction(one.score, 2) for one in latest.measured],
+            "earlier mean": [format_fraction(one.mean, 2) for one in latest.measured],
+            "sd": [format_fraction(one.sd, 2) for one in latest.measured],
+            counted: [str(one.n) for one in latest.measured],
+            "": ["for review" if one in latest.strayed else "" for one in latest.measured],
+        }
+        screen.line()
+        screen.table(columns, right=("latest", "earlier mean", "sd", counted))
