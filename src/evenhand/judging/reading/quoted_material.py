@@ -328,7 +328,7 @@ def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Colle
     values = [value for value in find_json_values(text) if _has_foreign_objects(value.data, asked)]
     parts, at = [], 0
     for value in values:
-        kept = _prune_foreign_values(value.data, asked, shown.squeezed)
+        kept = _prune_values_quoted_in_reply(value.data, asked, shown.squeezed)
         if kept is not value.data:
             parts += [text[at : value.start], json.dumps(kept, default=str)]
             at = value.end
@@ -345,18 +345,18 @@ def _has_foreign_objects(data: object, asked: Collection[str]) -> bool:
     )
 
 
-def _prune_foreign_values(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
+def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
     """The value without what is quoted; the same object where nothing is."""
     if isinstance(data, dict):
         if foreign and data and _squeeze_quotation(json.dumps(data, ensure_ascii=False, default=str)) in known:
             return GONE
         kept = {
-            key: _prune_foreign_values(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
+            key: _prune_values_quoted_in_reply(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
             for key, below in data.items()
         }
         return kept if any(kept[key] is not data[key] for key in data) else data
     if isinstance(data, list):
-        entries = [_prune_foreign_values(entry, asked, known, foreign) for entry in data]
+        entries = [_prune_values_quoted_in_reply(entry, asked, known, foreign) for entry in data]
         return entries if any(new is not old for new, old in zip(entries, data, strict=True)) else data
     return data
 

@@ -16,7 +16,7 @@ from evenhand.judging.reading.prose_scores import (
     mentions_another_scale,
     read_prose_score,
     remove_scale_echoes,
-    settle_score_statements,
+    settle_reply_score_statements,
 )
 from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
@@ -63,13 +63,13 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     if complete:
         value, answers = complete[-1]
         if cut is None or cut.start < value.end:
-            bound = _bind_json_answers(text, complete, wanted)
+            bound = _bind_reply_json_answers(text, complete, wanted)
             return replace(bound, answers=_hold_against_broken(bound.answers, text, wanted, complete[-1][0].end))
         # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
         return ReplyAnswers({one.id: ReadAnswer(CUT_IN_ANSWER) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
-        held = _hold_against_labels(answers, text, wanted)
+        held = _drop_answers_contradicted_in_reply(answers, text, wanted)
         return ReplyAnswers(_hold_against_broken(held, text, wanted), value.data)
     said = _read_prose_answers(_extract_reply_prose(text, values), wanted)
     if cut is not None:
@@ -90,7 +90,7 @@ def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     return Missing("abstained", refusal) if refusal else Missing.unreadable("no answer in the reply")
 
 
-def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+def _bind_reply_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
     full = [at for at, (_, answers) in enumerate(complete) if len(answers) == len(wanted)]
     bound = full[-1] if full else len(complete) - 1
     value, answers = complete[bound]
@@ -100,10 +100,12 @@ def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence
     if any(_do_reply_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
         return ReplyAnswers({id: ReadAnswer(GIVEN_TWICE) for id in answers}, value.data)
     rest = text[complete[-1][0].end :]
-    return ReplyAnswers(_hold_against_labels(answers, rest, wanted) if rest.strip() else answers, value.data)
+    return ReplyAnswers(
+        _drop_answers_contradicted_in_reply(answers, rest, wanted) if rest.strip() else answers, value.data
+    )
 
 
-def _hold_against_labels(
+def _drop_answers_contradicted_in_reply(
     answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedAnswer]
 ) -> dict[str, ReadAnswer]:
     """The answers of an object, but for those that lines around it, such as "accuracy: 2", contradict."""
@@ -193,7 +195,7 @@ def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> 
     # Under a heading such as "Revised scores" stands what counts.
     headings = [heading.start() for heading in _LAST_WORD.finditer(text)]
     revised = [one for one in found if headings and one.mention.start > headings[-1]]
-    score = settle_score_statements(revised or found)
+    score = settle_reply_score_statements(revised or found)
     last = found[-1].mention
     reason = text[last.end :].split("\n", maxsplit=1)[0].strip(" \t-–—:;,.()|\"'")  # It follows on the same line.
     line = text[text.rfind("\n", 0, last.start) + 1 : last.end] + reason
