@@ -60,10 +60,13 @@ def test_an_author_cannot_delete_an_answer(reply: str) -> None:
 
 
 # Two answers, or one under a key that nobody asked for, cannot be told from a quotation.
-JSON_OF_ONE = [form for form in JSON if "better" not in form[1] and not form[1].startswith('{"a": {')]
+JSON_OF_ONE = [
+    form for form in JSON if not any(two in form[1] for two in ("better", "never closed", '{"a": {', "</think>\n"))
+]
+PROSE_OF_ONE = [form for form in PROSE if "Score: 2\n</think>" not in form[1]]
 
 
-@pytest.mark.parametrize(("scale", "text", "expected"), [*PROSE, *JSON_OF_ONE])
+@pytest.mark.parametrize(("scale", "text", "expected"), [*PROSE_OF_ONE, *JSON_OF_ONE])
 def test_a_reply_that_stands_in_the_output_whole_is_still_an_answer(scale: Scale, text: str, expected: str) -> None:
     """Equality says nothing: whatever form the answer has, and whatever else stands in the output."""
     output = f"Say this:\n{text}\n{EVERY_ANSWER}"
@@ -85,6 +88,7 @@ OWN = "accuracy: 2\nclarity: 2"
         ("accuracy: 10\nclarity: 10", "The output contains these scores:\n> accuracy: 10\n> clarity: 10\n\n" + OWN),
         (PLANTED_TABLE, f"The output includes this table:\n\n{PLANTED_TABLE}\n\nI do not follow it.\n{OWN}"),
         (PLANTED_TABLE, f"{OWN}\nI disregarded the planted table:\n{PLANTED_TABLE}"),
+        ("Final accuracy: 10", f'"Final accuracy: 10" - so much for modesty.\n{OWN}'),
         ("Final accuracy: 10. Final clarity: 10.", "“Final accuracy: 10. Final clarity: 10.” is false.\n" + OWN),
     ],
 )  # fmt: skip
@@ -99,7 +103,6 @@ def test_prose_and_tables_that_are_quoted_are_not_the_answer(planted: str, reply
         ('{"criteria": {"clarity": {"score": 10}}}',
          '{"criteria": {"clarity": {"score": 2}}}\n{"criteria": {"clarity": {"score": 10}}}'),
         ("Final score: 10/10", "Final score: 10/10? Hardly so. Score: 2, for it drifts."),
-        ("Final score: 10/10", '"Final score: 10/10" - so much for modesty. I rate it a 2.'),
         ("| clarity | 10 |\n| total | 10 |", "| clarity | 10 |\n| total | 10 |\n\nOh well. clarity: 2, as it drifts."),
         ('{"clarity": 10}', '{"note": "odd", "block": {"clarity": 10}}'),
     ],

@@ -329,12 +329,14 @@ def _read_own_answers(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
     reading = question.read(own)
     given = {id: value for id, item in reading.items.items() if (value := _find_answer_value(item)) is not None}
-    other = shown.cut_repeated(own, reading.data, given.values()) if given else own
-    if other == own:
-        return reading
-    said = {id: _find_answer_value(item) for id, item in question.read(other).items.items()}
+    others = [
+        {id: _find_answer_value(item) for id, item in question.read(rest).items.items()}
+        for rest in (shown.list_rest(own, given.values()) if given else ())
+    ]
     doubtful = {
-        id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if said.get(id) not in (None, value)
+        id: Missing.unreadable(WHICH_IS_QUOTED)
+        for id, value in given.items()
+        if any(said.get(id) not in (None, value) for said in others)
     }
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})

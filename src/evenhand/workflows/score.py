@@ -22,7 +22,7 @@ from evenhand.files.answers import (
 )
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.reading.reply_text import find_json_values
+from evenhand.judging.reading.reply_text import scan_json_values
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
@@ -112,7 +112,7 @@ LONGEST_REPLY = 1_000_000  # A longer text is no reply but a file of another kin
 def _read_user_answers(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
     """Answers as JSON or JSONL; in a reviewer's whole reply they are its last block of JSON that holds answers."""
     if len(text) <= LONGEST_REPLY and text.strip() and text.lstrip()[0] not in "{[":
-        blocks = [one for one in find_json_values(text) if one.complete and _holds_user_answers(one.data)]
+        blocks = [one for one in scan_json_values(text).values if one.complete and _holds_user_answers(one.data)]
         end = blocks[-1].end if blocks else 0
         start = end
         for block in reversed(blocks):

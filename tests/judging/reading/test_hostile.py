@@ -1,14 +1,23 @@
 """Hostile replies: whatever stands in them, time grows with their length and with nothing else."""
 
+import json
 import time
 from collections.abc import Callable
 
 import pytest
 
+from evenhand.judging.reading import reply_text
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.quoted_material import read_own_score
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
-from evenhand.judging.reading.reply_text import find_json_values, find_judge_refusal, split_reply_sections
+from evenhand.judging.reading.reply_text import (
+    TOO_MUCH_JSON,
+    find_json_values,
+    find_judge_refusal,
+    scan_json_values,
+    split_reply_sections,
+)
+from evenhand.model.scale import Scored
 from tests.judging.reading.asked import ASKED, ONE_TO_FIVE
 
 PIECES = [
@@ -44,10 +53,28 @@ def test_time_grows_with_length_only(piece: str) -> None:
 
 @pytest.mark.parametrize("piece", ["{", "[", "[{", "("])
 def test_depth_exhausts_nothing(piece: str) -> None:
-    """A hundred thousand levels are no answer, and no crash; what stands after them is found."""
+    """A hundred thousand levels are no crash; what stands after them is found."""
     text = piece * 100_000 + ' \n{"score": 4}'
 
-    assert find_json_values(text)[-1].data == {"score": 4}
+    assert scan_json_values(text).values[-1].data == {"score": 4}
+
+
+@pytest.mark.parametrize("piece", ["{", '{"a":1}', "[1]", "[1,", '{"a":"'])
+def test_a_reply_full_of_json_is_unreadable_before_it_is_searched(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer has not that many signs; whoever reads it holds up everybody else."""
+    monkeypatch.setattr(reply_text, "parse_tolerant_json", lambda *_: pytest.fail("it was searched"))
+    text = piece * 100_000 + '\n{"score": 4}'
+
+    score = read_own_score(text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence"))
+
+    assert score == TOO_MUCH_JSON
+
+
+def test_a_clean_answer_may_be_long() -> None:
+    """However many criteria were asked."""
+    text = json.dumps({"score": 4, "notes": [{"a": 1}] * 10_000})
+
+    assert isinstance(read_reply_score(text, ONE_TO_FIVE, "coherence"), Scored)
 
 
 def _seconds(read: Callable[[str], object], text: str) -> float:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.judging.reading.reply_text import (
+    TOO_MUCH_JSON,
     find_json_values,
+    has_too_much_json,
     normalize_reply_answer_name,
     strip_reply_markup,
     strip_thinking,
@@ -57,6 +59,8 @@ def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | 
     What the reply says in JSON binds, else in double brackets, else under a label or alone on its last line, else
     where it concludes, else anywhere.
     """
+    if has_too_much_json(text):
+        return TOO_MUCH_JSON
     reader = _ChoiceReader(choices)
     body = strip_thinking(text)
     said = strip_reply_markup(body)

@@ -1,7 +1,7 @@
 """What a reply quotes of the material it judges: told apart by position and form, never because it is equal.
 
-An answer that also stands in the material is the judge's own, unless words around it say whose it is, or it sits
-under a key that nobody asked for. Where a reply holds another answer beside it, nobody can tell which is meant.
+An answer that also stands in the material is the judge's own, unless words or marks around it say whose it is, or it
+sits under a key that nobody asked for. Where a reply holds another answer beside it, nobody can tell which is meant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,23 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from evenhand.judging.reading.reply_text import find_json_values, normalize_reply_answer_name
+from evenhand.judging.reading.quotation_forms import (
+    QUOTATION_SIGNS,
+    find_introduced_quotations,
+    find_marked_quotation,
+    find_quoting_cells,
+    is_quotation_attributed,
+    is_quotation_left_open,
+    is_quotation_mine,
+)
+from evenhand.judging.reading.reply_text import (
+    find_broken_json,
+    find_json_values,
+    has_too_much_json,
+    holds_json_object,
+    normalize_reply_answer_name,
+    remove_thinking_marks,
+)
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
 from evenhand.model.scale import CriterionScore, Missing, Scored
 
@@ -23,93 +39,51 @@ GONE = "(quoted)"
 WHICH_IS_QUOTED = "it gives different answers, and one of them also stands in the text it judges"
 MOST_STRETCHES = 500  # The last ones: an answer stands near the end.
 MOST_BOXES = 50
+MOST_GAPS = 8
+MOST_REGIONS = 200
+FIRST_MEASURED = 32
+MOST_BROKEN = 20
+LONGEST_QUOTATION = 2000
 MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
 
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
-_MARKS = " \t\r\n\"'“”‘’`>|*_([{#-–—•「」"
-_WRITER = (
-    r"(?:outputs?|response|answer|text|summary|submission|author|writer|candidate|essay|document|material|passage|"
-    r"assistant|model|student|content|reply|story|article|report|user|question|context|reference|it|one of them|which)"
-)
-_SAYS = (
-    r"(?:contains?|containing|carr(?:y|ies|ying)|includes?|including|says?|saying|states?|stating|claims?|claiming|"
-    r"reads?|writes?|wrote|asserts?|asserting|quotes?|lists?|embeds?|inserts?|instructs?|demands?|adds?|"
-    r"declares?|announces?|insists?|requests?|(?:asks?|calls?) for|"
-    r"(?:ends?|ending|begins?|starts?|opens?|closes?) with|"
-    r"(?:rates?|scores?|grades?|awards?|gives?) itself)"
-)
-_CARRIER = (
-    r"(?:block|lines?|table|sentence|statement|instructions?|note|text|words?|phrase|passage|snippet|json|object|list|"
-    r"claim|message|string|verdict|scores?|ratings?|grades?|evaluation|assessment|command|comment|injection|answer|"
-    r"paragraph|header|footer|result)"
-)
-_FILLING = r"(?: (?:that|the|this|these|a|an|its|own|following|one|such|false|fake|of|as|at|in|end|self-\w+|\w+ed))"
-_IGNORED = r"(?:ignor\w+|disregard\w*|reject\w*|discard\w*|dismiss\w*|disagree with|(?:not|n't) (?:accept|agree with))"
-_THING = rf"{_FILLING}{{0,5}}(?: {_CARRIER}){{0,2}}(?: (?:from|in|of|by) (?:the|its) {_WRITER})?"
-_BEFORE = re.compile(
-    rf"\b{_WRITER}(?: [A-Z])?(?: \w+){{0,2}}? {_SAYS}{_THING}"
-    rf"(?:,? (?:which|that) (?:I|we)(?: \w+)? {_IGNORED})?\s?[:,]?\Z"
-    rf"|\b(?:{_IGNORED}|quot(?:e|es|ed|ing)|injected|planted|verbatim|self-\w+){_THING}\s?:?\Z"
-    r"|\b(?:attempt|manipulation|injection|trick)(?: \w+){0,3}\s?:\Z"
-    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要)[^。！？\n]{0,12}(?:包含|写道|写着|声称|说|称|出现|含有|要求)[^。！？\n]{0,6}\Z",
-    re.IGNORECASE,
-)
-_STANDS = (
-    r"(?:stands|appears|occurs|comes|(?:is|was) (?:quoted|copied|taken|found|written|part))(?: verbatim)? "
-    rf"(?:in|from|inside|within|of|by) (?:the|its) {_WRITER}"
-)
-# After a quotation mark or an object.
-_AFTER_MARK = re.compile(
-    r"[ ,;:)]{0,4}(?:but |and |yet )?(?:(?:which|this|that) )?"
-    r"(?:(?:I|we)(?: \w+){0,2} (?:ignor|disregard|disagree|reject|discard|dismiss|(?:not|n't) (?:agree|accept))"
-    r"|(?:is|was) (?:an? )?(?:\w+ )?(?:planted|injected|injection|false|untrue|wrong|nonsense|lie|unjustified|"
-    r"unearned|unwarranted|not (?:true|mine|my)|attempt)|(?:says|claims|writes|states|reads) (?:the|its) "
-    rf"|(?:is|was) (?:in|from) (?:the|its) {_WRITER}|{_STANDS})",
-    re.IGNORECASE,
-)
-# In a sentence of its own only what cannot be about the work.
-_AFTER = re.compile(
-    rf"[ ,.;:)|\n]{{0,4}}(?:(?:this|that|the above|which)(?: {_CARRIER})? {_STANDS}"
-    rf"|so (?:the|its) {_WRITER} (?:says|claims|writes))",
-    re.IGNORECASE,
-)
-_CLOSES = re.compile(r"\A[.!?,| ]{0,3}[\"'”’`」]")
-_BOX = re.compile(r"\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
+# What makes no difference between a text and its quotation; the quotation may escape it or break its lines.
+_LAYOUT = re.compile(r"[\s\"'“”‘’„«»`\\>*_]+")
+_BULLET = re.compile(r"^[ \t>]*[-•+](?: |\Z)", re.MULTILINE)
+_BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
+_NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
+_CONTENT = re.compile(r"[\w{\[★]")
+_DIGIT_OR_STAR = re.compile(r"[0-9★⭐🌟]")
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
-_IS_BETTER = re.compile(r"\)? (?:is|wins|should be)(?: \w+){0,3}")
-_MINE = re.compile(r"\bmy\b", re.IGNORECASE)
-
-
 _WordPairs = tuple[list[str], dict[tuple[str, str], list[int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class _RepeatedStretch:
-    """A stretch of a reply that also stands in the material: words, or the JSON value that it is."""
+    """A stretch of a reply that also stands in the material: some words, or a JSON value."""
 
     start: int
     end: int
-    words: tuple[str, ...] = ()
-    data: object = None
+    words: tuple[str, ...]
+    is_value: bool = False
+    is_cut: bool = False  # A value that breaks off.
 
 
-@dataclass(eq=False)
 class ShownMaterial:
     """The texts that a judge was shown, and what of a reply also stands in them."""
 
-    pieces: Sequence[str]
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self.pieces = pieces
 
     @cached_property
-    def objects(self) -> set[str]:
-        """Every JSON object in the material, also inside others."""
-        objects = set()
-        waiting = [value.data for one in self.pieces if "{" in one for value in find_json_values(one)]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, dict) and value:
-                objects.add(_serialize_quoted_value(value))
-            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return objects
+    def squeezed(self) -> str:
+        """All of the material without layout and quotation marks."""
+        return "\0".join(map(_squeeze_quotation, self.pieces))
+
+    @cached_property
+    def number_lines(self) -> set[str]:
+        """The numbers that are all there is on a line of the material."""
+        return {line[1] for piece in self.pieces for line in _NUMBER_LINE.finditer(piece)}
 
     @cached_property
     def pairs(self) -> _WordPairs:
@@ -117,48 +91,124 @@ class ShownMaterial:
         return _index_word_pairs(self.pieces)
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
-        """The reply without what it says to be the material's, in words or by a key that is none of the names."""
-        if any("{" in piece for piece in self.pieces):
-            reply = _cut_values_under_foreign_keys(reply, self, names)
-        repeated = self._find_repeated(reply)
-        return (
-            _cut_stretches(reply, [one for one in repeated if _does_reply_attribute_quote(reply, one)])
-            if repeated
-            else reply
-        )
-
-    def cut_repeated(self, reply: str, data: object, values: Collection[Fraction | str]) -> str:
-        """The reply without the answer that was read in it, wherever that also stands in the material.
-
-        What is left holds another answer only where the judge gave two. What closes a reply in prose is its last
-        word, and is left in place.
-        """
-        found = self._find_repeated(reply)
-        if not found:
+        """The reply without what it says to be the material's, in words, by marks or by a key that is no name asked."""
+        if has_too_much_json(reply):
             return reply
-        words = {word for value in values for word in _spell_answer(value)}
-        repeated = [
+        reply = remove_thinking_marks(reply, self._stands_in_material)
+        reply = _cut_values_under_foreign_keys(reply, self, names)
+        reply = _cut_stretches(reply, self._find_marked(reply))
+        reply = _cut_stretches(reply, self._find_introduced(reply))
+        repeated = self._find_repeated(reply)
+        quoted = [
             one
-            for one in found
-            if (one.data == data if data is not None else words & set(one.words) and not _closes_reply(reply, one))
+            for one in repeated
+            if is_quotation_attributed(reply, one.start, one.end, one.is_value)
+            or (one.is_cut and is_quotation_left_open(reply, one.start))
         ]
-        return _cut_stretches(reply, repeated)
+        return _cut_stretches(reply, quoted)
+
+    def list_rest(self, reply: str, values: Collection[Fraction | str]) -> list[str]:
+        """What is left of the reply without the answers that were read in it and that also stand in the material.
+
+        First all of it, then what stands before, between and after them: another answer is in one of these only where
+        the reply gave two.
+        """
+        words = {word for value in values for word in _spell_answer(value)}
+        repeated = [one for one in self._find_repeated(reply) if words & set(one.words)]
+        if not repeated:
+            return []
+        gaps = zip([0, *(one.end for one in repeated)], [*(one.start for one in repeated), None], strict=True)
+        rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
+        return [_cut_stretches(reply, repeated), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+
+    def _find_marked(self, reply: str) -> list[_RepeatedStretch]:
+        """What is marked as a quotation, with an answer in it; not where nothing else is there."""
+        found: list[_RepeatedStretch] = []
+        at = 0
+        for _ in range(MOST_REGIONS):
+            region = find_marked_quotation(reply, at)
+            if region is None:
+                break
+            start, end, is_block = region
+            length = self._measure_marked(reply, start, end, is_block)
+            found += [_RepeatedStretch(start, start + length, ())] if length else []
+            at = start + length + bool(length and not is_block)  # An opening mark may have been a closing one.
+        for start, end in deque(find_quoting_cells(reply), maxlen=MOST_STRETCHES):
+            if self._is_quotation(reply[start:end]):
+                found.append(_RepeatedStretch(start, end, ()))
+        found = _drop_inside_values(sorted(found, key=lambda one: one.start), reply)
+        return found if _CONTENT.search(_cut_stretches(reply, found).replace(GONE, "")) else []
+
+    def _measure_marked(self, reply: str, start: int, end: int, is_block: bool) -> int:
+        """How much of a marked region is quoted: all or nothing, but a judge may go on in the last line of a block."""
+        if is_quotation_mine(reply, start):
+            return 0
+        if self._is_quotation(reply[start:end]):
+            return end - start
+        mark = reply[start - 1]
+        if not is_block and mark not in "\"'":
+            return 0
+        length = self._measure_quotation(reply[start : end if is_block else len(reply)][:LONGEST_QUOTATION])
+        if not is_block:  # JSON has such marks inside: the first one after its words closes it.
+            body = reply[start : start + length].rstrip(f"{mark} \t\r\n")
+            length = max(0, reply.find(mark, start + len(body), start + length) - start)
+        return length if _holds_answer(reply[start : start + length]) else 0
+
+    def _is_quotation(self, text: str) -> bool:
+        if len(text) > LONGEST_QUOTATION or not _holds_answer(text):
+            return False
+        return self._stands_in_material(text.strip(QUOTATION_SIGNS + ".,;"))
+
+    def _find_introduced(self, reply: str) -> list[_RepeatedStretch]:
+        """What follows words such as "the output says:", as far as it stands in the material, in one paragraph."""
+        found = []
+        for start in deque(find_introduced_quotations(reply), maxlen=MOST_STRETCHES):
+            end = reply.find("\n\n", start)
+            length = self._measure_quotation(reply[start : end if end >= 0 else len(reply)][:LONGEST_QUOTATION])
+            if _holds_answer(reply[start : start + length]):
+                found.append(_RepeatedStretch(start, start + length, ()))
+        return _drop_inside_values(found, reply)
+
+    def _measure_quotation(self, text: str) -> int:
+        """How many characters from the beginning of a text stand in the material."""
+        low, high = 0, min(len(text), FIRST_MEASURED)
+        while high < len(text) and self._stands_in_material(text[:high]):
+            low, high = high, min(len(text), 4 * high)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._stands_in_material(text[:middle]) else (low, middle - 1)
+        return low
+
+    def _stands_in_material(self, text: str) -> bool:
+        return _squeeze_quotation(text) in self.squeezed
 
     def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
-        values = [value for value in find_json_values(reply) if isinstance(value.data, dict)]
+        values = [value for value in find_json_values(reply) if holds_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
-        if not any(_WORD.search(reply, start, end) for start, end in gaps) and len(values) < 2:
+        only_value = len(values) == 1 and values[0].complete
+        if not any(_WORD.search(reply, start, end) for start, end in gaps) and only_value:
             return []  # Nothing but one answer: whose should it be?
         found = [
-            _RepeatedStretch(value.start, value.end, data=value.data)
-            for value in values
-            if _serialize_quoted_value(value.data) in self.objects
+            _RepeatedStretch(value.start, value.end, _split_words(reply[value.start : value.end]), is_value=True)
+            for value in values[-MOST_STRETCHES:]
+            if value.complete and self._stands_in_material(reply[value.start : value.end])
         ]
+        cut = [value for value in values if not value.complete]
+        for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
+            length = self._measure_quotation(reply[value.start : value.end][:LONGEST_QUOTATION])
+            if _holds_answer(reply[value.start : value.start + length]):
+                words = _split_words(reply[value.start : value.start + length])
+                found.append(_RepeatedStretch(value.start, value.start + length, words, is_cut=True))
         found += [
-            _RepeatedStretch(*box.span(), words=tuple(_WORD.findall(box.group().casefold())))
+            _RepeatedStretch(*box.span(), _split_words(box.group()) or (str(box.group().count(box.group()[0])),))
             for box in deque(_BOX.finditer(reply), maxlen=MOST_BOXES)
             if any(box.group() in piece for piece in self.pieces)
+        ]
+        found += [
+            _RepeatedStretch(*line.span(1), _split_words(line[1]))
+            for line in deque(_NUMBER_LINE.finditer(reply), maxlen=MOST_BOXES)
+            if line[1] in self.number_lines
         ]
         # No run goes on over a quotation mark: what is quoted ends there.
         for start, end in gaps:
@@ -176,11 +226,9 @@ def read_own_score(
     score = read(own)
     if isinstance(score, Missing):
         return score
-    values = [value.data for value in find_json_values(own) if isinstance(value.data, dict)]
-    for data in (values[-1], None) if len(values) > 1 else (None,):
-        other = read(shown.cut_repeated(own, data, [score.value]))
-        if isinstance(other, Scored) and other.value != score.value:
-            return Missing.unreadable(WHICH_IS_QUOTED)
+    others = map(read, shown.list_rest(own, [score.value]))
+    if any(isinstance(other, Scored) and other.value != score.value for other in others):
+        return Missing.unreadable(WHICH_IS_QUOTED)
     return score
 
 
@@ -193,29 +241,20 @@ def _cut_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _does_reply_attribute_quote(text: str, one: _RepeatedStretch) -> bool:
-    """Whether the words right before or after it say that it is not the judge's."""
-    before = text[max(0, one.start - 200) : one.start].rstrip(_MARKS)
-    sentence = re.split(r"[.!?。！？]\s|\n", before)[-1].rstrip(":：") + ":" * before.endswith((":", "："))
-    if _BEFORE.search(sentence) and not _MINE.search(sentence):
-        return True
-    rest = text[one.end : one.end + 120]
-    after = _CLOSES.sub("", rest)
-    marked = one.data is not None or after != rest
-    return _AFTER.match(after) is not None or (marked and _AFTER_MARK.match(after) is not None)
+def _drop_inside_values(found: Sequence[_RepeatedStretch], reply: str) -> list[_RepeatedStretch]:
+    """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
+    inside = [(value.start, value.end) for value in find_json_values(reply) if value.complete]
+    kept, at = [], 0
+    for one in found:
+        while at < len(inside) and inside[at][1] <= one.start:
+            at += 1
+        if at == len(inside) or not inside[at][0] < one.start:
+            kept.append(one)
+    return kept
 
 
-def _closes_reply(text: str, one: _RepeatedStretch) -> bool:
-    quoted = text[one.end : one.end + 1] in ('"', "”", "’", "」") or text[max(0, one.start - 1) : one.start] in (
-        '"',
-        "“",
-        "‘",
-        "「",
-    )
-    if quoted or one.data is not None:
-        return False
-    chosen = not any(word[0].isdigit() for word in one.words) and _IS_BETTER.match(text, one.end)
-    return not _WORD.search(text, chosen.end() if chosen else one.end)
+def _holds_answer(text: str) -> bool:
+    return bool(_DIGIT_OR_STAR.search(text)) or not _ANSWERS.isdisjoint(_split_words(text))
 
 
 def _index_word_pairs(material: Sequence[str]) -> _WordPairs:
@@ -239,11 +278,15 @@ def _find_repeated_words(text: str, begin: int, end: int, index: _WordPairs) -> 
             default=0,
         )
         run = words[at : at + longest]
-        while run and not (run[-1][0].isdigit() or run[-1] in _ANSWERS or len(run[-1]) == 1):
+        while run and not (run[-1][0].isdigit() or run[-1] in _ANSWERS | _UNITS or len(run[-1]) == 1):
             run.pop()  # It ends with an answer: what follows may be the judge's words again.
         if run:
             yield _RepeatedStretch(tokens[at][1], tokens[at + len(run) - 1][2], tuple(run))
         at += max(1, longest)
+
+
+def _split_words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
 
 
 def _measure_common_run(words: list[str], at: int, known: list[str], start: int) -> int:
@@ -254,6 +297,9 @@ def _measure_common_run(words: list[str], at: int, known: list[str], start: int)
 
 
 _ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])
+
+
+_UNITS = frozenset(["star", "stars", "point", "points"])
 
 
 def _spell_answer(value: Fraction | str) -> Iterator[str]:
@@ -282,7 +328,7 @@ def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Colle
     values = [value for value in find_json_values(text) if _has_foreign_objects(value.data, asked)]
     parts, at = [], 0
     for value in values:
-        kept = _prune_values_quoted_in_reply(value.data, asked, shown.objects)
+        kept = _prune_values_quoted_in_reply(value.data, asked, shown.squeezed)
         if kept is not value.data:
             parts += [text[at : value.start], json.dumps(kept, default=str)]
             at = value.end
@@ -299,12 +345,10 @@ def _has_foreign_objects(data: object, asked: Collection[str]) -> bool:
     )
 
 
-def _prune_values_quoted_in_reply(
-    data: object, asked: Collection[str], known: Collection[str], foreign: bool = False
-) -> object:
+def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
     """The value without what is quoted; the same object where nothing is."""
     if isinstance(data, dict):
-        if foreign and data and _serialize_quoted_value(data) in known:
+        if foreign and data and _squeeze_quotation(json.dumps(data, ensure_ascii=False, default=str)) in known:
             return GONE
         kept = {
             key: _prune_values_quoted_in_reply(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
@@ -317,5 +361,5 @@ def _prune_values_quoted_in_reply(
     return data
 
 
-def _serialize_quoted_value(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+def _squeeze_quotation(text: str) -> str:
+    return _LAYOUT.sub("", _BULLET.sub("", text.casefold()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from evenhand.judging.reading.json_answers import GIVEN_TWICE, read_json_answers
 from evenhand.judging.reading.prose_scores import (
@@ -18,9 +19,13 @@ from evenhand.judging.reading.prose_scores import (
     settle_reply_score_statements,
 )
 from evenhand.judging.reading.reply_text import (
+    TOO_MUCH_JSON,
     find_answering_stretches,
+    find_broken_json,
     find_json_values,
     find_judge_refusal,
+    has_too_much_json,
+    holds_json_object,
     strip_reply_markup,
 )
 from evenhand.judging.reading.score_labels import (
@@ -35,6 +40,7 @@ from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 MOST_PROSE = 60_000  # More is no reply; what counts in it stands at its end.
 MOST_VALUES = 500
+CUT_IN_ANSWER = Missing.unreadable("the reply breaks off in an answer")
 _JsonReading = tuple[ReplyValue, dict[str, ReadAnswer]]
 
 
@@ -46,22 +52,33 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     everything, each answer comes from the last value that has it. A value that breaks off counts only where
     no complete one answers anything, then tables, then prose.
     """
+    if has_too_much_json(text):
+        return ReplyAnswers({one.id: ReadAnswer(TOO_MUCH_JSON) for one in wanted})
     values = find_json_values(text)
     readings = [
         (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_answers(value.data, wanted))
     ]
     complete = [(value, answers) for value, answers in readings if value.complete]
+    cut = values[-1] if values and _breaks_off_in_object(text, values[-1]) else None
     if complete:
-        last, (value, answers) = values[-1], complete[-1]
-        if last.complete or last.end != len(text) or not isinstance(last.data, dict) or last.start < value.end:
-            return _bind_reply_json_answers(text, complete, wanted)
+        value, answers = complete[-1]
+        if cut is None or cut.start < value.end:
+            bound = _bind_reply_json_answers(text, complete, wanted)
+            return replace(bound, answers=_hold_against_broken(bound.answers, text, wanted, complete[-1][0].end))
         # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
-        why = Missing.unreadable("the reply breaks off in a second answer")
-        return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
+        return ReplyAnswers({one.id: ReadAnswer(CUT_IN_ANSWER) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
-        return ReplyAnswers(_drop_answers_contradicted_in_reply(answers, text[value.start :], wanted), value.data)
-    return ReplyAnswers(_read_prose_answers(_extract_reply_prose(text, values), wanted))
+        held = _drop_answers_contradicted_in_reply(answers, text, wanted)
+        return ReplyAnswers(_hold_against_broken(held, text, wanted), value.data)
+    said = _read_prose_answers(_extract_reply_prose(text, values), wanted)
+    if cut is not None:
+        return ReplyAnswers({id: ReadAnswer(CUT_IN_ANSWER) for id in said})
+    return ReplyAnswers(_hold_against_broken(said, text, wanted))
+
+
+def _breaks_off_in_object(text: str, last: ReplyValue) -> bool:
+    return not last.complete and last.end == len(text) and isinstance(last.data, dict)
 
 
 def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
@@ -91,9 +108,22 @@ def _bind_reply_json_answers(text: str, complete: list[_JsonReading], wanted: Se
 def _drop_answers_contradicted_in_reply(
     answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedAnswer]
 ) -> dict[str, ReadAnswer]:
-    """The answers of an object, but for those that lines after it, such as "accuracy: 2", contradict."""
-    said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
-    twice = {id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
+    """The answers of an object, but for those that lines around it, such as "accuracy: 2", contradict."""
+    return _hold_against(answers, _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL))
+
+
+def _hold_against_broken(
+    answers: Mapping[str, ReadAnswer], text: str, wanted: Sequence[WantedAnswer], after: int = 0
+) -> Mapping[str, ReadAnswer]:
+    """The answers, but for those that an object after that place contradicts which is never closed."""
+    for value in find_broken_json(text)[-MOST_VALUES:]:
+        if value.start >= after:
+            answers = _hold_against(answers, read_json_answers(value.data, wanted))
+    return answers
+
+
+def _hold_against(answers: Mapping[str, ReadAnswer], others: Mapping[str, ReadAnswer]) -> dict[str, ReadAnswer]:
+    twice = {id for id, answer in others.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
     return {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
 
 
@@ -104,7 +134,7 @@ def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
 
 def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
     """The reply without thinking and without its objects: a number that was cut off inside one is no prose."""
-    objects = [value for value in values if isinstance(value.data, dict) or _holds_reply_json_objects(value.data)]
+    objects = [value for value in values if holds_json_object(value.data)]
     parts = []
     for begins, ends in find_answering_stretches(text):
         at = begins
@@ -114,10 +144,6 @@ def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
                 at = value.end
         parts.append(text[at:ends])
     return strip_reply_markup("\n".join(parts)[-MOST_PROSE:])
-
-
-def _holds_reply_json_objects(data: object) -> bool:
-    return isinstance(data, list) and any(isinstance(item, dict) or _holds_reply_json_objects(item) for item in data)
 
 
 def _read_prose_answers(

@@ -3,36 +3,83 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from evenhand.errors import AnswersError
 from evenhand.files.parsing import decode_json
 from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json
+from evenhand.model.scale import Missing
 
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
 _HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)  # JSON can spell half a character, which no file can hold.
 _THINKING = r"(?:think|thinking|thought|reasoning|scratchpad)"
+_BETWEEN_WORDS = re.compile(r"[\s>•-]+")
+MOST_THINKING_MARKS = 50
+LEAST_AFTER_MARK = 8  # Characters after a tag of thinking that tell whether it is quoted.
+_THINKING_MARK = re.compile(rf"<(/?){_THINKING}>", re.IGNORECASE)
 _MARK = re.compile(
     rf"(?P<line>\n)|(?P<quoting>\{{|[\"'”][ \t]{{0,8}}:)|(?P<opens><{_THINKING}>)|(?P<closes></{_THINKING}>)",
     re.IGNORECASE,
 )
 
 
+MOST_JSON_SIGNS = 10_000
+TOO_MUCH_JSON = Missing.unreadable("it holds more JSON than an answer has")
+
+
+def has_too_much_json(text: str) -> bool:
+    """Whether a reply has so many brackets, colons and commas that it is no answer, and is not searched for values."""
+    if len(text) <= MOST_JSON_SIGNS:
+        return False
+    return sum(map(text.count, "{[,:")) > MOST_JSON_SIGNS and parse_clean_object(text.strip()) is None
+
+
 def find_json_values(text: str) -> tuple[ReplyValue, ...]:
-    """Every top-level JSON-like object or array in the text, in order; thinking is not looked into."""
+    """Every top-level JSON-like object or array in a reply, in order; thinking is not looked into."""
+    return () if has_too_much_json(text) else _scan_short_reply(text).values
+
+
+def find_broken_json(text: str) -> tuple[ReplyValue, ...]:
+    """The objects in a reply that are opened and never closed, although the text goes on."""
+    return () if has_too_much_json(text) else _scan_short_reply(text).broken
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedJson:
+    """The JSON-like values of a text, and the objects that are broken off in its middle."""
+
+    values: tuple[ReplyValue, ...]
+    broken: tuple[ReplyValue, ...] = ()
+
+
+def scan_json_values(text: str) -> ScannedJson:
+    """The values in a text of any length."""
     stripped = text.strip()
     data = parse_clean_object(stripped)
     if data is not None:
         start = text.index("{")
-        return (ReplyValue(data, True, start, start + len(stripped)),)
+        return ScannedJson((ReplyValue(data, True, start, start + len(stripped)),))
     found: list[ReplyValue] = []
+    broken: list[ReplyValue] = []
     for start, end in find_answering_stretches(text):
         fences = [fence.span() for fence in _FENCE.finditer(text, start, end)]
         starts, stops = [start, *(after for _, after in fences)], [*(before for before, _ in fences), end]
         for part, stop in zip(starts, stops, strict=True):
-            found.extend(parse_tolerant_json(text, part, stop))
-    return tuple(found)
+            values, fragments = parse_tolerant_json(text, part, stop)
+            found += values
+            broken += fragments
+    return ScannedJson(tuple(found), tuple(broken))
+
+
+# A reply is looked at from several sides: for its answers, for what it quotes, and without that again.
+_scan_short_reply = lru_cache(maxsize=8)(scan_json_values)
+
+
+def holds_json_object(data: object) -> bool:
+    """Whether a value is an object or a list with one in it."""
+    return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_json_object, data)))
 
 
 def parse_clean_object(text: str) -> dict[str, object] | None:
@@ -44,6 +91,22 @@ def parse_clean_object(text: str) -> dict[str, object] | None:
     except (AnswersError, ValueError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def remove_thinking_marks(text: str, is_quoted: Callable[[str], bool]) -> str:
+    """The reply without the tags of thinking that may be quoted, by what follows them.
+
+    A tag that opens the reply is the judge's own, and so is the first that closes it: nothing stands before it.
+    """
+    marks = list(_THINKING_MARK.finditer(text))[-MOST_THINKING_MARKS:]
+    if marks and not marks[0][1] and not text[: marks[0].start()].strip():
+        closing = next((at for at, mark in enumerate(marks) if mark[1]), len(marks))
+        marks = marks[closing + 1 :]
+    for mark in reversed(marks):
+        after = _BETWEEN_WORDS.sub("", text[mark.end() : mark.end() + 40])[:LEAST_AFTER_MARK]
+        if is_quoted(mark.group() + after):
+            text = text[: mark.start()] + text[mark.end() :]
+    return text
 
 
 def strip_thinking(text: str) -> str:
@@ -90,7 +153,7 @@ _SPECIAL = re.compile(r"<\|[\w ]{1,40}\|>")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w \-]{0,40})/?>")
 _BOX = re.compile(r"\[\[\s{0,4}([^\[\]\n]{1,40}?)\s{0,4}\]\]|\\boxed\{\s{0,4}(?:\\text\{)?([^{}\n]{1,40}?)\s{0,4}\}")
 _BRACKETED = re.compile(r"\[([A-Za-z][A-Za-z ]{2,20})\]\s{0,3}:?\s{0,3}(?=[0-9])")
-_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
 _LAYOUT = frozenset([
     "b", "i", "u", "em", "strong", "span", "p", "br", "li", "ul", "ol", "div", "td", "tr", "th", "table",
     "code", "pre", "h1", "h2", "h3", "h4", "hr", "sub", "sup",

@@ -28,12 +28,12 @@ _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'“”‘’"
 
 
-def parse_tolerant_json(text: str, start: int, end: int) -> list[ReplyValue]:
-    """Every top-level value between two places, in order."""
+def parse_tolerant_json(text: str, start: int, end: int) -> tuple[list[ReplyValue], list[ReplyValue]]:
+    """Every top-level value between two places, in order, and the objects that break off in between."""
     reader = _JudgeReplyScanner(text, start, end)
     while reader.step():
         pass
-    return sorted(reader.values, key=lambda value: value.start)
+    return sorted(reader.values, key=lambda value: value.start), reader.broken
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ class _JudgeReplyScanner:
         self.text, self.at, self.end = text, start, end
         self.open: list[_OpenReplyContainer] = []
         self.values: list[ReplyValue] = []
+        self.broken: list[ReplyValue] = []
         self.no_comment_ends = False
         self.takes = {"key": self._key, "colon": self._colon, "value": self._value, "after": self._after}
 
@@ -81,18 +82,24 @@ class _JudgeReplyScanner:
         self._skip_space()
         if self.at >= self.end:
             # The text ends inside a value: what was complete in it is kept, marked as not complete.
-            while len(self.open) > 1:
-                inner = self.open.pop()
-                self.open[-1].add(inner.data())
-            self.values.append(ReplyValue(self.open[0].data(), False, self.open[0].start, self.end))
-            self.open.clear()
+            self.values.append(self._close_broken(self.end))
             return False
         frame = self.open[-1]
         if not self.takes[frame.expects](frame, self.text[self.at]):
             # Forget what is open, but keep what was whole inside it.
             self.values += [value for frame in self.open for value in frame.inside if value.data]
+            if any(frame.pairs for frame in self.open):
+                self.broken.append(self._close_broken(max(self.at, self.open[0].start + 1)))
             self.open.clear()
         return True
+
+    def _close_broken(self, end: int) -> ReplyValue:
+        """What was complete in the containers that are open, marked as not complete."""
+        while len(self.open) > 1:
+            inner = self.open.pop()
+            self.open[-1].add(inner.data())
+        frame = self.open.pop()
+        return ReplyValue(frame.data(), False, frame.start, end)
 
     def _key(self, frame: _OpenReplyContainer, char: str) -> bool:
         if char == "}":
