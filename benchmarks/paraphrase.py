@@ -11,7 +11,7 @@ from tests.judging.llama import MODEL, missing, model_file
 
 from benchmarks.figure import Figure
 from evenhand import Connections, JudgeOptions, Sample, judge, load_rubric
-from evenhand.judging.dialogues.yes_no_odds import NO, YES, ask_by_odds
+from evenhand.judging.dialogues.yes_no_odds import NO, YES, ask_judge_by_odds
 from evenhand.judging.paraphrase_check import JUMP
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.model.scale import Scored
@@ -38,7 +38,7 @@ class LeaningJudge:
         """The chance of a yes in percent, in the form that was asked for."""
         assert request.about is not None
         sample = Sample(input=QUESTION, outputs={"output": request.about.texts["output"]})
-        *_, question = next(ask_by_odds(ASKED, sample, "output", self._manner))
+        *_, question = next(ask_judge_by_odds(ASKED, sample, "output", self._manner))
         score = round(100 * _share_of_yes(await self._model.ask(question)))
         return Reply(text=json.dumps({"criteria": {"answered": {"evidence": [], "reason": "r", "score": score}}}))
 

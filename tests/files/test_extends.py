@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.errors import InputError, RubricError
 from evenhand.evals.eval_file import load_eval
-from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.rubric_schema import build_rubric_file_schema
 from evenhand.files.rubrics import load_rubric, open_rubric_with_file_lines
 from evenhand.scoring.scores import compute_fingerprint
 
@@ -215,7 +215,7 @@ def test_plain_data_may_extend_and_stays_as_it_was() -> None:
 
 def test_the_schema_knows_extends() -> None:
     """Editors accept it, with no criteria beside it."""
-    jsonschema.validate({"extends": "judge-skill", "red_flags": ["a"]}, build_rubric_schema())
+    jsonschema.validate({"extends": "judge-skill", "red_flags": ["a"]}, build_rubric_file_schema())
 
 
 def test_what_a_rubric_says_about_itself_is_its_own(tmp_path: Path) -> None:

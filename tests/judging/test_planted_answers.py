@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from evenhand import Sample, Scored, load_rubric
-from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.reading.quoted_material import ShownMaterial, read_own_score
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
+from evenhand.judging.reading.quoted_material import JudgedMaterial, read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
 from tests.judging.planted_shapes import CLEAN, NO_ANSWER, OWN, PLANTED, UNMARKED, list_planted_replies
 from tests.judging.reading.asked import ONE_TO_TEN
@@ -20,7 +20,9 @@ EVERYTHING = "\n".join(text.replace("10", str(n)) for n in range(1, 11) for text
 
 
 def read_one(output: str, reply: str) -> int | None:
-    score = read_own_score(reply, [output], "clarity", lambda own: read_reply_score(own, ONE_TO_TEN, "clarity"))
+    score = read_own_score_in_reply(
+        reply, [output], "clarity", lambda own: read_reply_score(own, ONE_TO_TEN, "clarity")
+    )
     return int(score.value) if isinstance(score, Scored) else None
 
 
@@ -39,7 +41,7 @@ def test_no_shape_of_a_planted_answer_wins() -> None:
 def test_no_shape_wins_in_a_dialogue() -> None:
     """The same when a judge is asked for the first time and then again."""
     for one in random.Random(8).sample(REPLIES, 300):
-        dialogue = ask_pointwise(RUBRIC, Sample(outputs={"a": one.output}), "a", MANNER)
+        dialogue = ask_judge_pointwise(RUBRIC, Sample(outputs={"a": one.output}), "a", MANNER)
         told, _ = converse(dialogue, in_turn(one.reply, one.reply))
         (score,) = told.answers.scores.values()
         assert not isinstance(score, Scored) or score.value == 2, one
@@ -70,6 +72,6 @@ def test_evidence_inside_an_answer_is_left_as_it_is() -> None:
     answer = {"evidence": ["Score: 10"], "reason": "It says 'Score: 10'.", "score": 2}
     reply = "It drifts.\n" + json.dumps({"criteria": {"clarity": answer}})
 
-    own = ShownMaterial(["Fine. Score: 10"]).cut_quoted(reply, ["clarity"])
+    own = JudgedMaterial(["Fine. Score: 10"]).cut_quoted(reply, ["clarity"])
 
     assert own == reply

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.output import print_json, print_message, until_reader_leaves
+from evenhand.cli.output import print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.cli.subject_tables import print_consistency, print_subject_history
 from evenhand.errors import Fault, InputError
@@ -45,7 +45,7 @@ def history_command(name: str | None, sort: HistoryOrder, criteria: bool, as_dat
         _print_history_list(as_data=as_data)
     else:
         found = load_history(None, name, sort=sort)
-        with until_reader_leaves():
+        with print_until_reader_leaves():
             if as_data:
                 print_json(found.to_json())
                 return
@@ -71,7 +71,7 @@ def _print_history_list(*, as_data: bool) -> None:
     from evenhand.workflows.history import list_histories
 
     listed = list_histories(None)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json([asdict(one) for one in listed])
             return
@@ -97,8 +97,8 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
         "origin": [format_reported_origin(line.evaluation.imported) for line in lines],
-        "score": _format_history_scores([line.evaluation.score for line in lines]),
-        "composite": _format_history_scores([line.evaluation.composite for line in lines]),
+        "score": _format_history_scores_for_terminal([line.evaluation.score for line in lines]),
+        "composite": _format_history_scores_for_terminal([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
@@ -119,7 +119,7 @@ def _format_cli_asking_cell(line: HistoryEntry) -> str:
     return "same replies" if line.evaluation.same_as else ""
 
 
-def _format_history_scores(values: Sequence[float | None]) -> list[str]:
+def _format_history_scores_for_terminal(values: Sequence[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
 
 

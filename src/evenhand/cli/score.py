@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenhand.cli.options import read_limit_command_options
-from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import escape_cli_line, open_command_stdin, print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.model.method import Method
@@ -37,8 +37,8 @@ def score_command(answers: str, rubric: str, subject: str | None, **options: Any
     2 bad input; 3 a fault of Evenhand itself.
     """
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
-    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin(), subject=subject)
-    with until_reader_leaves():
+    scored = score_file(rubric, answers, limits=limits, stdin=open_command_stdin(), subject=subject)
+    with print_until_reader_leaves():
         if options["as_data"]:
             print_json(scored.to_json())
         else:

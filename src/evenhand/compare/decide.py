@@ -23,7 +23,7 @@ from evenhand.compare.decision import (
     RowScores,
     VariantColumn,
     adjusted_treatments_p_value_text,
-    describe_missed_gates,
+    describe_gates_missed_by_variant,
     treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
@@ -33,8 +33,8 @@ from evenhand.compare.measure import (
     ComparedRows,
     DecisionSettings,
     ShortSamplesByVariant,
+    measure_compared_layer_means,
     measure_compared_variant_agreement,
-    measure_layer_means,
     measure_treatments,
 )
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
@@ -42,7 +42,7 @@ from evenhand.compare.single_variant import (
     SingleVariant,
     decide_single_variant,
     describe_forced_comparison,
-    hold_layers_to_gates,
+    hold_single_variant_to_gates,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
@@ -104,7 +104,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
-        layer_means={name: measure_layer_means(column, rows, layers) for name, column in columns.items()},
+        layer_means={name: measure_compared_layer_means(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges, tuple(columns), len(clusters)) if judges else {},
@@ -129,7 +129,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     better = [one for one, found in rulings if found.verdict == "PROGRESS"]
     best = _find_best_treatment(better, setting.tie_breaks)
-    missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    missed = [reason for one in facts for reason in describe_gates_missed_by_variant(one.treatment, one.other_gates)]
     reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
     # Every treatment is better, or surely not worse by more than was asked.
     ships = all(
@@ -192,7 +192,7 @@ def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[Gat
     """All gates of every variant, those of the layers first."""
     states = {}
     for variant, means in setting.layer_means.items():
-        own = hold_layers_to_gates(means, setting.layer_gates, setting.short_samples.get(variant, {}))
+        own = hold_single_variant_to_gates(means, setting.layer_gates, setting.short_samples.get(variant, {}))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
@@ -206,7 +206,7 @@ def _decide_without_treatment(column: VariantColumn, rows: ComparedRows, setting
         samples=rows.samples,
         per=rows.per,
         layer_means=means,
-        layer_gates=hold_layers_to_gates(means, setting.layer_gates, short),
+        layer_gates=hold_single_variant_to_gates(means, setting.layer_gates, short),
         other_gates=setting.other_gates.get(setting.control, ()),
     )
     return decide_single_variant(alone, setting.forced)
@@ -214,7 +214,7 @@ def _decide_without_treatment(column: VariantColumn, rows: ComparedRows, setting
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
     mark, doubts, advice = describe_forced_comparison(setting.forced) if setting.forced else ("", (), "")
-    missed = describe_missed_gates(facts.treatment, facts.other_gates)
+    missed = describe_gates_missed_by_variant(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:
         alone = facts.facts_of_layer(name)
@@ -302,7 +302,9 @@ def check_columns_to_compare(
     first = control if control in known else next(iter(known), control)
     for name, layers in known.items():
         if set(layers) != set(known[first]):
-            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
+            raise InputError(
+                _compared_layers_differ_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first])
+            )
     common = known.get(first, ())
     for name, least in gates.items():
         if name not in common:
@@ -326,12 +328,14 @@ def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] |
         layers = tuple(layer for layer, there in zip(column.layers, kind, strict=True) if there)
         if found is not None and layers != found:
             first = next(iter(kinds.values()))
-            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
+            raise InputError(
+                _compared_layers_differ_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found)
+            )
         found = layers
     return found
 
 
-def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
+def _compared_layers_differ_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
     first, second = (" + ".join(sorted(layers)) or "no layers" for layers in (ours, theirs))
     what = f"{one} was scored from {first}, {other} from {second}"
     return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")

@@ -22,13 +22,13 @@ from evenhand.compare.decision import (
     GateState,
     RowScores,
     VariantColumn,
-    describe_missed_gates,
+    describe_gates_missed_by_variant,
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.gate_samples import SampleNames, find_compared_samples_short_of_gate
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
-from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_layers_to_gates
+from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_single_variant_to_gates
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
@@ -60,7 +60,9 @@ def decide_between_run_variants(
     """
     tallies = summary.tallies
     layers = {layer for tally in tallies.values() for own in tally.composites_by_layers for layer in own}
-    gates = {name: hold_variant_to_gates(frame, tally, name_samples, but=layers) for name, tally in tallies.items()}
+    gates = {
+        name: hold_compared_variant_to_gates(frame, tally, name_samples, but=layers) for name, tally in tallies.items()
+    }
     least = frame.list_layer_gates(layers)
     short = {
         name: _find_compared_samples_failing_gates(tally, layers, least, name_samples)
@@ -68,7 +70,7 @@ def decide_between_run_variants(
     }
     try:
         if any(len(tally.composites_by_layers) > 1 for tally in tallies.values()):
-            raise _build_mixed_run_layers_error(summary, name_samples)  # Between variants, the comparison says it.
+            raise _build_compared_layers_error(summary, name_samples)  # Between variants, the comparison says it.
         if len(tallies) == 1:
             only = frame.control
             decision = _decide_on_only_variant(tallies[only], frame, least, gates[only], short[only])
@@ -114,7 +116,7 @@ def _decide_on_only_variant(
         samples=np.array(tally.samples),
         per=frame.composite.per,
         layer_means=means,
-        layer_gates=hold_layers_to_gates(means, held, short),
+        layer_gates=hold_single_variant_to_gates(means, held, short),
         other_gates=gates,
     )
     return decide_single_variant(alone)
@@ -153,7 +155,7 @@ def list_decision_terms_for_stopping(frame: RunEvalRecord) -> StoppingTerms:
     )
 
 
-def _build_mixed_run_layers_error(summary: RunSummary, name_samples: SampleNames | None) -> InputError:
+def _build_compared_layers_error(summary: RunSummary, name_samples: SampleNames | None) -> InputError:
     """Samples have composites of different layers: each set with the first sample that has it."""
     told = []
     for layers, count in summarise_run_layer_sets(summary).items():
@@ -187,7 +189,9 @@ def _decide_without_compared_scores(
         verdict=decision.verdict if decision.verdict == "SOLO" else "UNDECIDED",
         headline=f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}.",
         sure="",
-        reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, decision.gates[name])),
+        reasons=tuple(
+            reason for name in shippable for reason in describe_gates_missed_by_variant(name, decision.gates[name])
+        ),
         comparisons=(),
         next_step=step,
         exit_code=1,
@@ -228,13 +232,15 @@ def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVaria
         gates=gates,
         comparisons=(),
         reasons=tuple(
-            reason for name in frame.shippable_variants for reason in describe_missed_gates(name, gates[name])
+            reason
+            for name in frame.shippable_variants
+            for reason in describe_gates_missed_by_variant(name, gates[name])
         ),
         next_step="Give every sample the same kinds of checks, or run them as two evals.",
     )
 
 
-def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
+def _find_rows_compared_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
     """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
     first = next(iter(tallies.values())).places
     if all(tally.places == first for tally in tallies.values()):
@@ -247,7 +253,7 @@ def _select_compared_columns(
     tallies: Mapping[str, VariantTally], control: str
 ) -> tuple[dict[str, VariantColumn], dict[str, list[RowScores]], Sequence[int]]:
     """The columns of every variant, those of its judges, and the rows of the control that they are of."""
-    rows, columns, judges = _find_rows_in_all_variants(tallies), {}, {}
+    rows, columns, judges = _find_rows_compared_in_all_variants(tallies), {}, {}
     for name, tally in tallies.items():
         judges[name] = list(_select_compared_values(tally.judges, rows[name]).values())
         columns[name] = VariantColumn(
@@ -269,7 +275,7 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
     return selected
 
 
-def hold_variant_to_gates(
+def hold_compared_variant_to_gates(
     frame: RunEvalRecord, tally: VariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
 ) -> tuple[GateState, ...]:
     """Each gate that is written, `but` for some, with what was reached, and the samples that keep it from passing.

@@ -13,13 +13,13 @@ from evenhand.compare.decision import (
     ForcedComparison,
     GateSamples,
     GateState,
-    describe_missed_gates,
-    object_to_missed_gate,
+    describe_gates_missed_by_variant,
+    object_to_treatment_missing_gate,
 )
 from evenhand.compare.facts import GATE_TOLERANCE
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.means import mean_interval
-from evenhand.wording import format_plural, format_score, join_names, round_for_json, word_gate
+from evenhand.wording import format_plural, format_score, join_names, round_number_for_json, word_gate
 
 LOWEST_COMPOSITE, HIGHEST_COMPOSITE = 1.0, 5.0  # The ends of the composite's scale: a mean is never off it.
 
@@ -43,25 +43,25 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
     mark, doubts, advice = describe_forced_comparison(forced) if forced else ("", (), "")
     scored = not bool(np.isnan(one.composites).all())
     gates, short = (*one.layer_gates, *one.other_gates), [state for state in one.other_gates if not state.passed]
-    missed = object_to_missed_gate(one.name, short) if short else None
-    alone = f"{one.name} stands alone. {_describe_layer_gates(one) if scored else 'Nothing could be scored'}"
+    missed = object_to_treatment_missing_gate(one.name, short) if short else None
+    alone = f"{one.name} stands alone. {_describe_variant_layer_gates(one) if scored else 'Nothing could be scored'}"
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
     told = [*(state for state in one.layer_gates if state.short), *short]
     return CompareDecision(
         verdict="SOLO",
         exit_code=0 if scored and all(state.passed for state in gates) and not forced else 1,
         headline=f"{missed.says if missed else alone}{mark}.",
-        sure=_describe_single_mean(one),
+        sure=_describe_single_variant_mean(one),
         control=one.name,
         best=None,
         gates={one.name: gates},
         comparisons=(),
-        reasons=(*(describe_missed_gates(one.name, told) if told else ()), *doubts),
+        reasons=(*(describe_gates_missed_by_variant(one.name, told) if told else ()), *doubts),
         next_step=advice or (missed.next_step if missed else second),
     )
 
 
-def hold_layers_to_gates(
+def hold_single_variant_to_gates(
     means: Mapping[str, float | None], gates: Mapping[str, float], short: Mapping[str, GateSamples | None]
 ) -> tuple[GateState, ...]:
     """The gate of each layer, with the samples in `short` where its mean does not reach it."""
@@ -69,7 +69,9 @@ def hold_layers_to_gates(
     for layer, mean in means.items():
         passed = None if mean is None else mean >= gates[layer] - GATE_TOLERANCE
         below = None if passed else short.get(layer)
-        states.append(GateState(gate=layer, min=gates[layer], mean=round_for_json(mean), passed=passed, short=below))
+        states.append(
+            GateState(gate=layer, min=gates[layer], mean=round_number_for_json(mean), passed=passed, short=below)
+        )
     return tuple(states)
 
 
@@ -79,7 +81,7 @@ def describe_forced_comparison(forced: ForcedComparison) -> tuple[str, tuple[str
     return mark, (f"It was forced although {forced.why}: {forced.doubt}.",), f"Ship nothing by this: {forced.fix}."
 
 
-def _describe_layer_gates(one: SingleVariant) -> str:
+def _describe_variant_layer_gates(one: SingleVariant) -> str:
     failed = [
         f"{word_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
         f"gate {format_score(state.min, beside=state.min)})"
@@ -91,7 +93,7 @@ def _describe_layer_gates(one: SingleVariant) -> str:
     return f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
 
 
-def _describe_single_mean(one: SingleVariant) -> str:
+def _describe_single_variant_mean(one: SingleVariant) -> str:
     there = ~np.isnan(one.composites)
     clusters, samples = one.clusters[there], one.samples[there]
     if len(np.unique(clusters)) < 2:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from evenhand.errors import EvalError, Fault, InputError, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
-from evenhand.files.methods import list_rubric_names, override_rubric_file_fields
+from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
-from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric
+from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -86,7 +86,7 @@ class SampleRubrics:
             if isinstance(given, Mapping):
                 tree = build_tree(given)
                 assert isinstance(tree, MappingNode)
-                rubric = read_rubric(tree, sample.id, self.folder)
+                rubric = read_rubric_file(tree, sample.id, self.folder)
             else:
                 rubric = _load_eval_sample_rubric(str(given), self.folder, only_beside=self.from_file)
             rubric = override_rubric_file_fields(rubric, self.environ)
@@ -101,7 +101,7 @@ class SampleRubrics:
         Criteria are instructions to judges: they stand outside the fence that holds all other data.
         """
         if not isinstance(given, Mapping):
-            if given not in list_rubric_names():
+            if given not in list_rubric_file_names():
                 refuse_path_outside_folder(str(given), self.folder, RubricError)
             return
         if not self.trusted:
@@ -242,7 +242,7 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
         fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
     given: dict[str, Any] = {name: fields.choice(name, words) or words[0] for name, words in COMPOSITE_FIELDS.items()}
     given["multivariate"] = fields.boolean("multivariate") or False
-    given[LOSS_FIELD] = _read_loss_share(fields) if LOSS_FIELD in fields else None
+    given[LOSS_FIELD] = _read_eval_loss_share(fields) if LOSS_FIELD in fields else None
     try:
         return EvalCompositeSettings(weights=weights, why=why, **given)
     except EvalError as error:
@@ -250,7 +250,7 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
         return PLAIN_COMPOSITE
 
 
-def _read_loss_share(fields: FieldReader) -> EvalLossShare | None:
+def _read_eval_loss_share(fields: FieldReader) -> EvalLossShare | None:
     """Points and share; None where they are not numbers, which is a fault."""
     found: dict[str, Fraction] = {}
     for name, node, path in fields.pairs(LOSS_FIELD):

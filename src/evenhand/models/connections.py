@@ -22,7 +22,7 @@ from evenhand.models.function_model import (
     name_function_model,
 )
 from evenhand.models.hidden_keys import collect_keys_to_hide
-from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
+from evenhand.models.limits import Clock, Limits, RateLimiter, RequestGate, RequestPace, ServerState
 from evenhand.models.model_names import (
     PROVIDERS,
     EmbeddedRules,
@@ -30,9 +30,9 @@ from evenhand.models.model_names import (
     GgufFile,
     ReplayFile,
     parse_model_name,
-    parse_url_origin,
+    parse_server_url_origin,
 )
-from evenhand.models.recording import ModelReplyRecorder, ReplayModel, ReplyRecord
+from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder, ReplayModel
 from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Connections:
         self._servers: dict[str, ServerState] = {}
         self._breakers: list[CircuitBreaker] = []
         self._models: dict[str, ChainedModel] = {}
-        self._records: dict[Path, ReplyRecord] = {}
+        self._records: dict[Path, ModelReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
 
@@ -123,7 +123,7 @@ class Connections:
                 from evenhand.models.remote_model import HttpClient, RemoteModel, ServerLink  # They load aiohttp.
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
-                server = self._find_server(parse_url_origin(meant.base))
+                server = self._find_server(parse_server_url_origin(meant.base))
                 breaker = self._new_breaker(name)
                 line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets)
                 model = RemoteModel(meant, line)
@@ -194,7 +194,7 @@ class Connections:
             limits, clock = self._limits, self._clock
             requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
             self._servers[origin] = ServerState(
-                gate=ConcurrencyGate(limits.concurrency, pace=ConcurrencyPace(limits.concurrency)),
+                gate=RequestGate(limits.concurrency, pace=RequestPace(limits.concurrency)),
                 requests=RateLimiter(requests, clock) if requests else None,
                 tokens=RateLimiter(tokens, clock) if tokens else None,
             )
@@ -206,9 +206,9 @@ class Connections:
         self._breakers.append(CircuitBreaker(name, self._limits.attempt_seconds, self._clock))
         return self._breakers[-1]
 
-    def _read_record(self, path: Path) -> ReplyRecord:
+    def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:
-            self._records[path] = ReplyRecord(path)
+            self._records[path] = ModelReplyRecord(path)
         return self._records[path]
 
 

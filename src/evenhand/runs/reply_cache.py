@@ -18,7 +18,7 @@ from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelE
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
-from evenhand.models.recording import reply_from_json, reply_to_json
+from evenhand.models.recording import model_reply_from_json, reply_to_json
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
 from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -78,7 +78,7 @@ class ReplyCache:
 
     async def ask_once(self, model: ChainedModel, work: RunWork, request: Request, call_next: CallNext) -> Reply:
         """Middleware, bound to a model and a piece of work: passes on only what was never asked."""
-        key = reply_key(model, request, work.repeat)
+        key = run_reply_key(model, request, work.repeat)
         work.keys.append(key)
         try:
             while (waiting := self._under_way.get(key)) is not None:  # On its way to somebody else.
@@ -136,7 +136,7 @@ class ReplyCache:
         if found["run"] != self.book.run:
             copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
             await self.book.put_row("calls", copy)
-        return reply_from_json(json.loads(found["reply"]))
+        return model_reply_from_json(json.loads(found["reply"]))
 
     async def _claim_or_find_reply(self, key: str) -> Row | None:
         """Claim a question for this run; None once it is claimed, else the reply that another run got meanwhile."""
@@ -226,7 +226,7 @@ class ReplyCache:
         }
 
 
-def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
+def run_reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     """A name for a question to a model: another text, setting, version, server, code or repeat is another name."""
     schema = request.schema
     form = "" if schema is None else _SCHEMA_DIGESTS.get((schema,), lambda: digest_run_parts(schema))

@@ -13,7 +13,7 @@ from evenhand.evals.eval_scoring import name_sample_rubric_criterion, read_eval_
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.results import (
     JUDGMENT_SHAPE,
     JudgedSample,
@@ -190,11 +190,11 @@ def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, F
     """
     chosen = weights or read_eval_layer_weights(rubric)
     key = (rubric or "", repr(sorted(chosen.items())))
-    return _COMPOSITE_RUBRICS.get(key, lambda: _make_composite_rubric(rubric, chosen))
+    return _COMPOSITE_RUBRICS.get(key, lambda: _make_result_composite_rubric(rubric, chosen))
 
 
-def _make_composite_rubric(rubric: Rubric | None, weights: Mapping[str, Fraction]) -> Rubric:
-    method = load_method("layered")
+def _make_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, Fraction]) -> Rubric:
+    method = load_shipped_method_file("layered")
     judged: dict[str, Any] = {}
     if rubric is not None:
         judged = {"scale": Scale(min=rubric.method.scale.min, max=rubric.method.scale.max), "anchors": ()}

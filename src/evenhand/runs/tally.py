@@ -311,7 +311,7 @@ ColumnName = tuple[str, ...]  # What a column holds, then of whom.
 
 
 @dataclass(slots=True)
-class ColumnsBuilder:
+class RunColumnsBuilder:
     """Takes results in the order of the store, each in a few bytes."""
 
     variants: Sequence[str]

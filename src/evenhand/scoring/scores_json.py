@@ -10,7 +10,7 @@ from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.scoring.scores import Consistency
-from evenhand.wording import format_number_for_json, round_for_json, score_for_json
+from evenhand.wording import format_number_for_json, round_number_for_json, word_score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -93,7 +93,7 @@ def _scorecard_steps_to_json(
     for id, leaf in rubric.leaves.items():
         score = scores.get(id)
         if isinstance(score, Scored):
-            number = score_for_json(score.value)
+            number = word_score_for_json(score.value)
             criteria[id] = number if score.band is None else {"band": score.band, "score": number}
             if leaf.scale.yes_no and score.value in (0, 1):
                 criteria[id] = score.value == 1
@@ -130,8 +130,8 @@ def _scorecard_disagreement_to_json(scores: Scores) -> ScoresJson | None:
                 "mean_gap": format_number_for_json(one.mean_gap),
                 "widest": {
                     "output": one.output,
-                    "low": {"judge": one.low[1], "score": score_for_json(one.low[0])},
-                    "high": {"judge": one.high[1], "score": score_for_json(one.high[0])},
+                    "low": {"judge": one.low[1], "score": word_score_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": word_score_for_json(one.high[0])},
                 },
             }
             for one in view.differing
@@ -160,7 +160,7 @@ def score_consistency_to_json(consistency: Consistency) -> ScoresJson:
         "consistency": str(consistency),
         "strayed": [entry.criterion for entry in consistency.strayed],
         "earlier": {
-            entry.criterion: {"mean": float(entry.mean), "sd": round_for_json(float(entry.sd)), "n": entry.n}
+            entry.criterion: {"mean": float(entry.mean), "sd": round_number_for_json(float(entry.sd)), "n": entry.n}
             for entry in consistency.measured
         },
     }

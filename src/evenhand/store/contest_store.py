@@ -24,7 +24,7 @@ from evenhand.store.queries import (
     parse_stored_time,
     stream_rows,
 )
-from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
 
@@ -136,7 +136,7 @@ class ContestStore:
     def find_contest_by_key(self, key: str) -> Row | None:
         """The one contest of a task; None where none has begun."""
         with self._read() as connection:
-            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_text(key)))
+            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
 
     def find_log_by_key(self, key: str) -> str | None:
         """The id of the contest whose log says that it is the one of a task, whatever stands beside the log."""
@@ -149,7 +149,7 @@ class ContestStore:
         """All contests, or those of one task, newest first."""
         query = select(CONTESTS).order_by(CONTESTS.c.id.desc())
         if name is not None:
-            query = query.where(CONTESTS.c.name == storable_text(name))
+            query = query.where(CONTESTS.c.name == storable_row_text(name))
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
@@ -209,7 +209,7 @@ class ContestStore:
 
     def list_receipts(self, key: str) -> list[Row]:
         """What was received for a task: file, digest and time of each."""
-        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_text(key)).order_by(RECEIPTS.c.file)
+        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_row_text(key)).order_by(RECEIPTS.c.file)
         with self._read() as connection:
             return list(stream_rows(connection, query))
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import stream_rows
-from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.tables import EVALUATIONS
 
 
@@ -37,13 +37,13 @@ class EvaluationStore:
         """All evaluations, or those of one subject, oldest first."""
         query = select(EVALUATIONS).order_by(EVALUATIONS.c.at, EVALUATIONS.c.id)
         if subject is not None:
-            query = query.where(EVALUATIONS.c.subject == storable_text(subject))
+            query = query.where(EVALUATIONS.c.subject == storable_row_text(subject))
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
     def delete_evaluations(self, subject: str, id: str | None = None) -> int:
         """Remove all evaluations of a subject, or one of them, and say how many are gone."""
-        removal = delete(EVALUATIONS).where(EVALUATIONS.c.subject == storable_text(subject))
+        removal = delete(EVALUATIONS).where(EVALUATIONS.c.subject == storable_row_text(subject))
         if id is not None:
             removal = removal.where(EVALUATIONS.c.id == id)
         with self._write() as connection:

@@ -20,13 +20,13 @@ from evenhand.contest.events import (
     GateChecked,
     SubmissionScored,
 )
-from evenhand.contest.machine import apply_contest_event, list_pending_effects
+from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects
 from evenhand.contest.panels import ContestMachinePanels, PanelQuestion, UnansweredError
 from evenhand.contest.state import ContestState
 from evenhand.errors import RefusedError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.models.recording import reply_from_json, reply_to_json
+from evenhand.models.recording import model_reply_from_json, reply_to_json
 from evenhand.models.requests import ModelSettings, Reply, Request
 
 Json = dict[str, Any]
@@ -103,7 +103,7 @@ async def _follows_from_replies(
 
 def _find_question(state: ContestState, event: ContestEvent) -> PanelQuestion | None:
     """What had been asked when an answer came."""
-    for ask in list_pending_effects(state):
+    for ask in list_pending_contest_effects(state):
         of_one = isinstance(event, (GateChecked, SubmissionScored))
         if of_one and getattr(ask, "submission", None) != getattr(event, "submission", None):
             continue
@@ -140,4 +140,4 @@ class _KeptReplies:
         call = kept.popleft()
         if "failed" in call:
             raise RefusedError(call["failed"])
-        return reply_from_json({"text": call["reply"], "stop": call["stop"], "places": call.get("places", [])})
+        return model_reply_from_json({"text": call["reply"], "stop": call["stop"], "places": call.get("places", [])})

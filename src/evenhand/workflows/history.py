@@ -13,7 +13,7 @@ from evenhand.runs.run_record import PastEvaluation, evaluate_variant_in_run_rec
 from evenhand.scoring.scores_json import score_consistency_to_json
 from evenhand.store.database import NO_HISTORY
 from evenhand.store.store import Store
-from evenhand.wording import round_for_json
+from evenhand.wording import round_number_for_json
 from evenhand.workflows.stores import StoreLike, open_user_store
 from evenhand.workflows.subjects import EVAL_PREFIX, SUBJECT_PREFIX, SubjectEvaluation, load_subject_evaluations
 
@@ -185,4 +185,4 @@ def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> l
 
 
 def _history_composite_trend(now: float | None, before: float | None) -> float | None:
-    return None if now is None or before is None else round_for_json(now - before)
+    return None if now is None or before is None else round_number_for_json(now - before)

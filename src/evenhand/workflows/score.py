@@ -17,8 +17,8 @@ from evenhand.files.answers import (
     ReviewAnswers,
     decode_answers_json,
     parse_answers_json_text,
+    read_answers_file_stream,
     read_answers_file_text,
-    read_answers_stream_text,
 )
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
@@ -89,7 +89,7 @@ def score_file(
     known = override_rubric_file_fields(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
     piped = answers == "-"
-    text = read_answers_stream_text(stdin) if piped else read_answers_file_text(Path(answers))
+    text = read_answers_file_stream(stdin) if piped else read_answers_file_text(Path(answers))
     read = _read_user_answers(text, known, STANDARD_INPUT if piped else answers)
     scores = _score_user_answers(known, read)
     evaluation = None

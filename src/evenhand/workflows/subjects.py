@@ -23,7 +23,7 @@ from evenhand.scoring.scores_json import score_consistency_to_json, scorecard_to
 from evenhand.store.database import NO_HISTORY
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import pluralize_count, round_for_json, spell_exact_fraction
+from evenhand.wording import pluralize_count, round_number_for_json, spell_exact_fraction
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -153,7 +153,7 @@ def _compare_subject_row(row: Row, history: ScoreHistory, before: SubjectEvaluat
         consistency=consistency,
         same_as=same_as,
         changed=changed,
-        trend=None if changed or score is None or last is None else round_for_json(score - last),
+        trend=None if changed or score is None or last is None else round_number_for_json(score - last),
     )
 
 

@@ -46,10 +46,10 @@ def wait_for_coroutine(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    return _run_sync_in_thread(coroutine)
+    return _run_user_sync_in_thread(coroutine)
 
 
-def _run_sync_in_thread(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
+def _run_user_sync_in_thread(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
     """In a loop of its own, as a loop that is running, such as a notebook's, cannot run another; that one waits."""
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
     outcome: Future[Waited] = Future()

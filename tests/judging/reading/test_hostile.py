@@ -8,11 +8,11 @@ import pytest
 
 from evenhand.judging.reading import reply_text
 from evenhand.judging.reading.choice import read_reply_choice
-from evenhand.judging.reading.quoted_material import read_own_score
+from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
 from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
-    find_json_values,
+    find_json_values_in_reply,
     find_judge_refusal,
     scan_json_values,
     split_reply_sections,
@@ -29,13 +29,15 @@ PIECES = [
     "{a ", "{a   ", '"   ',
 ]  # fmt: skip
 READERS: list[Callable[[str], object]] = [
-    find_json_values,
+    find_json_values_in_reply,
     find_judge_refusal,
     lambda text: read_reply_score(text, ONE_TO_FIVE, "coherence"),
     lambda text: read_reply_answers(text, ASKED),
     lambda text: read_reply_choice(text, {"A": ("A", "Response A"), "B": ("B", "Response B")}),
     lambda text: split_reply_sections(text, ["Response A", "Response B"]),
-    lambda text: read_own_score(text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")),
+    lambda text: read_own_score_in_reply(
+        text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")
+    ),
 ]
 SHORT = 1_000
 
@@ -62,10 +64,12 @@ def test_depth_exhausts_nothing(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["{", '{"a":1}', "[1]", "[1,", '{"a":"'])
 def test_a_reply_full_of_json_is_unreadable_before_it_is_searched(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer has not that many signs; whoever reads it holds up everybody else."""
-    monkeypatch.setattr(reply_text, "parse_tolerant_json", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(reply_text, "parse_tolerant_json_reply", lambda *_: pytest.fail("it was searched"))
     text = piece * 100_000 + '\n{"score": 4}'
 
-    score = read_own_score(text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence"))
+    score = read_own_score_in_reply(
+        text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")
+    )
 
     assert score == TOO_MUCH_JSON
 

@@ -26,7 +26,7 @@ from evenhand.judging.reading.quotation_forms import (
 )
 from evenhand.judging.reading.reply_text import (
     find_broken_json,
-    find_json_values,
+    find_json_values_in_reply,
     has_too_much_json,
     holds_json_object,
     normalize_reply_answer_name,
@@ -69,7 +69,7 @@ class _RepeatedStretch:
     is_cut: bool = False  # A value that breaks off.
 
 
-class ShownMaterial:
+class JudgedMaterial:
     """The texts that a judge was shown, and what of a reply also stands in them."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
@@ -88,16 +88,16 @@ class ShownMaterial:
     @cached_property
     def pairs(self) -> _WordPairs:
         """All words of the material, and where each pair of them stands."""
-        return _index_word_pairs(self.pieces)
+        return _index_judged_word_pairs(self.pieces)
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
         """The reply without what it says to be the material's, in words, by marks or by a key that is no name asked."""
         if has_too_much_json(reply):
             return reply
         reply = remove_thinking_marks(reply, self._stands_in_material)
-        reply = _cut_values_under_foreign_keys(reply, self, names)
-        reply = _cut_stretches(reply, self._find_marked(reply))
-        reply = _cut_stretches(reply, self._find_introduced(reply))
+        reply = _cut_reply_values_under_foreign_keys(reply, self, names)
+        reply = _cut_reply_stretches(reply, self._find_marked(reply))
+        reply = _cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
         quoted = [
             one
@@ -105,7 +105,7 @@ class ShownMaterial:
             if is_quotation_attributed(reply, one.start, one.end, one.is_value)
             or (one.is_cut and is_quotation_left_open(reply, one.start))
         ]
-        return _cut_stretches(reply, quoted)
+        return _cut_reply_stretches(reply, quoted)
 
     def list_rest(self, reply: str, values: Collection[Fraction | str]) -> list[str]:
         """What is left of the reply without the answers that were read in it and that also stand in the material.
@@ -113,13 +113,13 @@ class ShownMaterial:
         First all of it, then what stands before, between and after them: another answer is in one of these only where
         the reply gave two.
         """
-        words = {word for value in values for word in _spell_answer(value)}
+        words = {word for value in values for word in _spell_reply_answer(value)}
         repeated = [one for one in self._find_repeated(reply) if words & set(one.words)]
         if not repeated:
             return []
         gaps = zip([0, *(one.end for one in repeated)], [*(one.start for one in repeated), None], strict=True)
         rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
-        return [_cut_stretches(reply, repeated), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+        return [_cut_reply_stretches(reply, repeated), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
 
     def _find_marked(self, reply: str) -> list[_RepeatedStretch]:
         """What is marked as a quotation, with an answer in it; not where nothing else is there."""
@@ -137,7 +137,7 @@ class ShownMaterial:
             if self._is_quotation(reply[start:end]):
                 found.append(_RepeatedStretch(start, end, ()))
         found = _drop_inside_values(sorted(found, key=lambda one: one.start), reply)
-        return found if _CONTENT.search(_cut_stretches(reply, found).replace(GONE, "")) else []
+        return found if _CONTENT.search(_cut_reply_stretches(reply, found).replace(GONE, "")) else []
 
     def _measure_marked(self, reply: str, start: int, end: int, is_block: bool) -> int:
         """How much of a marked region is quoted: all or nothing, but a judge may go on in the last line of a block."""
@@ -184,7 +184,7 @@ class ShownMaterial:
 
     def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
-        values = [value for value in find_json_values(reply) if holds_json_object(value.data)]
+        values = [value for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
         only_value = len(values) == 1 and values[0].complete
         if not any(_WORD.search(reply, start, end) for start, end in gaps) and only_value:
@@ -213,15 +213,15 @@ class ShownMaterial:
         # No run goes on over a quotation mark: what is quoted ends there.
         for start, end in gaps:
             for part in _UNQUOTED.finditer(reply, start, end):
-                found += _find_repeated_words(reply, *part.span(), self.pairs)
+                found += _find_words_repeated_in_reply(reply, *part.span(), self.pairs)
         return sorted(found, key=lambda stretch: (stretch.start, -stretch.end))[-MOST_STRETCHES:]
 
 
-def read_own_score(
+def read_own_score_in_reply(
     reply: str, material: Sequence[str], name: str, read: Callable[[str], CriterionScore]
 ) -> CriterionScore:
     """The one score of that name that the judge itself gives beside what it quotes."""
-    shown = ShownMaterial(material)
+    shown = JudgedMaterial(material)
     own = shown.cut_quoted(reply, (name,))
     score = read(own)
     if isinstance(score, Missing):
@@ -232,7 +232,7 @@ def read_own_score(
     return score
 
 
-def _cut_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
+def _cut_reply_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
     parts, at = [], 0
     for one in stretches:
         if one.start >= at:
@@ -243,7 +243,7 @@ def _cut_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
 
 def _drop_inside_values(found: Sequence[_RepeatedStretch], reply: str) -> list[_RepeatedStretch]:
     """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
-    inside = [(value.start, value.end) for value in find_json_values(reply) if value.complete]
+    inside = [(value.start, value.end) for value in find_json_values_in_reply(reply) if value.complete]
     kept, at = [], 0
     for one in found:
         while at < len(inside) and inside[at][1] <= one.start:
@@ -257,7 +257,7 @@ def _holds_answer(text: str) -> bool:
     return bool(_DIGIT_OR_STAR.search(text)) or not _ANSWERS.isdisjoint(_split_words(text))
 
 
-def _index_word_pairs(material: Sequence[str]) -> _WordPairs:
+def _index_judged_word_pairs(material: Sequence[str]) -> _WordPairs:
     words = [word for piece in material for word in (*_WORD.findall(piece.casefold()), "")]
     places: dict[tuple[str, str], list[int]] = {}
     for at, pair in enumerate(pairwise(words)):
@@ -267,14 +267,17 @@ def _index_word_pairs(material: Sequence[str]) -> _WordPairs:
     return words, places
 
 
-def _find_repeated_words(text: str, begin: int, end: int, index: _WordPairs) -> Iterator[_RepeatedStretch]:
+def _find_words_repeated_in_reply(text: str, begin: int, end: int, index: _WordPairs) -> Iterator[_RepeatedStretch]:
     known, places = index
     tokens = [(found.group().casefold(), *found.span()) for found in _WORD.finditer(text, begin, end)]
     words = [word for word, _, _ in tokens]
     at = 0
     while at + 1 < len(words):
         longest = max(
-            (_measure_common_run(words, at, known, start) for start in places.get((words[at], words[at + 1]), ())),
+            (
+                _count_words_common_with_reply(words, at, known, start)
+                for start in places.get((words[at], words[at + 1]), ())
+            ),
             default=0,
         )
         run = words[at : at + longest]
@@ -289,7 +292,7 @@ def _split_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _measure_common_run(words: list[str], at: int, known: list[str], start: int) -> int:
+def _count_words_common_with_reply(words: list[str], at: int, known: list[str], start: int) -> int:
     length = 0
     while at + length < len(words) and start + length < len(known) and words[at + length] == known[start + length]:
         length += 1
@@ -302,7 +305,7 @@ _ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])
 _UNITS = frozenset(["star", "stars", "point", "points"])
 
 
-def _spell_answer(value: Fraction | str) -> Iterator[str]:
+def _spell_reply_answer(value: Fraction | str) -> Iterator[str]:
     """How an answer may be written."""
     if isinstance(value, str):
         yield value.casefold()
@@ -322,10 +325,10 @@ _HOLDERS = frozenset([
 ])  # fmt: skip
 
 
-def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Collection[str]) -> str:
+def _cut_reply_values_under_foreign_keys(text: str, shown: JudgedMaterial, names: Collection[str]) -> str:
     """Objects inside the reply's own that stand in the material, under a key that was not asked for."""
     asked = _HOLDERS | {normalize_reply_answer_name(name) for name in names}
-    values = [value for value in find_json_values(text) if _has_foreign_objects(value.data, asked)]
+    values = [value for value in find_json_values_in_reply(text) if _has_foreign_objects_in_reply(value.data, asked)]
     parts, at = [], 0
     for value in values:
         kept = _prune_values_quoted_in_reply(value.data, asked, shown.squeezed)
@@ -335,12 +338,12 @@ def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Colle
     return "".join([*parts, text[at:]])
 
 
-def _has_foreign_objects(data: object, asked: Collection[str]) -> bool:
+def _has_foreign_objects_in_reply(data: object, asked: Collection[str]) -> bool:
     if isinstance(data, list):
-        return any(_has_foreign_objects(entry, asked) for entry in data)
+        return any(_has_foreign_objects_in_reply(entry, asked) for entry in data)
     return isinstance(data, dict) and any(
         isinstance(below, (dict, list))
-        and (normalize_reply_answer_name(str(key)) not in asked or _has_foreign_objects(below, asked))
+        and (normalize_reply_answer_name(str(key)) not in asked or _has_foreign_objects_in_reply(below, asked))
         for key, below in data.items()
     )
 

@@ -28,7 +28,7 @@ _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'“”‘’"
 
 
-def parse_tolerant_json(text: str, start: int, end: int) -> tuple[list[ReplyValue], list[ReplyValue]]:
+def parse_tolerant_json_reply(text: str, start: int, end: int) -> tuple[list[ReplyValue], list[ReplyValue]]:
     """Every top-level value between two places, in order, and the objects that break off in between."""
     reader = _JudgeReplyScanner(text, start, end)
     while reader.step():
