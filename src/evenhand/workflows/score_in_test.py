@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,13 +109,13 @@ class WorkflowMemoryRecorder:
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row]] = {"calls": [], "results": []}
-        self.store = self.writer = self
+        self.store = self
 
     def now(self) -> str:
         """This moment, written so that it sorts."""
         return datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    def put(self, kind: str, row: Row) -> Awaitable[None]:
+    def put_row(self, kind: str, row: Row, _texts: Iterable[str] = ()) -> Awaitable[None]:
         """Note a row."""
         self.rows[kind].append(row)
         done = asyncio.get_running_loop().create_future()

@@ -15,7 +15,7 @@ def test_what_a_bad_server_keeps_back_is_asked_for_until_it_is_there(tmp_path: P
     """429 with a wait and without, 500, silence, cut connections, half and wrong bodies; and kills besides."""
     with Judges(seed=SEED) as judges:
         for name in ("calm", "killed"):
-            write_eval(tmp_path / name, judges, SAMPLES, how=IMPATIENT, concurrency=16, keep="masked")
+            write_eval(tmp_path / name, judges, SAMPLES, how=IMPATIENT, concurrency=16)
         peace = undisturbed(tmp_path / "calm", judges)
         judges.bad = BAD
         expected = by_every_judge(outputs(SAMPLES, *VARIANTS))
