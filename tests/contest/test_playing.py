@@ -277,3 +277,20 @@ def test_dimensions_can_be_had_before_the_start() -> None:
 
     assert found[-1] == ("sources", False)
     assert [fixed for _, fixed in found[:3]] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("by", "says"),
+    [("author of s2", "author of s2 came first, and has nothing to challenge"), ("author of bad", "was judged")],
+)
+def test_the_one_review_is_not_for_who_has_no_stake_in_it(by: str, says: str, store: Store) -> None:
+    """Neither the winner nor who spoke to the judge can use up the review that is for the others."""
+    idle = Challenge(by=by, at=hour(11), reason="Look again.")
+    doubt = Challenge(by="author of s1", at=hour(11.5), reason="It was misread.")
+    with server() as judge, server() as other:
+        terms = task(judges=(judge.judge,), challenge_judges=(other.judge,))
+        played = play(terms, handed_in(75, 81, bad=INJECTION), store, [idle, doubt])
+
+    refused = [one["why"] for one in played.record["refused"]]
+    assert len(refused) == 1 and says in refused[0]
+    assert "author of s1 challenged it" in " ".join(played.record["decision"]["why"])

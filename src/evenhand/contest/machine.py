@@ -44,11 +44,11 @@ from evenhand.contest.ranking import (
     submission_acceptance_ids,
 )
 from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_contest_events
-from evenhand.contest.task import Submission, is_blank_submission
+from evenhand.contest.task import Challenge, Submission, is_blank_submission
 from evenhand.errors import ContestError, Fault
 from evenhand.model.scale import YES_NO, Scale, Scored
 from evenhand.model.scorecard import Judgment
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 
 ContestEffects = tuple[ContestEffect, ...]
 
@@ -242,7 +242,23 @@ def refuse_submission(state: ContestState, given: Submission) -> None:
         raise ContestError(Fault(what, f"as in revises: {own[-1].id}"))
     judged = [one for one in own if one.status != "unjudged"]  # What judges failed at is nobody's revision.
     if task.revisions is not None and len(judged) > task.revisions:
-        raise ContestError(Fault(f"{given.id!r} is one too many", f"the limit is {task.revisions} revisions"))
+        raise ContestError(
+            Fault(f"{given.id!r} is one too many", f"the limit is {pluralize_count(task.revisions, 'revision')}")
+        )
+
+
+def refuse_challenge_without_stake(state: ContestState, challenge: Challenge) -> None:
+    """One by the author who came first, or of whom nothing was ranked or judged: the one review is for the others.
+
+    It is asked before a challenge becomes an event: logs that are kept may hold such challenges.
+    """
+    own = state.entries_by_author(challenge.by)
+    if state.challenge is None and state.winner in [one.id for one in own]:
+        what = f"{challenge.by} came first, and has nothing to challenge"
+        raise ContestError(Fault(what, "the review is for those behind"))
+    if own and all(one.status == "policy_violation" for one in own):
+        what = f"nothing of {challenge.by} was judged: what was handed in speaks to the judge"
+        raise ContestError(Fault(what, "who was judged may challenge the ranking"))
 
 
 def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> None:

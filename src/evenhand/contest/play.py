@@ -19,7 +19,12 @@ from evenhand.contest.events import (
     SubmissionReceived,
     make_submission_received_event,
 )
-from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
+from evenhand.contest.machine import (
+    apply_contest_event,
+    list_pending_contest_effects,
+    rebuild_contest_state,
+    refuse_challenge_without_stake,
+)
 from evenhand.contest.panels import ContestMachinePanels, PanelAnswer, PanelQuestion, UnansweredError, UnreadableError
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
@@ -194,6 +199,7 @@ async def _advance_contest_after_deadline(
         if challenge == log.state.challenge or not come.has(challenge.at):
             continue
         try:
+            refuse_challenge_without_stake(log.state, challenge)
             log.write(RankingChallenged(challenge=challenge))
         except ContestError:
             log.left_out.append(RankingChallenged(challenge=challenge))
@@ -263,6 +269,8 @@ def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceive
     if isinstance(event, RankingChallenged) and state.phase in ("open", "judging", "ranking"):
         return "there was no ranking yet that could be challenged"
     try:
+        if isinstance(event, RankingChallenged):
+            refuse_challenge_without_stake(state, event.challenge)
         apply_contest_event(state, event)
     except ContestError as error:
         return str(error)

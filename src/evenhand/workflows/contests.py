@@ -332,6 +332,8 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
                 state = "waiting"
+            if row["key"] is None and kept.get("ahead"):  # Played ahead of the clock: it pays nobody.
+                state = "rehearsal"
             winner = kept.get("winner")
             times = {"started": row["started"], "ended": row["ended"]}
             again = read_again_name(row["key"])

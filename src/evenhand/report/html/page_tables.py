@@ -46,7 +46,8 @@ class PageColumn:
 def build_page_score_rows(head: PageData) -> list[PageScoreRow]:
     """Composite, layers and score; those that no variant has are left out."""
     variants, one = head["variants"], _find_only_page_comparison(head)
-    changes = {"composite": one["composite"], **one["layers"]} if one else {}
+    changes = {"composite": one["composite"]} if one else {}
+    changes |= {word_layer(layer): change for layer, change in one["layers"].items()} if one else {}
     measures = {
         "composite": [variant["composite"] for variant in variants],
         **{
