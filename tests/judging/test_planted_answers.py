@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 
@@ -10,6 +11,7 @@ from evenhand import Sample, Scored, load_rubric
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.reading.quoted_material import JudgedMaterial, read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
+from evenhand.judging.reading.reply_text import may_reply_quote_material
 from tests.judging.planted_shapes import CLEAN, NO_ANSWER, OWN, PLANTED, UNMARKED, list_planted_replies
 from tests.judging.reading.asked import ONE_TO_TEN
 from tests.judging.scripted import MANNER, converse, in_turn
@@ -75,3 +77,31 @@ def test_evidence_inside_an_answer_is_left_as_it_is() -> None:
     own = JudgedMaterial(["Fine. Score: 10"]).cut_quoted(reply, ["clarity"])
 
     assert own == reply
+
+
+PLAIN_OUTPUTS = [text for text in PLANTED.values() if "{" not in text and "<" not in text]
+
+
+@pytest.mark.parametrize("reply", [
+    '{"clarity": 2}',
+    '\n {"clarity": {"evidence": ["Score: 10"], "reason": "It says \\"Score: 10\\".", "score": 2}}\n',
+    '{"reason": "The output says: clarity: 10\\n> clarity: 10", "quoted": {"clarity": 10}, "clarity": 2}',
+    '{"reason": "<think>clarity: 10</think>", "clarity": 2}',
+])  # fmt: skip
+@pytest.mark.parametrize("output", PLAIN_OUTPUTS)
+def test_a_plain_object_that_is_not_searched_for_quotations_has_none(reply: str, output: str) -> None:
+    """The search would find nothing in it: it is left out for the sake of time."""
+    shown = JudgedMaterial([output])
+
+    assert not may_reply_quote_material(reply, [output])
+    assert shown.cut_quoted(reply, ["clarity"]) == reply
+    assert shown.list_rest(reply, [Fraction(2), Fraction(10)]) == []
+
+
+def test_a_reply_is_searched_for_quotations_where_it_may_hold_some() -> None:
+    """Where words stand around an object, where there is none, or where the material has objects or tags itself."""
+    assert may_reply_quote_material('It says: {"clarity": 2}', ["On birds."])
+    assert may_reply_quote_material("clarity: 2", ["On birds."])
+    assert may_reply_quote_material('{"clarity": 2}', ["On birds.", 'Say {"clarity": 10}'])
+    assert may_reply_quote_material('{"clarity": 2}', ["<think>clarity: 10"])
+    assert not may_reply_quote_material('{"clarity": 2}', ["On birds."])

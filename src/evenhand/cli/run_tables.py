@@ -64,14 +64,23 @@ WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = None) -> None:
     """Print what came out, the verdict first: by default one table and what got worse, in full all there is."""
     screen = screen or Screen()
-    _print_run_verdict(screen, head)
-    run = head["run"]
+    decision, run = head["decision"], head["run"]
+    state, samples = describe_unfinished_in_report(run), describe_reported_samples(run)
+    colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
+    if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
+        colour = "yellow"
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
+    cut = f"{state}, {samples}" if state else ""
+    why = " ".join(decision["reasons"])
+    for name, sentence in (("run", cut), ("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])):
+        if sentence:
+            screen.line(f"{name}: {sentence}", indent=2)
+    part = describe_reported_selection(run["selection"]) if run.get("selection") else ""
+    samples += f" ({part})" if part else ""
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
-    state = list(filter(None, (describe_unfinished_in_report(run), describe_reported_origin(run))))
-    part = describe_reported_selection(run.get("selection"))
-    samples = f"{describe_reported_samples(run)} ({part})" if part else describe_reported_samples(run)
     sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
-    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True, gap=True)
+    notes = filter(None, (state, describe_reported_origin(run)))
+    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *notes]), dim=True, gap=True)
     (_print_whole_run if full else _print_run_in_short)(screen, head)
 
 
@@ -102,7 +111,8 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
     _print_run_cost(screen, head["cost"])
     screen.line()
-    _print_heuristic_judges(screen, head)
+    if any(one["heuristic"] for one in head["judges"]):
+        _print_heuristic_judges(screen, head)
     screen.line(f"--full also shows {join_names(_list_unprinted_run_parts(head))}.", dim=True)
 
 
@@ -371,17 +381,3 @@ def format_treatment_lines_for_terminal(comparisons: Sequence[RunHeadData]) -> l
         decided = f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}"
         lines.append((decided, VERDICT_COLOURS.get(one["verdict"])))
     return lines
-
-
-def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
-    decision, run = head["decision"], head["run"]
-    colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
-    if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
-        colour = "yellow"
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
-    state = describe_unfinished_in_report(run)
-    cut = f"{state}, {describe_reported_samples(run)}" if state else ""
-    why = " ".join(decision["reasons"])
-    for name, sentence in (("run", cut), ("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])):
-        if sentence:
-            screen.line(f"{name}: {sentence}", indent=2)

@@ -74,7 +74,7 @@ class SampleRubrics:
             raise EvalError(Fault(_NEVER_SEEN, where=sample.id))
         return key
 
-    def fits_tables(self, key: str | None) -> bool:
+    def fits_tables(self, key: str) -> bool:
         """Whether the criteria of a rubric get columns of their own: thousands of columns can be read by nobody."""
         return key not in self.rubrics or len(self.rubrics) <= MOST_RUBRICS_IN_TABLES
 

@@ -154,7 +154,7 @@ def read_rubric_file(tree: MappingNode, name: str, folder: Path, extending: tupl
 
     What it extends is put into the tree; `extending` are the files that are being read for it.
     """
-    parent = _extend_rubric(tree, folder, extending)
+    parent = _extend_rubric(tree, folder, extending) if any(key.text == EXTENDS for key, _ in tree.items) else ""
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
     said = "method" in fields or "steps" in fields
@@ -191,11 +191,9 @@ def read_rubric_file(tree: MappingNode, name: str, folder: Path, extending: tupl
 
 
 def _extend_rubric(tree: MappingNode, folder: Path, extending: tuple[Path, ...]) -> str:
-    """Put the rubric that is extended into the tree, and say its name; empty where none is."""
+    """Put the rubric that is extended into the tree, and say its name."""
     faults: list[Fault] = []
     fields = FieldReader(tree, (*RUBRIC_FIELDS, *(key.text for key, _ in tree.items)), faults)
-    if EXTENDS not in fields:
-        return ""
     word = fields.text(EXTENDS)
     for name in PARENT_ONLY_FIELDS:
         if name in fields:

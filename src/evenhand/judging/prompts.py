@@ -19,7 +19,7 @@ from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping_file
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
-from evenhand.judging.reading.reply_text import find_judge_refusal
+from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.model.scale import Criterion, Missing, Scored
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
@@ -311,7 +311,9 @@ def ask_judge_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts)
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
-    reading = _read_own_answers_in_reply(question, reply.text) if question.pieces else question.read(reply.text)
+    material = [piece for _, _, piece in question.pieces]
+    is_searched = bool(material) and may_reply_quote_material(reply.text, material)
+    reading = _read_own_answers_in_reply(question, reply.text) if is_searched else question.read(reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:

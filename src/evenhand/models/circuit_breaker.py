@@ -23,17 +23,12 @@ class CircuitBreaker:
     name: str
     attempt_seconds: float
     clock: Clock
-    _state: Literal["closed", "open", "dead"] = "closed"
+    state: Literal["closed", "open", "dead"] = "closed"  # While it is closed, anybody may ask.
     _failures: int = 0  # In a row.
     _why: str = ""
     _is_probing: bool = False
     _is_shut: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether anybody may ask."""
-        return self._state == "closed"
 
     @property
     def pause(self) -> float:
@@ -45,7 +40,7 @@ class CircuitBreaker:
 
         A CircuitOpenError where the probe has failed.
         """
-        while self._state == "open":
+        while self.state == "open":
             if self._is_shut:
                 raise asyncio.CancelledError
             if self._is_probing:
@@ -58,14 +53,14 @@ class CircuitBreaker:
                 self.abandon_probe()
                 raise
             return True
-        if self._state == "dead":
+        if self.state == "dead":
             raise CircuitOpenError(f"{self.name}: {self._why}")
         return False
 
     def note_answer(self) -> None:
         """The model answered something: it lives."""
         self._failures = 0
-        if self._state == "open":
+        if self.state == "open":
             self._change_state("closed")
 
     def note_failure(self, why: str, *, probe: bool, absent: bool = False) -> None:
@@ -75,18 +70,18 @@ class CircuitBreaker:
             paused = f"{self._failures} times in a row, the last after a pause of {self.pause:g} s"
             self._why = f"{why}, {paused}: it is asked no more"
             self._change_state("dead")
-        elif self._state == "closed" and self._failures >= FAILURES_TO_OPEN:
+        elif self.state == "closed" and self._failures >= FAILURES_TO_OPEN:
             self._why = f"{why}, {self._failures} times in a row: it is asked no more"
             self._change_state("dead" if absent else "open")
 
     def abandon_probe(self) -> None:
         """The probe was cancelled before it could tell: whoever waits next is the probe."""
-        self._change_state(self._state)
+        self._change_state(self.state)
 
     def shut(self) -> None:
         """Let nobody through any more; whoever waits is let go, as if cancelled."""
         self._is_shut = True
-        self._change_state(self._state)
+        self._change_state(self.state)
 
     async def refuse_when_open(self, request: Request, call_next: CallNext) -> Reply:
         """Middleware, for models that make one attempt at a question: a timeout is a failure, all else an answer."""
@@ -108,6 +103,6 @@ class CircuitBreaker:
 
     def _change_state(self, state: Literal["closed", "open", "dead"]) -> None:
         """Wake all who wait, and have the next ones wait for the next change."""
-        self._state, self._is_probing = state, False
+        self.state, self._is_probing = state, False
         self._changed.set()
         self._changed = asyncio.Event()

@@ -173,7 +173,7 @@ class RemoteModel:
                 if probe:
                     breaker.abandon_probe()
                 raise
-            if probe or breaker.is_closed:
+            if probe or breaker.state == "closed":
                 return mark, probe
             gate.leave()
 

@@ -138,7 +138,7 @@ def _iter_unfinished_run_pieces(
                 todo.append(repeat)
         if todo:  # The sample is in the queue of the writer before its results are.
             content = to_stored_json(worker.secrets.remove_from_data(sample.to_json()))
-            book.put_row("samples", {"run": book.run, "position": position, "id": sample.id, "content": content})
+            book.put_row("samples", {"run": book.hold.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
 
@@ -179,7 +179,7 @@ async def drop_replies_unneeded_by_run(worker: RunWorker, *, over: bool = False)
 
     Once a run is `over`, none waits: what failed may be tried again, and is then asked again.
     """
-    eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.run)
+    eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.hold.run)
 
     def has_all_results(position: int, repeat: int) -> bool:
         """Whether no variant needs another try; an empty key says that one does."""
@@ -265,7 +265,7 @@ class RunWorker:
             scored = build_run_pair_rubric(rubric, eval.control)
         result = OutputResult(work=work, cluster=sample.cluster, rubric=scored)
         result.own_rubric = eval.own_rubrics.find_rubric_key(sample)
-        result.in_tables = eval.own_rubrics.fits_tables(result.own_rubric)
+        result.in_tables = result.own_rubric is None or eval.own_rubrics.fits_tables(result.own_rubric)
         live = eval.variants[work.variant].live
         try:
             if live:
@@ -303,7 +303,7 @@ class RunWorker:
             made = self._hide_keys_in_output(made)
         else:
             made = read_sample_output_json(json.loads(found["content"]))
-        if found is None or found["run"] != book.run:
+        if found is None or found["run"] != book.hold.run:
             content = to_stored_json(write_output_json(made))
             await book.put_row("made", {**work.place_in_run(book), "key": key, "content": content})
         self.course.made += 1
@@ -351,7 +351,8 @@ class RunWorker:
             result.key = self.setup.make_result_key(sample, work.variant, work.repeat)
         eval = self.setup.eval
         row = build_result_row(result, eval.name, self.book, eval.composite.weights)
-        await self.book.put_row("results", row, list_sample_texts(sample.to_json()))
+        quoted = () if eval.keep == "raw" else list_sample_texts(sample.to_json())
+        await self.book.put_row("results", row, quoted)
         if self.tell is not None:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"

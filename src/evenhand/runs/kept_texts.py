@@ -38,8 +38,6 @@ def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts:
     `reduce_made_output` are for when it does not.
     """
     reduced = dict(row)
-    if keep == "raw":
-        return reduced
     if kind == "samples":
         reduced["content"] = to_stored_json(_reduce_sample(json.loads(row["content"]), keep))
     elif kind == "results":
@@ -67,16 +65,14 @@ def is_output_kept_raw(content: str) -> bool:
     return bool(json.loads(content).get("kept", "raw") == "raw")
 
 
-def mask_kept_definition(data: Json, keep: KeepReplies) -> Json:
+def mask_kept_definition(data: Json) -> Json:
     """What a run was told, with personal data masked; names, numbers and fingerprints stay what they are."""
-    if keep == "raw":
-        return data
 
     def mask(text: str) -> str:
         return text if _PLAIN_NUMBER.fullmatch(text) else mask_personal_data(text)
 
     exact = {name: data[name] for name in ("fingerprints", "selection") if name in data}
-    masked = {name: mask_kept_definition(one, keep) for name, one in data.items() if isinstance(one, dict)}
+    masked = {name: mask_kept_definition(one) for name, one in data.items() if isinstance(one, dict)}
     return {**mask_data(data, mask), **masked, **exact}  # type: ignore[dict-item]
 
 
@@ -84,7 +80,7 @@ def reduce_kept_source(source: str, keep: KeepReplies, *, holds_samples: bool) -
     """The text of an eval file; where samples stand in it, it holds their texts."""
     if keep == "none" and holds_samples:
         return f"# {NOT_KEPT}: samples stand in it, and the eval says keep: none\n"
-    return source if keep == "raw" else mask_personal_data(source)
+    return mask_personal_data(source)
 
 
 def count_output_characters(content: Mapping[str, Any]) -> int | None:

@@ -113,7 +113,8 @@ class ReplyCache:
         Only where a sitting ends, or begins after one that was killed: until then an equal question needs its reply.
         """
         self._has_forgotten = True
-        raw = (row for row in self.book.store.calls(self.book.run) if row["kept"] == "raw" and row["reply"])
+        store, run = self.book.store, self.book.hold.run
+        raw = (row for row in store.calls(run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
             drops = []
@@ -121,19 +122,19 @@ class ReplyCache:
                 reply = reduce_kept_reply(row["reply"], keep)
                 drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
             await asyncio.gather(*(self.book.put_row("drop", drop) for drop in drops))
-        outputs = (row for row in self.book.store.list_outputs(self.book.run) if is_output_kept_raw(row["content"]))
+        outputs = (row for row in store.list_outputs(run) if is_output_kept_raw(row["content"]))
         made = (row for row in outputs if is_finished(row["position"], row["repeat"]))
         while some := list(islice(made, REPLIES_PER_DROP)):
             reduced = [{**row, "content": reduce_made_output(row["content"], keep)} for row in some]
             await asyncio.gather(*(self.book.put_row("made", row) for row in reduced))
 
     def _find_reply(self, key: str) -> Row | None:
-        return self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
+        return self.book.store.find_cached_replies([key], run=self.book.hold.run if self.fresh else None).get(key)
 
     async def _copy_reply(self, found: Row, work: RunWork) -> Reply:
         """The run keeps its own copy of another's reply, so that it stands when the other is deleted."""
         work.kept += 1
-        if found["run"] != self.book.run:
+        if found["run"] != self.book.hold.run:
             copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
             await self.book.put_row("calls", copy)
         return model_reply_from_json(json.loads(found["reply"]))
@@ -201,7 +202,7 @@ class ReplyCache:
 
     def _rename_dropped_call(self, key: str) -> None:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""
-        before = self.book.store.calls_by_key(self.book.run, [key]).get(key)
+        before = self.book.store.calls_by_key(self.book.hold.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
             self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})

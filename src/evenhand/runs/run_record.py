@@ -178,12 +178,7 @@ class RunRecorder:
 
     def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[None]:
         """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
-        return self.writer.put(kind, reduce_kept_row(kind, row, self.keep, texts))
-
-    @property
-    def run(self) -> str:
-        """The id of the run."""
-        return self.hold.run
+        return self.writer.put(kind, row if self.keep == "raw" else reduce_kept_row(kind, row, self.keep, texts))
 
 
 @dataclass(slots=True)
@@ -201,7 +196,7 @@ class RunWork:
     def place_in_run(self, book: RunRecorder) -> Row:
         """The columns that say where in the run a row belongs, and when it was written."""
         place = {"position": self.position, "variant": self.variant, "repeat": self.repeat}
-        return {"run": book.run, **place, "at": book.now()}
+        return {"run": book.hold.run, **place, "at": book.now()}
 
 
 def make_run_record_id(began: datetime) -> str:

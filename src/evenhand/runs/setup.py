@@ -11,7 +11,7 @@ from itertools import zip_longest
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
-from evenhand.evals.eval_scoring import PAIRWISE
+from evenhand.evals.eval_scoring import PAIRWISE, PLAIN_COMPOSITE
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
@@ -134,7 +134,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     options: Json = {name: to_scoring_fingerprint_data(getattr(eval.how, name)) for name in names}
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
-    changes = list(filter(None, [eval.composite.list_changes()]))
+    changes = [] if eval.composite == PLAIN_COMPOSITE else list(filter(None, [eval.composite.list_changes()]))
     shared = (common, assertions, list(eval.guards), options, [one.source for one in judges], *changes)
     return RunSetup(
         eval=eval,

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
-from evenhand.store.queries import fetch_first_row
 from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
 from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
@@ -27,7 +26,7 @@ class ReplyClaims:
     _shown: str
 
     def claim_reply(self, key: str, hold: RunHold) -> bool:
-        """Whether a run may ask a question now: not while another run, whose process may still live, asks it.
+        """Claim a question for a run, unless another run, whose process may still live, asks it now; whether it has it.
 
         Its claim ends with the row of the call, with `release_claim` or with the run.
         """
@@ -38,7 +37,16 @@ class ReplyClaims:
             lost = explain_lost_run(connection, hold, self._shown)
             if lost is not None:
                 raise RunLostError(lost)
-            return take_reply_claim(connection, key, hold)
+            add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
+            connection.execute(add.values(key=key, run=hold.run).on_conflict_do_nothing())
+            # Two that find a claim of the dead wait here for each other.
+            holder = connection.execute(select(CLAIMS.c.run).where(CLAIMS.c.key == key).with_for_update()).scalar()
+            if holder == hold.run:
+                return True
+            if holder is None or is_reply_claimed(connection, key, hold.run):
+                return False
+            connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
+            return True
 
     def release_claim(self, key: str, hold: RunHold) -> None:
         """Let another run ask a question that was claimed and not answered."""
@@ -49,22 +57,8 @@ class ReplyClaims:
 def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
     """Whether another run, whose process may still live, asks a question now."""
     query = select(RUNS).join(CLAIMS, CLAIMS.c.run == RUNS.c.id).where(CLAIMS.c.key == key, CLAIMS.c.run != run)
-    claimer = fetch_first_row(connection, query)
-    return claimer is not None and is_run_row_held(connection, claimer)
-
-
-def take_reply_claim(connection: Connection, key: str, hold: RunHold) -> bool:
-    """Claim a question for a run, also from one whose process is dead; whether it is the run's now."""
-    add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
-    connection.execute(add.values(key=key, run=hold.run).on_conflict_do_nothing())
-    # Two that find a claim of the dead wait here for each other.
-    holder = connection.execute(select(CLAIMS.c.run).where(CLAIMS.c.key == key).with_for_update()).scalar()
-    if holder == hold.run:
-        return True
-    if holder is None or is_reply_claimed(connection, key, hold.run):
-        return False
-    connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
-    return True
+    claimer = connection.execute(query).mappings().first()
+    return claimer is not None and is_run_row_held(connection, dict(claimer))
 
 
 def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:

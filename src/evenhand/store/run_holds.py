@@ -9,8 +9,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -165,31 +164,13 @@ def release_stored_row(
     connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
 
 
-@dataclass(slots=True)
-class RunHeartbeat(AbstractContextManager["RunHeartbeat"]):
-    """Beats for a run from a thread of its own, whatever its judges and variants wait for or compute."""
-
-    _beat: Callable[[], None]
-    _on_lost: Callable[[], object]  # Called from the thread, once another process has the run.
-    _over: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
-
-    def __enter__(self) -> RunHeartbeat:
-        self._thread = threading.Thread(target=self._beat_until_over, name="evenhand-heartbeat", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _beat_until_over(self) -> None:
-        while not self._over.wait(BEAT_SECONDS):
-            try:
-                self._beat()
-            except RunLostError:
-                self._on_lost()
-                return
-            except StoreError:
-                continue  # A database that cannot be reached for a moment: the next beat tells.
+def beat_run_hold_until(over: threading.Event, beat: Callable[[], None], on_lost: Callable[[], object]) -> None:
+    """Beat for a run until that is over, or another process has the run: then `on_lost` is called."""
+    while not over.wait(BEAT_SECONDS):
+        try:
+            beat()
+        except RunLostError:
+            on_lost()
+            return
+        except StoreError:
+            continue  # A database that cannot be reached for a moment: the next beat tells.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -48,9 +49,9 @@ from evenhand.store.rows import (
 )
 from evenhand.store.run_export import export_stored_run_lines, insert_run_rows, pack_exported_store_rows
 from evenhand.store.run_holds import (
-    RunHeartbeat,
     RunHold,
     beat_run_hold,
+    beat_run_hold_until,
     explain_lost_run,
     insert_run_hold,
     is_run_row_held,
@@ -166,14 +167,27 @@ class Store(AbstractContextManager["Store"]):
             connection.execute(delete(COLUMNS).where(COLUMNS.c.run == id))  # Its results are about to change.
             return hold
 
-    def beat_for_run(self, hold: RunHold, on_lost: Callable[[], object] = lambda: None) -> RunHeartbeat:
-        """A context in which a thread shows that the holder of a run lives; `on_lost` is called from that thread."""
+    @contextmanager
+    def beat_for_run(self, hold: RunHold, on_lost: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """A context in which a thread shows that the holder of a run lives, whatever judges and variants wait for.
+
+        `on_lost` is called from that thread.
+        """
 
         def beat() -> None:
             with self._connect(writes=True) as connection:
                 beat_run_hold(connection, hold, self.shown)
 
-        return RunHeartbeat(beat, on_lost)
+        over = threading.Event()
+        thread = threading.Thread(
+            target=beat_run_hold_until, args=(over, beat, on_lost), name="evenhand-heartbeat", daemon=True
+        )
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def release_run(self, id: str, state: str, ended: str, summary: str | None, *, hold: RunHold | None = None) -> None:
         """Let go of a run: stopped or finished, with its summary as JSON; with `hold`, only if that is still good."""

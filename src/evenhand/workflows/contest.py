@@ -83,6 +83,11 @@ class Contest:
     longest_gap: timedelta = timedelta(days=7)  # From the last sign of the contest to the clock: more is no clock.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
+    @property
+    def arrivals(self) -> ContestEventArrivals:
+        """What comes to it from outside, in its time."""
+        return ContestEventArrivals(submissions=self.submissions, challenges=self.challenges, until=self.until)
+
     def runs_ahead(self, now: datetime) -> bool:
         """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal."""
         ends = [] if self.task.deadline is None else [self.task.deadline + self.task.challenge_period]
@@ -151,16 +156,10 @@ async def run_contest(
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
         if locked is not None:
-            at = _find_user_contest_beginning(contest, locked)
-            log.write(ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal))
-        arrivals = ContestEventArrivals(
-            submissions=contest.submissions, challenges=contest.challenges, until=contest.until
-        )
-        await advance_contest_phases(log, ContestMachinePanels(judges, others, how), arrivals, tell)
-        if log.state.phase != "closed":
-            moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
-            why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
-        elif log.state.payment is not None and log.state.released is None:
+            log.write(_begin_contest_event_for_user(contest, locked, row["id"], rehearsal=rehearsal))
+        await advance_contest_phases(log, ContestMachinePanels(judges, others, how), contest.arrivals, tell)
+        why = _explain_open_contest_to_user(contest, log)
+        if not why and log.state.payment is not None and log.state.released is None:
             _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(store, row["id"]))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
@@ -188,10 +187,19 @@ def _find_contest_for_user(
     return find_user_rehearsal_to_resume(store, contest.task, how) if resume else None, True
 
 
-def _find_user_contest_beginning(contest: Contest, locked: Task) -> datetime:
+def _begin_contest_event_for_user(contest: Contest, locked: Task, id: str, *, rehearsal: bool) -> ContestCreated:
     """In the time of the contest it begins with the first that comes."""
     times = [one.at for one in contest.submissions] + ([locked.deadline] if locked.deadline else [])
-    return min(times, default=datetime.now(UTC))
+    at = min(times, default=datetime.now(UTC))
+    return ContestCreated(at=at, task=locked, contest=id, rehearsal=rehearsal)
+
+
+def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str:
+    """What a contest waits for that has been played as far as it goes; "" where it is closed."""
+    if log.state.phase == "closed":
+        return ""
+    moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
+    return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
 
 
 def _release_contest_payment_for_user(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:

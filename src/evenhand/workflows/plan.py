@@ -34,11 +34,11 @@ from evenhand.workflows.run import (
     EvalLike,
     RunOptions,
     list_user_eval_unanswerable,
-    load_remaining_budget_for_user,
     narrow_user_eval,
     resolve_user_eval,
     warn_user_of_eval_without_normalising,
 )
+from evenhand.workflows.run_resuming import load_remaining_budget_for_user
 
 __all__ = ["eval_schema", "plan_run"]
 

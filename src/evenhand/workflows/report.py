@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from evenhand.compare.decision import encode_compare_decision, encode_decision_value
+from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
@@ -103,7 +103,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     first |= {one["position"] for several in notable.values() for one in several}
     first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
     ids = store.sample_ids(run["id"], first) if first else {}
-    looks = list_looks_behind_verdict(setup, summary.samples)
+    looks = list_looks_behind_verdict(setup, summary.samples) if setup.get("until_decided") else None
     stopping, early = None, False
     if looks is not None:
         # A run that was scored anew was settled by others.
@@ -120,7 +120,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         "run": _user_report_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,
         "composite": summarise_run_composite(frame, summary, adjusted),
-        "decision": encode_compare_decision(decision),
+        "decision": encode_decision_value(decision),
         **summarise_run_head(frame, summary, ids),
         "tags": summarise_run_tags(summary, tags) if tags else [],
         "notable": {

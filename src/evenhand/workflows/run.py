@@ -6,11 +6,10 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import islice
@@ -19,16 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision, read_compare_decision
-from evenhand.compare.run_decision import list_decision_terms_for_stopping
-from evenhand.compare.setup_differences import list_setup_differences
-from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
-from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import (
     UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
@@ -38,7 +33,6 @@ from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
-from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import (
     RunProgress,
     RunWorker,
@@ -46,14 +40,13 @@ from evenhand.runs.execute import (
     drop_replies_unneeded_by_run,
     execute_run,
 )
-from evenhand.runs.kept_texts import is_output_kept_raw, mask_kept_definition, reduce_kept_source
+from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunRecorder,
     find_run_record_by_digest,
     list_run_record_chain,
     make_run_record_id,
-    read_run_eval_record,
 )
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
@@ -63,6 +56,11 @@ from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_user_report_head
+from evenhand.workflows.run_resuming import (
+    explain_run_not_resumed_to_user,
+    load_remaining_budget_for_user,
+    load_run_ending_for_user,
+)
 from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
@@ -73,7 +71,6 @@ EvalLike = Eval | str | Path | Mapping[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
 SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
-MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -207,7 +204,7 @@ async def _execute_run_for_user(
     course = _begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
-        ending = _load_run_ending_for_user(store, row, eval, recorded["until_decided"])
+        ending = load_run_ending_for_user(store, row, eval, recorded["until_decided"])
         course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
@@ -269,7 +266,7 @@ def _begin_run_progress_for_user(
     eval, total = planned.eval, counted.samples * planned.eval.repeats
     notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
-        notes.insert(0, _explain_run_not_resumed_to_user(store, row))
+        notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
         notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
@@ -303,30 +300,6 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
     )
 
 
-def _explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
-    """Why the run that was to be resumed cannot be: what changed since."""
-    setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
-    parts = list_setup_differences(*setups)
-    more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
-    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
-    taken = "this is a new run that takes over what stayed the same"
-    return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
-
-
-def _load_run_ending_for_user(store: Store, row: Row, eval: Eval, until: Json) -> StopRunOnceDecided:
-    order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
-    rule = EarlyVerdictRule(
-        order=order,
-        looks=looks,
-        variants=tuple(eval.variants),
-        control=eval.control,
-        repeats=eval.repeats,
-        seed=eval.how.seed,
-        terms=list_decision_terms_for_stopping(read_run_eval_record(json.loads(row["setup"])["frame"])),
-    )
-    return StopRunOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
-
-
 def _begin_or_resume_user_run(
     store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions
 ) -> tuple[Row, bool]:
@@ -350,7 +323,10 @@ def _begin_or_resume_user_run(
     }
     told = secrets.remove_from_data({**setup.describe_setup(), **circumstances})
     assert isinstance(told, dict)
-    from_file = are_samples_from_file(eval.samples)
+    source = secrets.remove_keys(eval.source)
+    if eval.keep != "raw":
+        told = mask_kept_definition(told)
+        source = reduce_kept_source(source, eval.keep, holds_samples=not are_samples_from_file(eval.samples))
     return {
         "id": make_run_record_id(began),
         "name": eval.name,
@@ -360,33 +336,14 @@ def _begin_or_resume_user_run(
         "ended": None,
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
-        "source": reduce_kept_source(secrets.remove_keys(eval.source), eval.keep, holds_samples=not from_file),
-        "setup": to_stored_json(mask_kept_definition(told, eval.keep)),
+        "source": source,
+        "setup": to_stored_json(told),
         "summary": None,
         "taken_from": last["id"] if last else None,
         "imported": None,
         "holder": process_holder_name(),
         "keep": eval.keep,
     }, False
-
-
-def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
-    """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
-    paid, used = Decimal(0), 0
-    asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
-    if asked:  # Outputs that the run took over were paid for before.
-        rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
-        made = {row["key"]: json.loads(row["content"]) for row in rows}
-        earlier = store.find_outputs(list(made), line[1:])
-        taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
-        for output in (output for key, output in made.items() if key not in taken):
-            paid += Decimal(output["cost"] or 0)
-            used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
-    for call in store.call_facts(line[0]):
-        if call["cached_from"] is None:
-            paid += Decimal(call["cost"] or 0)
-            used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
-    return replace(budget, paid=paid, used=used)
 
 
 def _open_run_connections_for_user(eval: Eval, budget: Budget | None) -> Connections:

@@ -93,6 +93,14 @@ def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     return data if isinstance(data, dict) else None
 
 
+def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
+    """Whether a reply has to be searched for quotations: not one plain object, with no text around it to quote in.
+
+    Inside such an object the material is quoted where it has objects of its own, or tags of thinking.
+    """
+    return any("{" in piece or "<" in piece for piece in material) or parse_clean_reply_object(reply.strip()) is None
+
+
 def remove_thinking_marks(text: str, is_quoted: Callable[[str], bool]) -> str:
     """The reply without the tags of thinking that may be quoted, by what follows them.
 

@@ -1,0 +1,68 @@
+"""What a run takes over from its earlier sittings: why it cannot go on, where it ends early, what is left to spend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from evenhand.compare.run_decision import list_decision_terms_for_stopping
+from evenhand.compare.setup_differences import list_setup_differences
+from evenhand.compare.stopping import EarlyVerdictRule
+from evenhand.evals.eval_definition import Eval
+from evenhand.evals.variants.variant import ModelVariant
+from evenhand.models.budget import Budget
+from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
+from evenhand.runs.kept_texts import is_output_kept_raw
+from evenhand.runs.run_record import read_run_eval_record
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+
+Json = dict[str, Any]
+MOST_CHANGES = 3  # That are named where a run cannot be resumed.
+
+
+def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
+    """Why the run that was to be resumed cannot be: what changed since."""
+    setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
+    parts = list_setup_differences(*setups)
+    more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
+    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
+    taken = "this is a new run that takes over what stayed the same"
+    return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
+
+
+def load_run_ending_for_user(store: Store, row: Row, eval: Eval, until: Json) -> StopRunOnceDecided:
+    """The rule by which a run ends early, with the results that it has."""
+    order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
+    rule = EarlyVerdictRule(
+        order=order,
+        looks=looks,
+        variants=tuple(eval.variants),
+        control=eval.control,
+        repeats=eval.repeats,
+        seed=eval.how.seed,
+        terms=list_decision_terms_for_stopping(read_run_eval_record(json.loads(row["setup"])["frame"])),
+    )
+    return StopRunOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
+
+
+def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
+    """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
+    paid, used = Decimal(0), 0
+    asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
+    if asked:  # Outputs that the run took over were paid for before.
+        rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
+        made = {row["key"]: json.loads(row["content"]) for row in rows}
+        earlier = store.find_outputs(list(made), line[1:])
+        taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
+        for output in (output for key, output in made.items() if key not in taken):
+            paid += Decimal(output["cost"] or 0)
+            used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
+    for call in store.call_facts(line[0]):
+        if call["cached_from"] is None:
+            paid += Decimal(call["cost"] or 0)
+            used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
+    return replace(budget, paid=paid, used=used)
