@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "a revision of nothing": (entered, comes("b", revises="z"), "handed in by b: nothing yet"),
     "a revision too many": (
         lambda: Contest(revisions=1).enters("a", 1, 80).enters("a2", 1, 80, author="a", revises="a"),
-        comes("a3", author="a", revises="a2"), "'a3' is one too many (the limit is 1 revisions)",
+        comes("a3", author="a", revises="a2"), "'a3' is one too many (the limit is 1 revision)",
     ),
     "a revision where none is allowed": (
         lambda: Contest(revisions=0).comes("a", 1).gate("a", False), comes("a2", author="a", revises="a"), "too many",
