@@ -13,7 +13,7 @@ def format_exact_dollars(money: Decimal) -> str:
     return f"${money.normalize():f}"
 
 
-def word_json_type(value: object) -> str:
+def word_type_of_value(value: object) -> str:
     """A value for a message."""
     names = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false", type(None): "null"}
     if isinstance(value, str):
@@ -39,7 +39,9 @@ def format_figure(
     places = 1 if scale and scale[1] - scale[0] > WIDE_SCALE else 2
     if beside is not None:
         exact = beside if math.isclose(value, beside, rel_tol=0, abs_tol=1e-9) else value  # On it, but for noise.
-        return str(round_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace("-", "−")
+        return str(round_number_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace(
+            "-", "−"
+        )
     rounded = float(value)
     if abs(rounded) < 1e15:  # Half away from zero, as every number here, by the digits that it is written with.
         rounded = float(Decimal(repr(rounded)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
@@ -135,10 +137,10 @@ def format_p_value(p: float, *, at_most: bool = False) -> str:
     return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.{digits}f}" if p < 0.0995 else f"p = {p:.2f}"
 
 
-def describe_p_value(p: float, *, at_most: bool = False) -> str:
+def word_p_value(p: float, *, at_most: bool = False) -> str:
     """A p-value as a count that people can picture; with `at_most` it is an upper bound."""
     if at_most:
-        return f"at most {describe_p_value(p)}"
+        return f"at most {word_p_value(p)}"
     if p < 0.0001:
         return "fewer than 1 of 10,000 comparisons"
     if p < 0.095:
@@ -160,17 +162,17 @@ def format_percent(share: float) -> str:
     return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
 
 
-def format_layer(layer: str) -> str:
+def word_layer(layer: str) -> str:
     """A layer as it is called on screen: a judge is who judges, so what judges fill is the rubric layer."""
     return "rubric" if layer == "judge" else layer
 
 
-def format_layers(layers: Iterable[str]) -> str:
+def word_layers(layers: Iterable[str]) -> str:
     """The names of several layers, joined."""
-    return join_names([format_layer(layer) for layer in layers])
+    return join_names([word_layer(layer) for layer in layers])
 
 
-def format_gate(gate: str) -> str:
+def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
 
@@ -198,12 +200,12 @@ def format_percent_below_whole(share: float) -> str:
     return f"{share * 100:.0f}%"
 
 
-def round_for_json(value: float | None) -> float | None:
+def round_number_for_json(value: float | None) -> float | None:
     """Six decimals: more are noise of the arithmetic."""
     return None if value is None or not math.isfinite(value) else round(value, 6) + 0.0
 
 
-def round_half_away(value: Fraction, decimals: int) -> Decimal:
+def round_number_half_away(value: Fraction, decimals: int) -> Decimal:
     """The value with so many decimals, halves away from zero."""
     unit = 10**decimals
     doubled = 2 * abs(value.numerator) * unit
@@ -214,18 +216,18 @@ def round_half_away(value: Fraction, decimals: int) -> Decimal:
 MOST_DECIMALS = 12
 
 
-def round_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: int) -> Decimal:
+def round_number_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: int) -> Decimal:
     """The value with so many decimals, and with more where it would look as if it had reached a limit or missed one.
 
     59.9958 beside 60 is not 60.00: a number that decides never contradicts the decision that it is shown with.
     """
     reached = [(limit, value >= limit) for limit in limits]
     for digits in (decimals, *range(max(4, decimals + 1), MOST_DECIMALS + 1)):
-        rounded = round_half_away(value, digits)
+        rounded = round_number_half_away(value, digits)
         if all((rounded >= limit) == above for limit, above in reached):
             spare = digits - max(decimals, -int(rounded.normalize().as_tuple().exponent))
-            return round_half_away(value, digits - max(spare, 0))
-    return round_half_away(value, decimals)
+            return round_number_half_away(value, digits - max(spare, 0))
+    return round_number_half_away(value, decimals)
 
 
 def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> str:
@@ -233,10 +235,10 @@ def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Ite
     past.
     """
     if decimals is not None:
-        return str(round_beside_limits(value, beside, decimals))
+        return str(round_number_beside_limits(value, beside, decimals))
     if value.denominator == 1:
         return str(value.numerator)
-    text = str(round_beside_limits(value, beside, 4))
+    text = str(round_number_beside_limits(value, beside, 4))
     return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
 
 
@@ -244,10 +246,12 @@ def format_number_for_json(
     value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
 ) -> int | float:
     """A JSON number: with the method's decimals, or the nearest float of the exact value."""
-    return float(value if decimals is None else round_beside_limits(value, beside, decimals))
+    return float(value if decimals is None else round_number_beside_limits(value, beside, decimals))
 
 
-def score_for_json(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> int | float:
+def word_score_for_json(
+    value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
+) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
     return int(value) if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
 
@@ -270,7 +274,7 @@ def format_quoted_texts(texts: Iterable[str]) -> str:
     return ", ".join(quoted[:MOST_QUOTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def shorten_to_line(text: str, most: int = 300) -> str:
+def shorten_text_to_line(text: str, most: int = 300) -> str:
     """A text of somebody else's on one line, cut where it is long."""
     line = " ".join(text[: 4 * most].split())
     line = "".join(letter if letter.isprintable() else "�" for letter in line)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.human_agreement import (
-    align_run_with_labels,
     measure_human_agreements,
     measure_human_ceilings,
     measure_panel_human_agreement,
-    tabulate_judge_confusions,
+    measure_run_alignment_with_people,
+    tabulate_judges_against_people,
 )
-from evenhand.calibrate.human_bias import JudgeBias, measure_human_biases
+from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople, measure_human_biases
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     collect_labelled_outputs,
@@ -30,7 +30,7 @@ SPREAD = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]
 
 def bias(
     kind: str, found: Any, who: str = "j", question: str = "tone", models: dict[str, str] | None = None
-) -> JudgeBias:
+) -> JudgeBiasAgainstPeople:
     (one,) = [
         one
         for one in measure_human_biases(found, models or {})
@@ -129,7 +129,7 @@ def test_confusion_counts_levels_against_the_middle_answer() -> None:
     """People said 2, 2, 5 of the first output: 2; and 3, 4 of the second: 3.5, which is 4."""
     found = held({"j": {"tone": [1, 5]}}, {"r1": {"tone": [2, 3]}, "r2": {"tone": [2, 4]}, "r3": {"tone": [5, None]}})
 
-    (one,) = tabulate_judge_confusions(found)
+    (one,) = tabulate_judges_against_people(found)
 
     assert one.levels == ("1", "2", "3", "4", "5")
     assert [(row, column) for row in range(5) for column in range(5) if one.counts[row][column]] == [(0, 1), (4, 3)]
@@ -142,7 +142,7 @@ def test_a_scale_of_many_levels_is_shown_in_bands() -> None:
     rubric = run.frame.rubrics[0]
     rubric["criteria"][0]["ends"] = [0.0, 100.0]
 
-    (one,) = tabulate_judge_confusions(collect_labelled_outputs(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
+    (one,) = tabulate_judges_against_people(collect_labelled_outputs(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
 
     assert one.levels == ("0–20", "20–40", "40–60", "60–80", "80–100")
     assert one.counts[0] == (1, 1, 0, 0, 1)
@@ -218,8 +218,8 @@ def test_the_badge_goes_by_alpha_between_panel_and_people(noise: float, colour: 
     run = table({"j": {"tone": said.tolist()}}, scale="1–5")
 
     found, nothing = (
-        align_run_with_labels(run, labels(run, {"r1": {"tone": people.tolist()}})),
-        align_run_with_labels(run, ()),
+        measure_run_alignment_with_people(run, labels(run, {"r1": {"tone": people.tolist()}})),
+        measure_run_alignment_with_people(run, ()),
     )
 
     assert found.colour == colour
@@ -241,7 +241,7 @@ def test_a_few_labels_are_no_badge(samples: int, says: str) -> None:
     run = table({"j": {"tone": said}}, variants=("old", "new"))
     label = labels(run, {"r1": {"tone": said[: 2 * samples]}})
 
-    badge, agreed = align_run_with_labels(run, label), measure_panel_human_agreement(run, label)
+    badge, agreed = measure_run_alignment_with_people(run, label), measure_panel_human_agreement(run, label)
 
     assert (badge.colour, badge.alpha, badge.says) == ("grey", None, says)
     assert badge.advice == f"Have people score {8 - samples} more sample{'' if samples == 7 else 's'}."
@@ -254,7 +254,7 @@ def test_eight_labelled_samples_are_enough_for_a_badge() -> None:
     run = table({"j": {"tone": said}})
     label = labels(run, {"r1": {"tone": [*said[:7], 4]}})
 
-    assert align_run_with_labels(run, label).colour == "green"
+    assert measure_run_alignment_with_people(run, label).colour == "green"
     assert isinstance(measure_panel_human_agreement(run, label), Agreement)
 
 
@@ -263,6 +263,6 @@ def test_labels_without_an_answer_of_the_judges_are_not_counted() -> None:
     said = [1, 5, 2, 4, 3]
     run = table({"j": {"tone": [*said, *[None] * 5]}})
 
-    badge = align_run_with_labels(run, labels(run, {"r1": {"tone": said * 2}}))
+    badge = measure_run_alignment_with_people(run, labels(run, {"r1": {"tone": said * 2}}))
 
     assert badge.says == "5 labelled samples with an answer of the judges are too few to tell: it takes 8"

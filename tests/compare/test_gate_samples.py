@@ -11,10 +11,10 @@ import pytest
 from evenhand.compare.decision import (
     GateSamples,
     GateState,
-    describe_missed_gates,
+    describe_gates_missed_by_variant,
     encode_decision_value,
     read_compare_decision,
-    variant_gate_state_from_json,
+    read_compared_gate_state,
 )
 from evenhand.store.store import Store
 from evenhand.workflows.compare import compare_runs
@@ -105,11 +105,11 @@ def test_what_an_older_run_has_kept_is_read() -> None:
     """Its gates name no samples."""
     old = {"gate": "tone", "min": 1.0, "mean": 0.5, "passed": False}
 
-    state = variant_gate_state_from_json(old)
+    state = read_compared_gate_state(old)
 
     assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
     assert encode_decision_value(state) == old
-    assert describe_missed_gates("new", [state]) == ["new: tone is 0.5, the gate is 1."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 0.5, the gate is 1."]
 
 
 def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
@@ -118,7 +118,7 @@ def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
     state = GateState(gate="tone", min=1.0, mean=0.5, passed=False, short=short)
     keep_run(store, RUN, {"new": [3.0] * 6})
 
-    assert variant_gate_state_from_json(json.loads(json.dumps(encode_decision_value(state)))) == state
+    assert read_compared_gate_state(json.loads(json.dumps(encode_decision_value(state)))) == state
     kept = read_compare_decision(decision(store)).gates["new"][0].short
     assert kept == GateSamples(samples=("s0", "s1", "s2"), count=6)
 
@@ -127,4 +127,4 @@ def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
     """Nobody could tell why 3.5 is below 3.5."""
     state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
 
-    assert describe_missed_gates("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]

@@ -23,9 +23,9 @@ from evenhand.contest.events import (
     RankingChallenged,
     SubmissionReceived,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
-from evenhand.contest.machine import list_pending_effects
+from evenhand.contest.machine import list_pending_contest_effects
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge
 from evenhand.judging.results import AcceptanceCheck
@@ -74,7 +74,7 @@ def happening(step: int, state: ContestState, log: Sequence[ContestEvent]) -> Co
 def _usual(rng: Random, state: ContestState) -> list[Callable[[], ContestEvent]]:
     """What is waited for; the end of the time for submissions only when some have come."""
     at = _now(state) + timedelta(minutes=rng.choice([0, 0, 20]))
-    asked = list_pending_effects(state)
+    asked = list_pending_contest_effects(state)
     ways: list[Callable[[], ContestEvent]] = []
     if asked:
         ways += [lambda: _answer(rng, state, rng.choice(asked), at)] * 3
@@ -91,7 +91,7 @@ def _usual(rng: Random, state: ContestState) -> list[Callable[[], ContestEvent]]
 def _strange(rng: Random, state: ContestState, log: Sequence[ContestEvent]) -> list[Callable[[], ContestEvent]]:
     """What is most often refused."""
     at = _now(state)
-    asked = list_pending_effects(state)
+    asked = list_pending_contest_effects(state)
     wrong = [lambda: _mangled(rng, _answer(rng, state, rng.choice(asked), at))] * 2 * bool(asked)
     return [
         lambda: _unasked(rng, at),
@@ -115,14 +115,14 @@ def _submission(rng: Random, state: ContestState, at: datetime) -> ContestEvent:
     own = state.entries_by_author(author)
     revises = own[-1].id if own else None
     given = submission(f"s{len(state.entries)}", author=author, revises=revises, text=rng.choice(TEXTS))
-    return receive_submission(replace(given, at=at))
+    return make_submission_received_event(replace(given, at=at))
 
 
 def _odd_submission(rng: Random, at: datetime) -> ContestEvent:
     """Late, empty, there already, or by another author than what it revises."""
     revises, text = rng.choice([None, "s0", "s1", "nobody"]), rng.choice(["It costs 7.", " "])
     given = submission(rng.choice(IDS), author=rng.choice(AUTHORS), revises=revises, text=text)
-    return receive_submission(replace(given, at=rng.choice([at, hour(11), START])))
+    return make_submission_received_event(replace(given, at=rng.choice([at, hour(11), START])))
 
 
 def _answer(rng: Random, state: ContestState, ask: ContestEffect, at: datetime) -> ContestEvent:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from evenhand import score
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import FIXED_DIMENSIONS
 from evenhand.model.method import Shortfall
 from evenhand.model.scale import Scored
-from evenhand.models.model_names import ORACLE_MODEL, choose_oracle_model_name
+from evenhand.models.model_names import ORACLE_MODEL, parse_oracle_model_name
 from tests.contest.building import Contest
 from tests.documents.read import list_blocks, read_document, read_table
 
@@ -86,7 +86,7 @@ def test_the_rows_whose_scores_are_whole_are_exact(document: str, bands: dict[st
 def test_the_printed_aggregation_has_our_fixed_dimensions_and_threshold(document: str) -> None:
     (code,) = list_blocks(document, "python")
     fixed = set(re.findall(r'"(\w+)"', code))
-    method = load_method("oracle")
+    method = load_shipped_method_file("oracle")
 
     (step,) = (step for step in method.steps if isinstance(step, Shortfall))
 
@@ -168,4 +168,4 @@ def test_the_judge_that_the_settings_name(document: str) -> None:
         "OPENAI_API_KEY",
     }
     assert defaults["ORACLE_LLM_MODEL"] == ORACLE_MODEL
-    assert choose_oracle_model_name({}) == f"{defaults['ORACLE_LLM_PROVIDER']}/{ORACLE_MODEL}"
+    assert parse_oracle_model_name({}) == f"{defaults['ORACLE_LLM_PROVIDER']}/{ORACLE_MODEL}"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.injection import find_injections
-from evenhand.guards.nonsense import classify_text_unit, find_nonsense, load_nonsense_profile
+from evenhand.guards.nonsense import classify_nonsense_unit, find_nonsense, load_nonsense_profile
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."
@@ -216,7 +216,7 @@ def test_published_outputs_pass(shared: Path) -> None:
 
 def test_each_entry_meets_its_own_examples() -> None:
     """A list that nothing shows to be needed is a guess."""
-    file = load_library_data("guards/injection/nonsense.yaml")
+    file = load_library_data_file("guards/injection/nonsense.yaml")
     kinds = {"function_words": "f", "common_words": "w"}
 
     wrong = [text for text in file["passages"]["matches"] if not find_nonsense(text)]
@@ -224,8 +224,8 @@ def test_each_entry_meets_its_own_examples() -> None:
     entries = [(kinds[name], file[name]) for name in kinds]
     entries += [(name[0], entry) for name, entry in file["alphabets"].items()]
     for kind, entry in entries:
-        wrong += [text for text in entry["matches"] if classify_text_unit(text).lower() != kind]
-        wrong += [text for text in entry["passes"] if classify_text_unit(text).lower() == kind]
+        wrong += [text for text in entry["matches"] if classify_nonsense_unit(text).lower() != kind]
+        wrong += [text for text in entry["passes"] if classify_nonsense_unit(text).lower() == kind]
 
     assert wrong == []
     assert len(load_nonsense_profile().words) == 1000

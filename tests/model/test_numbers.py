@@ -13,8 +13,8 @@ from evenhand.wording import (
     format_fraction,
     format_kept_figure,
     format_short_figure,
-    round_beside_limits,
-    round_half_away,
+    round_number_beside_limits,
+    round_number_half_away,
 )
 
 
@@ -69,16 +69,16 @@ def test_true_is_not_one() -> None:
 )
 def test_halves_go_away_from_zero(value: str, decimals: int, shown: str) -> None:
     """Floating point makes 5.075 into 5.07."""
-    assert str(round_half_away(Fraction(value), decimals)) == shown
+    assert str(round_number_half_away(Fraction(value), decimals)) == shown
 
 
 @given(st.fractions(max_denominator=10_000, min_value=-1000, max_value=1000), st.integers(0, 6))
 def test_rounding_moves_by_at_most_half_a_unit(value: Fraction, decimals: int) -> None:
     """And twice is once."""
-    once = Fraction(round_half_away(value, decimals))
+    once = Fraction(round_number_half_away(value, decimals))
 
     assert abs(once - value) * 2 * 10**decimals <= 1
-    assert Fraction(round_half_away(once, decimals)) == once
+    assert Fraction(round_number_half_away(once, decimals)) == once
 
 
 @pytest.mark.parametrize(("value", "text"), [("3", "3"), ("6.5", "6.5"), ("1/3", "0.3333"), ("0.25", "0.25")])
@@ -112,14 +112,14 @@ def test_a_shown_figure_is_rounded_half_away_from_zero(value: float, shown: str)
 )
 def test_a_number_never_looks_past_a_limit(value: str, limit: str, shown: str) -> None:
     """Two decimals, and as many more as it takes to see why it was decided so."""
-    assert str(round_beside_limits(Fraction(value), [Fraction(limit)], 2)) == shown
+    assert str(round_number_beside_limits(Fraction(value), [Fraction(limit)], 2)) == shown
     assert format_fraction(Fraction(value), 2, beside=[Fraction(limit)]) == shown
 
 
 @given(st.fractions(0, 100, max_denominator=10**6), st.lists(st.decimals(0, 100, places=2), max_size=4))
 def test_what_is_shown_lies_where_the_number_does(value: Fraction, limits: list[Decimal]) -> None:
     """Whatever the limits are."""
-    shown = round_beside_limits(value, map(Fraction, limits), 2)
+    shown = round_number_beside_limits(value, map(Fraction, limits), 2)
 
     assert [shown >= one for one in limits] == [value >= Fraction(one) for one in limits]
 

@@ -17,8 +17,8 @@ from evenhand.assertions.assertion import CHECKED_ASSERTION_JSON, CheckedAsserti
 from evenhand.calibrate.audits.audit import AUDIT_JSON
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.calibration import CALIBRATION_JSON
-from evenhand.calibrate.human_agreement import ConfusionTable, HumanAgreement, HumanAlignment, HumanCeiling
-from evenhand.calibrate.human_bias import JudgeBias
+from evenhand.calibrate.human_agreement import HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable
+from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople
 from evenhand.calibrate.human_scale import HumanMean
 from evenhand.calibrate.labels import LABEL_ROW, Label
 from evenhand.contest.event_log import CONTEST_LOG
@@ -46,7 +46,7 @@ from evenhand.judging.results import (
     JUDGING_JSON,
     AcceptanceCheck,
     CascadeSavings,
-    JudgePreferenceStanding,
+    PairwiseJudgingStanding,
     Preference,
     Suggestion,
 )
@@ -178,12 +178,12 @@ READ_BACK = [
 ]
 WRITTEN_ONLY = [
     *((JUDGING_JSON, one) for one in (judgments, findings, suggestions, values(Preference), values(Spending))),
-    *((JUDGING_JSON, one) for one in (values(JudgePreferenceStanding), values(CascadeSavings))),
+    *((JUDGING_JSON, one) for one in (values(PairwiseJudgingStanding), values(CascadeSavings))),
     (CHECKED_ASSERTION_JSON, values(CheckedAssertion, parts=several(values(CheckedAssertion, parts=st.just(()))))),
     *((EFFECT_JSON, values(one)) for one in (AskGate, AskHorizontal, ReleasePayment, CloseContest)),
     (EFFECT_JSON, values(NotifySubmitter, feedback=st.lists(st.dictionaries(texts, plain, max_size=2), max_size=2))),
-    *((CALIBRATION_JSON, values(one)) for one in (HumanAgreement, HumanAlignment, HumanCeiling, ConfusionTable)),
-    *((CALIBRATION_JSON, values(one)) for one in (JudgeBias, HumanMean)),
+    *((CALIBRATION_JSON, values(one)) for one in (HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable)),
+    *((CALIBRATION_JSON, values(one)) for one in (JudgeBiasAgainstPeople, HumanMean)),
     (AUDIT_JSON, values(Audit, findings=several(st.builds(AuditFinding, colour=st.just("red"))), worst=st.none())),
 ]
 

@@ -12,7 +12,7 @@ from evenhand.assertions.facts import AssertionFacts, AssertionFinding, Assertio
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import written_as
+from evenhand.files.json_shape import json_write_only_scalar
 from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, format_number_for_json, format_quoted_texts, quote_text
 
@@ -188,7 +188,7 @@ def check_assertion(
     parts: tuple[CheckedAssertion, ...] = ()
     if isinstance(assertion, AssertionSet):
         parts = tuple(check_assertion(part, facts, measured) for part in assertion.parts)
-        found = _join_set_findings(assertion, parts)
+        found = _join_assertion_set_findings(assertion, parts)
     else:
         kind = ASSERTION_KINDS[assertion.kind]
         why = next(filter(None, (_explain_missing_assertion_fact(assertion, need, facts) for need in kind.needs)), "")
@@ -231,7 +231,7 @@ def weigh_passed_assertions(checked: Sequence[CheckedAssertion]) -> dict[str, Sc
     return scores
 
 
-CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(format_number_for_json)})
+CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: json_write_only_scalar(format_number_for_json)})
 checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
 
 
@@ -257,7 +257,7 @@ def _check_measured_assertion(leaf: Assertion, measured: AssertionMeasurement | 
     return AssertionFinding(passed=measured.passed, found=measured.found, span=measured.span)
 
 
-def _join_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion]) -> AssertionFinding:
+def _join_assertion_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion]) -> AssertionFinding:
     """Any and all over three values: what is not answered decides nothing, and is decided by nothing."""
     outcomes = [part.passed for part in parts]
     found = f"{outcomes.count(True)} of {len(parts)} passed"

@@ -13,7 +13,7 @@ from typing import BinaryIO, TextIO
 
 import click
 
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 
 # Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
 _CONTROL_CHARACTERS = re.compile(
@@ -41,25 +41,25 @@ def _escape_terminal_character(character: str) -> str:
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
 
-def open_stdin() -> BinaryIO | None:
+def open_command_stdin() -> BinaryIO | None:
     """Standard input as bytes, if there is one."""
     return sys.stdin.buffer if sys.stdin else None
 
 
 @contextmanager
-def until_reader_leaves() -> Iterator[None]:
+def print_until_reader_leaves() -> Iterator[None]:
     """Print until the reader has seen enough, as `head` does: that is neither an error nor a verdict."""
     try:
         yield
         if sys.stdout:
             sys.stdout.flush()
     except BrokenPipeError:
-        discard_stdout()
+        discard_command_stdout()
 
 
 def print_message(text: str, *, err: bool = False) -> None:
     """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         click.echo(text, err=err)
 
 
@@ -69,7 +69,7 @@ def print_json(data: object) -> None:
     click.echo(escape_printed_json(json.dumps(data, ensure_ascii=plain, indent=2)))
 
 
-def discard_stdout() -> None:
+def discard_command_stdout() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -84,25 +84,25 @@ def print_error(text: str) -> None:
 def open_output_option(output: str | None) -> Iterator[TextIO]:
     """The file to write to, there once all of it is; standard output where none is named."""
     if output is None:
-        with until_reader_leaves():
+        with print_until_reader_leaves():
             yield sys.stdout
         return
-    from evenhand.workflows.report import open_report_file  # Whoever writes a file has loaded it.
+    from evenhand.workflows.report import open_user_report_file  # Whoever writes a file has loaded it.
 
     path = Path(output)
-    refuse_output_folder(path)
+    refuse_output_option_folder(path)
     part = path.with_name(f".{path.name}.part")
     try:
-        with open_report_file(part, path) as stream:
+        with open_user_report_file(part, path) as stream:
             yield stream
         part.replace(path)
     except OSError as problem:
-        raise build_unwritable_input_error(output, problem) from None
+        raise make_unwritable_file_error(output, problem) from None
     finally:
         part.unlink(missing_ok=True)
 
 
-def refuse_output_folder(path: Path) -> None:
+def refuse_output_option_folder(path: Path) -> None:
     """A folder cannot be written over."""
     if path.is_dir():
         raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))

@@ -11,8 +11,8 @@ from evenhand.cli.output import (
     escape_terminal_text,
     open_output_option,
     print_message,
-    refuse_output_folder,
-    until_reader_leaves,
+    print_until_reader_leaves,
+    refuse_output_option_folder,
 )
 from evenhand.errors import Fault, InputError
 from evenhand.report import find_report_writer
@@ -49,13 +49,13 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
         if format is None:
             from evenhand.cli.run_tables import print_run
 
-            with until_reader_leaves():
+            with print_until_reader_leaves():
                 print_run(head, full=full)
             return 0
         if format == "parquet":
             if output is None:
                 raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
-            refuse_output_folder(Path(output))
+            refuse_output_option_folder(Path(output))
             find_report_writer("parquet")(head, samples, Path(output))
         else:
             with open_output_option(output) as stream:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from evenhand.cli.options import read_limit_command_options
-from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import escape_cli_line, open_command_stdin, print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
@@ -35,8 +35,8 @@ def score_command(
     2 bad input; 3 a fault of Evenhand itself.
     """
     limits = read_limit_command_options(min_score, min_grade, strict)
-    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
-    with until_reader_leaves():
+    scored = score_file(rubric, answers, limits=limits, stdin=open_command_stdin())
+    with print_until_reader_leaves():
         print_json(scores_to_json(scored.scores)) if as_data else print_scores(scored.scores, explain=explain)
         print_shortfalls(scored.shortfalls, err=as_data)
     return scored.exit_code
@@ -77,12 +77,12 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
         for gate in rubric.all_gates:
             if gate.criterion in card.gates_failed:
-                lines.append(f"gate failed: {_explain_failed_gate(rubric, gate, card)}")
+                lines.append(f"gate failed: {_format_failed_gate_cli_line(rubric, gate, card)}")
         for line in lines:
             screen.line(line, indent=2)
 
 
-def _explain_failed_gate(rubric: Rubric, gate: Gate, card: Scorecard) -> str:
+def _format_failed_gate_cli_line(rubric: Rubric, gate: Gate, card: Scorecard) -> str:
     """The criterion and what it lacks; of several reviewers, how many reach it."""
     gated = rubric.criterion(gate.criterion)
     yes_no, least = gated is not None and gated.scale.yes_no, format_fraction(gate.min)

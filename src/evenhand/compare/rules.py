@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 from evenhand.compare.decision import (
     CompareVerdict,
-    describe_short_samples,
-    describe_verdict_difference_chance,
-    object_to_missed_gate,
+    describe_compared_samples_short_of_gate,
+    object_to_treatment_missing_gate,
+    treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
 )
@@ -22,23 +22,23 @@ from evenhand.compare.facts import (
     CompareFacts,
 )
 from evenhand.compare.shipping import (
-    describe_cluster_disagreement,
-    describe_large_losses,
+    describe_large_treatment_losses,
+    describe_verdict_against_clusters,
     list_shipping_objections,
     lower_treatment_layer_reason,
 )
 from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
-    describe_p_value,
-    format_layer,
-    format_layers,
     format_p_value,
     format_percent,
     format_plural,
     format_score,
     format_signed_beside,
     join_names,
+    word_layer,
+    word_layers,
+    word_p_value,
 )
 
 FEWEST_PAIRS = 5
@@ -63,18 +63,18 @@ class VerdictRuling:
 def rule_verdict(facts: CompareFacts) -> VerdictRuling:
     """The first rule that fits; what it leaves open may still be shown not to be worse by more than was asked."""
     rules: tuple[Callable[[CompareFacts], VerdictRuling | None], ...] = (
-        _rule_lost_outputs,
-        _rule_too_few_pairs,
-        _rule_composite_lower,
-        _rule_layer_below_gate,
-        _rule_layers_together,
+        _rule_verdict_lost_outputs,
+        _rule_verdict_too_few_pairs,
+        _rule_verdict_composite_lower,
+        _rule_verdict_layer_below_gate,
+        _rule_verdict_layers_together,
         _rule_no_difference,
     )
-    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
-    return found if found.verdict not in UNCLEAR_VERDICTS else _apply_not_worse_margin(facts, found)
+    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_verdict_composite_higher(facts)
+    return found if found.verdict not in UNCLEAR_VERDICTS else _rule_verdict_not_worse(facts, found)
 
 
-def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
+def _rule_verdict_not_worse(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
     asked = facts.not_worse
     if asked is None:
         return found
@@ -84,17 +84,17 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
         few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
         why = f"It may be worse by more than {asked.by:g} points: {bound}.{few if facts.units < asked.needed else ''}"
         return replace(found, why=(*found.why, why))
-    gate = object_to_missed_gate(facts.treatment, facts.other_gates)
+    gate = object_to_treatment_missing_gate(facts.treatment, facts.other_gates)
     return replace(
         found,
         says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
-        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *describe_large_losses(facts)),
+        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *describe_large_treatment_losses(facts)),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
 
 
-def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.lost.p >= LOST_OUTPUTS_LEVEL:
         return None
     lost = facts.lost
@@ -110,13 +110,13 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
         why=(why,),
         next_step=f"Find out why {facts.treatment} fails on those samples, then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
-        f"{describe_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
+        f"{word_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
     )
 
 
-def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.clusters is not None and facts.pairs >= FEWEST_PAIRS:
-        return _rule_too_few_clusters(facts, facts.clusters)
+        return _rule_verdict_too_few_clusters(facts, facts.clusters)
     if facts.pairs >= FEWEST_PAIRS:
         return None
     return VerdictRuling(
@@ -128,7 +128,7 @@ def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _rule_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> VerdictRuling | None:
+def _rule_verdict_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> VerdictRuling | None:
     """No test of clustered samples keeps its level with so few of them, or where one outweighs all others."""
     if clusters.count < FEWEST_CLUSTERS:
         rule = f"3. fewer than {FEWEST_CLUSTERS} clusters"
@@ -149,54 +149,54 @@ def _rule_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> V
     )
 
 
-def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.worse:
         return None
     return VerdictRuling(
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
         says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
-        why=(f"The {facts.what} is significantly lower.", *describe_cluster_disagreement(facts)),
+        why=(f"The {facts.what} is significantly lower.", *describe_verdict_against_clusters(facts)),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
 
-def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     fallen = {name: layer for name, layer in facts.layers.items() if layer.fell_below_gate}
     if not fallen:
         return None
     why = tuple(
-        f"The {format_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
+        f"The {word_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
         f"{format_score(layer.control_mean, beside=layer.gate)} to "
         f"{format_score(layer.treatment_mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
-        f"{describe_short_samples(layer.short)}."
+        f"{describe_compared_samples_short_of_gate(layer.short)}."
         for name, layer in fallen.items()
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
     first = next(iter(sure or fallen))
-    chance = describe_verdict_difference_chance(
-        fallen[first].difference, f"the two were equal in the {format_layer(first)} layer"
+    chance = treatment_difference_chance_text(
+        fallen[first].difference, f"the two were equal in the {word_layer(first)} layer"
     )
     if sure:
         return VerdictRuling(
             verdict="REGRESS",
             rule="5. a layer fell below its gate, significantly",
-            says=f"{facts.treatment} fell below the gate in {format_layers(sure)}",
+            says=f"{facts.treatment} fell below the gate in {word_layers(sure)}",
             why=why,
-            next_step=f"Do not ship {facts.treatment}; fix {format_layers(sure)} first.",
+            next_step=f"Do not ship {facts.treatment}; fix {word_layers(sure)} first.",
             sure=chance,
         )
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule="5. a layer fell below its gate, not significantly",
-        says=f"{facts.treatment} fell below the gate in {format_layers(fallen)}, which may be chance",
+        says=f"{facts.treatment} fell below the gate in {word_layers(fallen)}, which may be chance",
         why=why,
-        next_step=f"Look at {format_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
+        next_step=f"Look at {word_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
         sure=chance,
     )
 
 
-def _rule_layers_together(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_layers_together(facts: CompareFacts) -> VerdictRuling | None:
     """Only where it was asked for: layers that moved against each other leave the composite where it was."""
     lower = any(layer.worse for layer in facts.layers.values())  # The next rule names that layer.
     if facts.better or lower or facts.together is None or not facts.together.significant:
@@ -220,14 +220,14 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
-        says=f"{facts.treatment} is lower than {facts.control} in {format_layers(worse)}",
+        says=f"{facts.treatment} is lower than {facts.control} in {word_layers(worse)}",
         why=(
             _no_treatment_difference_reason(facts),
             *(lower_treatment_layer_reason(name, found) for name, found in worse.items()),
         ),
-        next_step=f"Look at what {facts.treatment} lost in {format_layers(worse)} before shipping.",
-        sure=describe_verdict_difference_chance(
-            next(iter(worse.values())), f"the two were equal in the {format_layer(next(iter(worse)))} layer"
+        next_step=f"Look at what {facts.treatment} lost in {word_layers(worse)} before shipping.",
+        sure=treatment_difference_chance_text(
+            next(iter(worse.values())), f"the two were equal in the {word_layer(next(iter(worse)))} layer"
         ),
     )
 
@@ -252,9 +252,9 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
             _no_treatment_difference_reason(facts),
             *why,
             *_reached_treatment_effect_reason(facts),
-            *describe_cluster_disagreement(facts),
+            *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_more_samples(facts),
+        next_step=_advise_more_samples_for_verdict(facts),
     )
 
 
@@ -273,8 +273,8 @@ def _reached_treatment_effect_reason(facts: CompareFacts) -> tuple[str, ...]:
     return (f"A difference of {matters:g} points is not ruled out: the interval reaches {join_names(ends)}.",)
 
 
-def _advise_more_samples(facts: CompareFacts) -> str:
-    more = format_plural(count_more_samples(facts), f"more {facts.unit}")
+def _advise_more_samples_for_verdict(facts: CompareFacts) -> str:
+    more = format_plural(count_more_samples_for_verdict(facts), f"more {facts.unit}")
     if facts.units < facts.needed:
         show = f"{facts.needed:,} show a difference of {facts.smallest_effect:g} points four times out of five"
         return f"Score {more} with both variants: {show}."
@@ -282,7 +282,7 @@ def _advise_more_samples(facts: CompareFacts) -> str:
     return f"Score about {more} with both variants: {settles}."
 
 
-def count_more_samples(facts: CompareFacts) -> int:
+def count_more_samples_for_verdict(facts: CompareFacts) -> int:
     """How many more samples the next step asks for, where the interval leaves open whether there is a difference.
 
     First as many as show `smallest_effect` four times out of five. Where these are there, as many as narrow the
@@ -312,14 +312,14 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
         ),
         why=(
             _no_treatment_difference_reason(facts),
-            _describe_ruled_out_effect(facts),
-            *describe_cluster_disagreement(facts),
+            _ruled_out_treatment_effect_reason(facts),
+            *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_cheaper_variant(facts),
+        next_step=_advise_cheaper_treatment(facts),
     )
 
 
-def _describe_ruled_out_effect(facts: CompareFacts) -> str:
+def _ruled_out_treatment_effect_reason(facts: CompareFacts) -> str:
     found, matters = facts.composite, facts.smallest_effect
     says = f"The interval rules out a difference of {matters:g} points or more"
     if found is None or found.low == found.high:
@@ -328,14 +328,14 @@ def _describe_ruled_out_effect(facts: CompareFacts) -> str:
     return f"{says}: it ends at {low} and {high}."
 
 
-def _advise_cheaper_variant(facts: CompareFacts) -> str:
+def _advise_cheaper_treatment(facts: CompareFacts) -> str:
     return (
         f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more samples "
         "(evenhand compare RUN --power)."
     )
 
 
-def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
+def _rule_verdict_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
     says = f"{facts.treatment} is better than {facts.control} ({treatment_difference_points_text(facts.composite)})"
@@ -345,7 +345,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             verdict="PROGRESS",
             rule=f"7. the {facts.what} is significantly higher, and nothing holds it back",
             says=says,
-            why=(why, *describe_large_losses(facts)),
+            why=(why, *describe_large_treatment_losses(facts)),
             next_step=f"Ship {facts.treatment}.",
         )
     return VerdictRuling(

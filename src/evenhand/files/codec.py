@@ -188,14 +188,14 @@ class Codec:
         if origin is Literal:
             return partial(read_json_choice, parts)
         if origin in (Union, UnionType) and NoneType in parts:
-            read = self._find_reader(_without_none(type_))
+            read = self._find_reader(_remove_none_from_codec_type(type_))
             return lambda value: None if value is None else read(value)
         if origin in (Union, UnionType):
             return partial(self._read_tagged, parts)
         if origin is tuple and parts[-1] is not Ellipsis:
             return self._make_tuple_reader(parts)
         if origin in (tuple, Sequence):
-            return partial(_read_list, read_json_string if parts[0] is str else self._find_reader(parts[0]))
+            return partial(_read_json_list, read_json_string if parts[0] is str else self._find_reader(parts[0]))
         if origin in (dict, Mapping):
             return partial(_read_mapping, self._find_reader(parts[1]))
         raise TypeError(f"{type_} has no form in JSON")
@@ -226,7 +226,10 @@ class Codec:
                 parts = self._call_expression(partial(JsonParts, self._find_reader), "data")
                 arguments += f"{one.name}={self._call_expression(form.read, parts)}, "
                 continue
-            key, type_ = one.keys[0], _without_none(one.type) if may_lack else one.type  # Null is then the default.
+            key, type_ = (
+                one.keys[0],
+                _remove_none_from_codec_type(one.type) if may_lack else one.type,
+            )  # Null is then the default.
             read = fields[key] = form.scalar.read if form.scalar else self._find_reader(type_)
             if may_lack:
                 there = self._call_expression(read, "given_part")
@@ -303,12 +306,12 @@ class _ObjectPlan:
     build: Callable[[Mapping[str, object], Mapping[str, object]], Any]
 
 
-def _without_none(type_: Any) -> Any:
+def _remove_none_from_codec_type(type_: Any) -> Any:
     parts = get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
     return Union[tuple(part for part in parts if part is not NoneType)]  # noqa: UP007 - of however many there are.
 
 
-def _read_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
+def _read_json_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
     of_texts = read_entry is read_json_string
     if isinstance(value, (list, tuple)):
         try:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 
 
 def fold_lookalikes(text: str) -> str:
@@ -29,11 +29,11 @@ class _FoldedCharacters(dict[int, str]):
     def __missing__(self, code: int) -> str:
         if len(self) > 20_000:  # Enough for any language; a text of all characters must not stay in memory.
             self.clear()
-        self[code] = folded = _fold_character(chr(code))
+        self[code] = folded = _fold_lookalike_character(chr(code))
         return folded
 
 
-def _fold_character(character: str) -> str:
+def _fold_lookalike_character(character: str) -> str:
     if 0xE0020 <= ord(character) <= 0xE007E:  # Tag characters: letters that machines read and nobody sees.
         return chr(ord(character) - 0xE0000).lower()
     lookalikes = _load_lookalikes()
@@ -48,7 +48,7 @@ def _fold_character(character: str) -> str:
 def _load_lookalikes() -> Mapping[str, str]:
     # Letters in squares, in circles and as flags follow each other in Unicode.
     table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
-    for group in load_library_data("guards/injection/disguises.yaml")["lookalikes"].values():
+    for group in load_library_data_file("guards/injection/disguises.yaml")["lookalikes"].values():
         letters, read_as = group["letters"], group["read_as"]
         table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
     return table

@@ -22,7 +22,7 @@ PASSED_NUMBER, BORDERLINE_NUMBER, UNGATED_NUMBER = ("passed",), ("passed or bord
 SAMPLES_IN_MEMORY = 10_000  # Samples that are kept in memory at once; of more the file is read again.
 
 
-class StopOnceDecided:
+class StopRunOnceDecided:
     """Samples are asked about in a random order, from look to look, until the rule gives a reason to stop.
 
     No sample beyond a look is asked about before it: what comes after the end would be paid for and not counted.
@@ -47,7 +47,7 @@ class StopOnceDecided:
     def note_result(self, row: Row) -> None:
         """Remember what an output scored."""
         content = json.loads(row["content"])
-        numbers = _list_numbers_of_output(row, content)
+        numbers = _list_result_row_numbers(row, content)
         self._numbers.setdefault((row["position"], row["repeat"]), {})[row["variant"]] = numbers
         self._clusters[row["position"]] = content["cluster"]
 
@@ -56,7 +56,7 @@ class StopOnceDecided:
         return self._rule(position, repeat, self._numbers.pop((position, repeat)), self._clusters[position])
 
 
-def _list_numbers_of_output(row: Row, content: Mapping[str, Any]) -> NumbersOfOutput:
+def _list_result_row_numbers(row: Row, content: Mapping[str, Any]) -> NumbersOfOutput:
     """All that a verdict may look at, whether or not this eval has a gate on it."""
     card = content["scorecard"] or {}
     verdict = card.get("verdict")

@@ -34,9 +34,9 @@ class Undefined:
     n: int
 
 
-def require_finite(values: Numbers, what: str) -> Floats:
+def require_finite_array(values: Numbers, what: str) -> Floats:
     """Return one row of finite numbers; the refusal names the first that is none."""
-    array = convert_to_floats(values, what)
+    array = convert_to_float_array(values, what)
     wrong = np.flatnonzero(~np.isfinite(array))
     if len(wrong):
         hint = "leave out what has no number, and count it"
@@ -48,7 +48,7 @@ def require_finite(values: Numbers, what: str) -> Floats:
     return array
 
 
-def convert_to_floats(values: object, what: str) -> Floats:
+def convert_to_float_array(values: object, what: str) -> Floats:
     """Return one row of floats, NaN for None. NumPy alone would convert text, dates and complex numbers too."""
     try:
         given = np.asarray(values)
@@ -79,7 +79,7 @@ def require_array_sequence(values: object, what: str, hint: str = "give a list")
     raise InputError(Fault(f"{what} must be a list, got {quote_statistic_argument(values)}", hint))
 
 
-def require_finite_float(value: object, what: str, hint: str = "") -> float:
+def require_statistic_number(value: object, what: str, hint: str = "") -> float:
     """Return one finite number."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
@@ -92,7 +92,7 @@ def require_finite_float(value: object, what: str, hint: str = "") -> float:
 
 def require_statistic_count(count: object, what: str, most: int = _LARGEST_COUNT) -> int:
     """Return a count as an integer; callers check the lower limit."""
-    number = require_finite_float(count, what, "a whole number")
+    number = require_statistic_number(count, what, "a whole number")
     if not number.is_integer():
         raise InputError(Fault(f"{what} must be a whole number, got {number:g}", "count samples, not shares of them"))
     if abs(count) > most:  # type: ignore[arg-type]  # A number, possibly with more digits than its float.
@@ -135,14 +135,14 @@ def quote_statistic_argument(value: object) -> str:
 
 def compute_interval_alpha(level: float) -> float:
     """Return 1 − `level`, the error rate of an interval of this level."""
-    given = require_finite_float(level, "level", "95% is 0.95")
+    given = require_statistic_number(level, "level", "95% is 0.95")
     alpha = round(1 - given, 12)  # 1 − 0.95 is a little more than 0.05, and a p of 0.05 is not below it.
     if not (0 < given < 1 and alpha > 0):
         raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95% is 0.95"))
     return alpha
 
 
-def find_power_of_two_magnitude(values: Floats) -> float:
+def find_array_magnitude(values: Floats) -> float:
     """Return a power of two about as large as the largest value.
 
     Dividing by it loses no digit, and afterwards squares neither vanish nor overflow.
@@ -150,7 +150,7 @@ def find_power_of_two_magnitude(values: Floats) -> float:
     return math.ldexp(1.0, max(math.frexp(float(np.abs(values).max(initial=0.0)) or 1.0)[1], -1022))
 
 
-def round_array_to_grid(values: Floats, scale: float) -> Floats:
+def round_array_off_binary_noise(values: Floats, scale: float) -> Floats:
     """Round off the noise of binary fractions, so that differences that are equal on paper are equal."""
     if scale == 0:
         return values
@@ -158,7 +158,7 @@ def round_array_to_grid(values: Floats, scale: float) -> Floats:
     return np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
 
 
-def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
+def number_clusters_of_array(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
     """Return labels as numbers from 0, one per row."""
     given = require_array_sequence(labels, what, "one per score")
     if len(given) != rows:
@@ -186,7 +186,7 @@ class ClusterMeans:
         return not len(self.sizes) or bool((self.sizes == self.sizes[0]).all())
 
 
-def average_clusters(
+def compute_cluster_means(
     values: Floats,
     clusters: ClusterLabels | None,
     samples: ClusterLabels | None = None,
@@ -198,8 +198,8 @@ def average_clusters(
     """
     if not isinstance(per, str) or per not in ("sample", "cluster"):
         raise InputError(Fault("per must be sample or cluster", "what counts once in the mean"))
-    repeats = None if samples is None else number_clusters(samples, len(values), "samples")
-    groups = None if clusters is None else number_clusters(clusters, len(values), "clusters")
+    repeats = None if samples is None else number_clusters_of_array(samples, len(values), "samples")
+    groups = None if clusters is None else number_clusters_of_array(clusters, len(values), "clusters")
     if repeats is not None:
         first = np.unique(repeats, return_index=True)[1]
         values = np.bincount(repeats, weights=values) / np.bincount(repeats)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite
+from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite_array
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.ratings import (
     RESAMPLES,
@@ -29,8 +29,8 @@ from evenhand.stats.ratings import (
     Resampling,
     Statistic,
     bootstrap_interval,
-    group_equal_units,
-    tabulate_ratings,
+    convert_ratings_to_array,
+    group_equal_units_of_matrix,
     widen_interval_to_estimate,
 )
 
@@ -46,17 +46,21 @@ _Measured = tuple[float, Floats]  # A value, and the influence of each unit on i
 
 def pearson(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Pearson's correlation; undefined for constant ratings and for fewer than three."""
-    return _correlate(x, y, "Pearson", level, _measure_pearson, lambda value, n: 1 / (n - 3))
+    return _compute_correlation(x, y, "Pearson", level, _measure_pearson_correlation, lambda value, n: 1 / (n - 3))
 
 
 def spearman(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Spearman's ρ, Pearson's correlation of middle ranks; undefined where Pearson's is."""
-    return _correlate(x, y, "Spearman", level, _measure_spearman, lambda value, n: (1 + value**2 / 2) / (n - 3))
+    return _compute_correlation(
+        x, y, "Spearman", level, _measure_spearman_correlation, lambda value, n: (1 + value**2 / 2) / (n - 3)
+    )
 
 
 def kendall_tau(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Kendall's τ-b, corrected for ties, in n log n steps; undefined where Pearson's is."""
-    return _correlate(x, y, "Kendall τ-b", level, _measure_kendall, lambda value, n: _FIELLER / (n - 4))
+    return _compute_correlation(
+        x, y, "Kendall τ-b", level, _measure_kendall_correlation, lambda value, n: _FIELLER / (n - 4)
+    )
 
 
 def mean_pairwise(
@@ -67,7 +71,7 @@ def mean_pairwise(
     With `rng` also its interval.
     """
     resampling, method = Resampling(rng=rng, level=level, resamples=resamples), "mean pairwise Pearson"
-    table = tabulate_ratings(raters)
+    table = convert_ratings_to_array(raters)
     rated = ~np.isnan(table)
     several = rated.sum(axis=0) > 1
     values, used, skipped = [], [], []
@@ -85,7 +89,7 @@ def mean_pairwise(
     if not values:
         return Undefined(why=skipped[0] if skipped else "it takes two raters", method=method, n=n)
     value = math.fsum(values) / len(values)
-    units, tallies = group_equal_units(np.where(rated, table, -np.inf)[:, several].T)
+    units, tallies = group_equal_units_of_matrix(np.where(rated, table, -np.inf)[:, several].T)
     ends = bootstrap_interval(_prepare_mean_pairwise(units.T, used), tallies, value, resampling)
     value, left_out = min(1.0, value), tuple(skipped)
     return Agreement(
@@ -101,7 +105,7 @@ def standardize_for_correlation(values: Floats) -> Floats:
     return result
 
 
-def _correlate(
+def _compute_correlation(
     x: Numbers,
     y: Numbers,
     method: str,
@@ -128,7 +132,7 @@ def _correlate(
 
 
 def _check_correlation_arrays(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | Undefined:
-    first, second = require_finite(x, "x"), require_finite(y, "y")
+    first, second = require_finite_array(x, "x"), require_finite_array(y, "y")
     if len(first) != len(second):
         raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
     n = len(first)
@@ -150,20 +154,20 @@ def _compute_fisher_ends(value: float, influences: Floats, textbook: float, alph
     return math.tanh(z - reach), math.tanh(z + reach)
 
 
-def _measure_pearson(x: Floats, y: Floats) -> _Measured:
+def _measure_pearson_correlation(x: Floats, y: Floats) -> _Measured:
     first, second = standardize_for_correlation(x), standardize_for_correlation(y)
     value = math.fsum(first * second)
     return value, len(x) * (first * second - value * (first**2 + second**2) / 2)
 
 
-def _measure_spearman(x: Floats, y: Floats) -> _Measured:
+def _measure_spearman_correlation(x: Floats, y: Floats) -> _Measured:
     """A unit's influence on ρ is its own, as on Pearson's, and the one through the ranks of all others."""
     n = len(x)
     codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
     times = [np.bincount(code) for code in codes]
     # From 1, equal ones sharing the middle.
     ranks = [(np.cumsum(often) - (often - 1) / 2)[code] for often, code in zip(times, codes, strict=True)]
-    value, influences = _measure_pearson(ranks[0], ranks[1])
+    value, influences = _measure_pearson_correlation(ranks[0], ranks[1])
     first, second = (standardize_for_correlation(rank) for rank in ranks)
     pulls = (second - value * first, first - value * second)
     for code, rank, pull in zip(codes, ranks, pulls, strict=True):
@@ -174,7 +178,7 @@ def _measure_spearman(x: Floats, y: Floats) -> _Measured:
     return value, influences
 
 
-def _measure_kendall(x: Floats, y: Floats) -> _Measured:
+def _measure_kendall_correlation(x: Floats, y: Floats) -> _Measured:
     n = len(x)
     first, second = (np.unique(side, return_inverse=True)[1].astype(np.int64) for side in (x, y))
     scores = _count_concordance(first, second) / n
@@ -192,7 +196,7 @@ def _count_concordance(first: _Codes, second: _Codes) -> Floats:
     same_first, same_second = np.bincount(first)[first], np.bincount(second)[second]
     not_above_first, not_above_second = (np.bincount(side).cumsum()[side] for side in (first, second))
     cells, cell, in_cell = np.unique(np.stack([first, second]), axis=1, return_inverse=True, return_counts=True)
-    below = _count_below_both(cells, in_cell)[cell]
+    below = _count_concordant_below(cells, in_cell)[cell]
     beside_first = _count_before_in_group(cells[0], in_cell)[cell]
     turned = np.lexsort((cells[0], cells[1]))
     beside_second = np.empty_like(in_cell)
@@ -212,7 +216,7 @@ def _count_before_in_group(groups: _Codes, times: _Codes) -> _Codes:
     return result
 
 
-def _count_below_both(cells: _Codes, times: _Codes) -> _Codes:
+def _count_concordant_below(cells: _Codes, times: _Codes) -> _Codes:
     """Return how many units lie strictly below each cell on both sides, by merging sorted halves from pairs upwards."""
     order = np.lexsort((-cells[1], cells[0]))  # Within one first rating downwards: none of its own counts as below.
     second, units = cells[1][order], times[order]
@@ -243,7 +247,7 @@ def _prepare_mean_pairwise(table: Floats, pairs: list[tuple[int, int]]) -> Stati
     def mean(weights: Floats) -> Floats:
         total, defined = np.zeros(len(weights)), np.zeros(len(weights))
         for batch in batches:
-            found, sound = _correlate_resamples([weights @ sums for sums in _compute_pair_moments(table, batch)])
+            found, sound = _correlate_resamples([weights @ sums for sums in _compute_correlation_moments(table, batch)])
             total += found.sum(axis=1)
             defined += sound.sum(axis=1)
         value: Floats = np.divide(total, defined, out=np.full(len(weights), np.nan), where=defined > 0)
@@ -252,7 +256,7 @@ def _prepare_mean_pairwise(table: Floats, pairs: list[tuple[int, int]]) -> Stati
     return mean
 
 
-def _compute_pair_moments(table: Floats, pairs: list[tuple[int, int]]) -> list[Floats]:
+def _compute_correlation_moments(table: Floats, pairs: list[tuple[int, int]]) -> list[Floats]:
     """Return, units by pairs, whether both raters rated it, and the five products that make a correlation."""
     both = np.stack([np.isfinite(table[one]) & np.isfinite(table[other]) for one, other in pairs], axis=1)
     x = np.stack(

@@ -16,13 +16,13 @@ from evenhand.stats.arrays import (
     Numbers,
     UnitNumbers,
     compute_interval_alpha,
-    find_power_of_two_magnitude,
-    number_clusters,
+    find_array_magnitude,
+    number_clusters_of_array,
     quote_statistic_argument,
     require_array_sequence,
-    require_finite,
-    require_finite_float,
+    require_finite_array,
     require_statistic_count,
+    require_statistic_number,
     subtract_group_means,
 )
 from evenhand.stats.correlation import standardize_for_correlation
@@ -109,12 +109,12 @@ def coefficients(
     were subtracted before.
     """
     given, y, units = _require_regressor_columns(columns, y, units)
-    y_scale, scales = find_power_of_two_magnitude(y), [float(np.abs(column).max()) or 1.0 for column in given]
+    y_scale, scales = find_array_magnitude(y), [float(np.abs(column).max()) or 1.0 for column in given]
     table, y = np.stack([column / scale for column, scale in zip(given, scales, strict=True)], axis=1), y / y_scale
     spare = len(y) - len(scales) - require_statistic_count(absorbed, "absorbed")
     if spare < 1:
         raise InputError(Fault(f"{len(y)} rows are too few for {len(y) - spare} coefficients", "score more samples"))
-    squares, products = _sum_products_by_unit(table, y, units)
+    squares, products = _sum_regression_products_by_unit(table, y, units)
     left = squares.sum(axis=0) - squares
     spectrum = np.linalg.eigvalsh(left)
     if (spectrum[:, 0] <= _SINGULAR * spectrum[:, -1]).any():
@@ -125,7 +125,9 @@ def coefficients(
     jackknife = (n - 1) / n * ((without - fit) ** 2).sum(axis=0)
     residuals = y - table @ fit
     usual = np.diag(np.linalg.inv(squares.sum(axis=0))) * (residuals @ residuals) / spare
-    reach = student_quantile(require_finite_float(alpha, "alpha") / 2, n - 1) * np.sqrt(np.maximum(jackknife, usual))
+    reach = student_quantile(require_statistic_number(alpha, "alpha") / 2, n - 1) * np.sqrt(
+        np.maximum(jackknife, usual)
+    )
     return tuple(
         Coefficient(estimate=float(one), low=float(one - away), high=float(one + away)).times(y_scale / scale)
         for one, away, scale in zip(fit, reach, scales, strict=True)
@@ -144,9 +146,9 @@ def length_bias(
 
     Without `groups` hard prompts, which get long answers and low scores, look like an effect of length.
     """
-    y, x = _check_lengths(scores, lengths)
+    y, x = _check_length_regression(scores, lengths)
     design = _build_length_regression_design(len(y), groups, clusters)
-    _check_spread(y, x, design)
+    _check_regressor_spread(y, x, design)
     y, x = design.center(y), design.center(x)
     found = coefficients([*design.intercept, x], y, design.units, compute_interval_alpha(level), design.absorbed)
     if found is None:
@@ -183,14 +185,14 @@ def length_controlled(
     a few very long outputs would dominate a straight line. Variants are held apart, and samples where `groups` names
     them, so that a better variant that happens to write more keeps what it is better by.
     """
-    alpha, (y, length) = compute_interval_alpha(level), _check_lengths(scores, lengths)
+    alpha, (y, length) = compute_interval_alpha(level), _check_length_regression(scores, lengths)
     if length.min(initial=1.0) < 1:
         what = f"output {int(length.argmin())} is empty: there is no longer and shorter to it"
         raise InputError(Fault(what, "leave out empty outputs, and count them"))
     x = np.log(length)
     names, variant = _number_regression_groups(variants, len(y), control)
     design = _build_length_regression_design(len(y), groups, clusters)
-    _check_spread(y, x, design)
+    _check_regressor_spread(y, x, design)
     rows = [variant == place for place in range(len(names))]
     before, after, slope = _fit_length_regression(y, x, rows[1:], design, alpha)
     adjusted = y - slope.estimate * (x - x.mean())
@@ -218,8 +220,8 @@ def length_controlled(
 def _require_regressor_columns(
     columns: Sequence[Floats], y: Floats, units: UnitNumbers
 ) -> tuple[list[Floats], Floats, UnitNumbers]:
-    given = [require_finite(column, "a column") for column in require_array_sequence(columns, "columns")]
-    rows, codes = require_finite(y, "y"), require_finite(units, "units")
+    given = [require_finite_array(column, "a column") for column in require_array_sequence(columns, "columns")]
+    rows, codes = require_finite_array(y, "y"), require_finite_array(units, "units")
     if not given or not len(rows) or {len(rows)} != {len(codes), *map(len, given)}:
         raise InputError(Fault("the columns, y and units differ in length, or are empty", "one entry per row in each"))
     if (codes % 1).any() or codes.min() < 0 or codes.max() >= len(rows):
@@ -230,7 +232,7 @@ def _require_regressor_columns(
     return given, rows, codes.astype(np.int64)
 
 
-def _sum_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple[Floats, Floats]:
+def _sum_regression_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple[Floats, Floats]:
     n, size = int(units.max()) + 1, table.shape[1]
     squares, products = np.empty((n, size, size)), np.empty((n, size))
     for i in range(size):
@@ -240,8 +242,8 @@ def _sum_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple
     return squares, products
 
 
-def _check_lengths(scores: Numbers, lengths: Numbers) -> tuple[Floats, Floats]:
-    y, x = require_finite(scores, "scores"), require_finite(lengths, "lengths")
+def _check_length_regression(scores: Numbers, lengths: Numbers) -> tuple[Floats, Floats]:
+    y, x = require_finite_array(scores, "scores"), require_finite_array(lengths, "lengths")
     if len(x) != len(y):
         raise InputError(Fault(f"{len(x)} lengths for {len(y)} scores", "one length per score"))
     if len(x) and x.min() < 0:
@@ -288,23 +290,25 @@ def _build_length_regression_design(
     rows: int, groups: ClusterLabels | None, clusters: ClusterLabels | None
 ) -> _LengthRegressionDesign:
     kept = np.ones(rows, dtype=bool)
-    sample = None if groups is None else number_clusters(groups, rows, "groups")
+    sample = None if groups is None else number_clusters_of_array(groups, rows, "groups")
     if sample is not None:
         kept = np.bincount(sample)[sample] > 1 if rows else kept
         sample = sample[kept]
-    cluster = None if clusters is None else number_clusters(clusters, rows, "clusters")[kept]
+    cluster = None if clusters is None else number_clusters_of_array(clusters, rows, "clusters")[kept]
     used = int(kept.sum())
-    units = number_clusters(_find_independent_clusters(sample, cluster, used), used, "units")
+    units = number_clusters_of_array(_find_independent_regression_units(sample, cluster, used), used, "units")
     n = int(units.max()) + 1 if len(units) else 0
     if n < LEAST_LENGTH_UNITS:
         which = "" if sample is None else " with two outputs or more"
         few, verb = ("sample", "is") if n == 1 else ("samples", "are")
         raise InputError(Fault(f"{n} independent {few}{which} {verb} too few", f"it takes {LEAST_LENGTH_UNITS}"))
-    sample = None if sample is None else number_clusters(sample, len(sample), "groups")
+    sample = None if sample is None else number_clusters_of_array(sample, len(sample), "groups")
     return _LengthRegressionDesign(kept=kept, groups=sample, units=units)
 
 
-def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int) -> UnitNumbers:
+def _find_independent_regression_units(
+    sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int
+) -> UnitNumbers:
     """Return the coarser of the two divisions: only whole samples are independent, and only whole clusters."""
     if sample is None or cluster is None:
         known = sample if cluster is None else cluster
@@ -317,7 +321,7 @@ def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers 
     raise InputError(Fault("groups and clusters cut across each other", "leave clusters out: samples are independent"))
 
 
-def _check_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None:
+def _check_regressor_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None:
     hint = "there is nothing that length could explain"
     if np.abs(design.center(x)).max() <= _CONSTANT * np.abs(x).max():
         what = "all outputs have the same length" if design.groups is None else "no sample has outputs of two lengths"
@@ -328,7 +332,7 @@ def _check_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None
 
 def _number_regression_groups(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
     """Return the names, the control first, and for every row its place among them."""
-    number_clusters(variants, rows, "variants")
+    number_clusters_of_array(variants, rows, "variants")
     if not all(isinstance(name, str) for name in variants):
         raise InputError(Fault("variants must be names", "one per score"))
     known = set(variants)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.compare.decision import Comparison
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_treatment_difference_beyond
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_difference_reach, is_treatment_difference_beyond
 from evenhand.errors import Fault, InputError
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of
@@ -23,7 +23,7 @@ def requested_power_json(comparison: Comparison) -> Json:
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
     seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
-    states = _requested_effect_states(comparison, found, band.smallest_effect)
+    states = _requested_effect_json(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
@@ -45,7 +45,7 @@ def requested_power_json(comparison: Comparison) -> Json:
     }
 
 
-def _requested_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+def _requested_effect_json(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
     """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
     significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
     few, beyond = found.n < LEAST_NEEDED, is_treatment_difference_beyond(found, smallest)
@@ -53,6 +53,6 @@ def _requested_effect_states(comparison: Comparison, found: Difference, smallest
     observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:
         return {"observed": observed, "smallest": "shown"}
-    if not few and not does_interval_reach(found, smallest):
+    if not few and not does_difference_reach(found, smallest):
         return {"observed": observed, "smallest": "ruled out"}
     return {"observed": observed, "smallest": None if significant else "open"}

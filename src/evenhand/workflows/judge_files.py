@@ -12,23 +12,28 @@ from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.files.methods import override_rubric_file_fields
-from evenhand.files.parsing import read_text_mapping
+from evenhand.files.parsing import read_text_mapping_file
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import add_guard_findings
-from evenhand.guards.personal_data import TextMask, build_personal_sample_mask, mask_data
+from evenhand.guards.output_guards import flag_outputs_by_guards
+from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
-from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.results import JudgedSample, Preferences, judging_preferences_to_json, judging_reviews_to_json
+from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.judging.results import (
+    JudgedSample,
+    Preferences,
+    judge_panel_preferences_to_json,
+    judge_panel_reviews_to_json,
+)
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_number
-from evenhand.workflows.judge import judge_without_flagged_passages, price_requested_replies
+from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_input_number
+from evenhand.workflows.judge import price_requested_replies, rejudge_user_outputs_without_flags
 from evenhand.workflows.score import UserScoreLimits
 
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
@@ -52,7 +57,7 @@ class JudgeFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedFiles:
+class JudgedUserFiles:
     """What judges said of the outputs, what it cost, and how it stands against the limits."""
 
     rubric: Rubric
@@ -65,12 +70,12 @@ class JudgedFiles:
     def to_json(self) -> object:
         """The stable JSON, personal data masked."""
         if isinstance(self.result, Preferences):
-            return mask_data(judging_preferences_to_json(self.result, self.spent), self.hide)
-        return mask_data(judging_reviews_to_json(self.result, self.spent), self.hide)
+            return mask_data(judge_panel_preferences_to_json(self.result, self.spent), self.hide)
+        return mask_data(judge_panel_reviews_to_json(self.result, self.spent), self.hide)
 
 
 @asynccontextmanager
-async def ignore_watched_judging(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
+async def ignore_user_judging_progress(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
     """Nobody looks on."""
     yield list(models)
 
@@ -85,24 +90,24 @@ def judge_files(
     how: JudgeOptions,
     connect: ConnectionOptions,
     stdin: BinaryIO | None = None,
-    watch: ModelWatcher = ignore_watched_judging,
+    watch: ModelWatcher = ignore_user_judging_progress,
     warn: Callable[[str], None] = ignore_user_warning,
-) -> JudgedFiles:
+) -> JudgedUserFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
     rubric = override_rubric_file_fields(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
-    sample = _read_judged_sample(files, stdin)
-    given = read_text_mapping(Path(files.weights)) if files.weights else {}
-    weights = {name: parse_user_number(text, f"{files.weights}: {name}") for name, text in given.items()}
+    sample = _read_judged_user_sample(files, stdin)
+    given = read_text_mapping_file(Path(files.weights)) if files.weights else {}
+    weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
     result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch, warn))
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
-    return JudgedFiles(
+    return JudgedUserFiles(
         rubric=rubric,
         result=result,
         spent=spent,
-        hide=build_personal_sample_mask(sample),
+        hide=build_personal_data_mask(sample),
         shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
         exit_code=files.limits.exit_code(scores) if scores is not None else int(unanswered),
     )
@@ -119,24 +124,24 @@ async def _judge_user_files(
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_user_connections(connect) as connections:
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
-        models = [resolve_judge_by_name(connections, name) for name in names]
+        models = [find_judge_by_name(connections, name) for name in names]
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
-        unanswerable = () if pairwise else list_unanswerable_criteria(rubric, names, **given)
+        unanswerable = () if pairwise else list_criteria_unfit_for_judges(rubric, names, **given)
         if unanswerable:
-            warn(describe_unanswerable_criteria(unanswerable))
+            warn(describe_criteria_unfit_for_judges(unanswerable))
         async with watch(models) as watched:
             if pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
             price = price_requested_replies(connections)
             judged = await ask_judges_for_reviews(rubric, sample, watched, how, price)
             if how.paraphrase_check:
-                judged, done = await judge_without_flagged_passages(rubric, sample, judged, watched, how, price)
+                judged, done = await rejudge_user_outputs_without_flags(rubric, sample, judged, watched, how, price)
                 warn(done)
     return judged, connections.spent
 
 
-def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
+def _read_judged_user_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
     if [*files.outputs, *parts, *(entry.rpartition("=")[2] for entry in files.traces)].count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))
@@ -158,7 +163,7 @@ def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
         authors=authors,
         traces={output: load_user_trace_file(name, stdin) for output, name in traced},
     )
-    return add_guard_findings(sample)
+    return flag_outputs_by_guards(sample)
 
 
 def _split_user_output_entry(entry: str, files: JudgeFiles, option: str, example: str) -> tuple[str, str]:

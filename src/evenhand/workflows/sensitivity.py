@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evenhand.compare.sensitivity import encode_variant_weight_sensitivity, measure_sensitivity
+from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_columns
@@ -28,7 +28,7 @@ def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, sp
 MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES = 10_000, 20_000_000
 
 
-def report_run_sensitivity(store: Store, run: Row) -> Json | None:
+def report_sensitivity_for_user(store: Store, run: Row) -> Json | None:
     """None where there is no ranking, or nothing that could be weighed otherwise."""
     table = load_run_columns(store, run["id"])
     draws = max(100, min(MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES // max(1, len(table.samples))))
@@ -36,4 +36,4 @@ def report_run_sensitivity(store: Store, run: Row) -> Json | None:
         found = measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
     except InputError:
         return None
-    return encode_variant_weight_sensitivity(found)
+    return encode_compared_weight_sensitivity(found)

@@ -20,7 +20,7 @@ from evenhand.evals.json_lines import (
     parse_sample_json,
     read_eval_sample_lines,
 )
-from evenhand.evals.output_data import clean_variant_text, read_output_value
+from evenhand.evals.output_data import clean_variant_text, read_sample_output_value
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.programs import CommandVariantOutputs, FunctionVariantOutputs
 from evenhand.evals.variants.variant import (
@@ -34,10 +34,10 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import find_environment_secrets
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.limits import Clock
 from evenhand.models.requests import Request
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def _open_live_variant_maker(
     if isinstance(variant, CommandVariant):
         return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionVariantOutputs(variant, find_environment_secrets(environ), slots)
+        return FunctionVariantOutputs(variant, collect_keys_to_hide(environ), slots)
     from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
     from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 
@@ -134,7 +134,7 @@ class RecordedVariantOutputsFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._marks, self._offsets = _index_outputs_file(path)
+        self._marks, self._offsets = _index_variant_outputs_file(path)
         self._file = open_eval_sample_file(path)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
@@ -142,7 +142,7 @@ class RecordedVariantOutputsFile:
         mark = hash(sample.id)
         for at in range(bisect_left(self._marks, mark), bisect_right(self._marks, mark)):
             self._file.seek(self._offsets[at])
-            id, made = _read_output_line(self._file.readline(LONGEST_LINE + 1), [])
+            id, made = _read_variant_output_line(self._file.readline(LONGEST_LINE + 1), [])
             if id == sample.id and made is not None:
                 return made
         raise OutputError(f"no output is recorded for the sample {sample.id[:60]!r} in {self._path.name}")
@@ -152,7 +152,7 @@ class RecordedVariantOutputsFile:
         self._file.close()
 
 
-def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
+def _index_variant_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
     faults: list[Fault] = []
     marks, offsets = array("q"), array("q")
@@ -162,7 +162,7 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
         told = len(faults)
         if line is None:
             raise EvalError(*faults, Fault(LINE_TOO_LONG, where=f"{path}:{number}"))
-        id = None if line.isspace() else _read_output_line(line, faults)[0]
+        id = None if line.isspace() else _read_variant_output_line(line, faults)[0]
         if id is not None:
             marks.append(hash(id))
             offsets.append(offset)
@@ -172,20 +172,20 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
             break
     order = sorted(range(len(marks)), key=marks.__getitem__)
     marks, offsets = array("q", (marks[at] for at in order)), array("q", (offsets[at] for at in order))
-    faults += _find_duplicate_outputs(path, marks)
+    faults += _find_duplicate_variant_outputs(path, marks)
     if faults:
         raise EvalError(*faults)
     return marks, offsets
 
 
-def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
+def _read_variant_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
     """The id of a line and its output, as far as they are there."""
     value = parse_sample_json(line)
     if isinstance(value, Fault):
         faults.append(value)
         return None, None
     if not isinstance(value, dict):
-        faults.append(Fault(f"expected an object with id and text, got {word_json_type(value)}"))
+        faults.append(Fault(f"expected an object with id and text, got {word_type_of_value(value)}"))
         return None, None
     id = value.pop("id", None)
     if isinstance(id, int) and not isinstance(id, bool):
@@ -193,15 +193,15 @@ def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, Var
     if not isinstance(id, str) or not id:
         faults.append(Fault("an output needs the id of its sample", 'as in {"id": "a", "text": "…"}'))
         return None, None
-    return id, read_output_value(value, (), faults)
+    return id, read_sample_output_value(value, (), faults)
 
 
-def _find_duplicate_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
+def _find_duplicate_variant_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
     """A second pass, only where two hashes are equal."""
     equal = {mark for at, mark in enumerate(marks) if at and mark == marks[at - 1]}
     first: dict[str, int] = {}
     for number, line in read_eval_sample_lines(path) if equal else ():
-        id = _read_output_line(line or b"", [])[0]
+        id = _read_variant_output_line(line or b"", [])[0]
         if id is not None and hash(id) in equal and first.setdefault(id, number) != number:
             what = f"a second output for the sample {id[:60]!r}, first in line {first[id]}"
             yield Fault(what, "keep one of them", where=f"{path}:{number}")

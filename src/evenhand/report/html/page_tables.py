@@ -10,13 +10,13 @@ from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
-from evenhand.wording import format_dollar_amount, format_gate, format_layer, pluralize_count
+from evenhand.wording import format_dollar_amount, pluralize_count, word_gate, word_layer
 
 PageData = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRow:
+class PageScoreRow:
     """A measure or criterion with its mean for each variant, and the difference where two are compared."""
 
     name: str
@@ -27,7 +27,7 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateRow:
+class PageGateRow:
     """A gate with what each variant reached."""
 
     name: str
@@ -43,26 +43,26 @@ class PageColumn:
     cells: Sequence[str]
 
 
-def build_score_rows(head: PageData) -> list[ScoreRow]:
+def build_page_score_rows(head: PageData) -> list[PageScoreRow]:
     """Composite, layers and score; those that no variant has are left out."""
     variants, one = head["variants"], _find_only_page_comparison(head)
     changes = {"composite": one["composite"], **one["layers"]} if one else {}
     measures = {
         "composite": [variant["composite"] for variant in variants],
         **{
-            format_layer(layer): [variant["layers"].get(layer) for variant in variants]
+            word_layer(layer): [variant["layers"].get(layer) for variant in variants]
             for layer in list_report_layers(head)
         },
         "score": [variant["score"] for variant in variants],
     }
     return [
-        ScoreRow(name=name, scale=_name_measure_scale(cells), cells=cells, change=changes.get(name))
+        PageScoreRow(name=name, scale=_name_page_measure_scale(cells), cells=cells, change=changes.get(name))
         for name, cells in measures.items()
         if any(cells)
     ]
 
 
-def _name_measure_scale(cells: Iterable[PageData | None]) -> str:
+def _name_page_measure_scale(cells: Iterable[PageData | None]) -> str:
     return next(format_page_scale(one["scale"]) or "" for one in cells if one)
 
 
@@ -71,33 +71,33 @@ def _find_only_page_comparison(head: PageData) -> PageData | None:
     return compared[0] if len(compared) == 1 and len(head["variants"]) == 2 else None
 
 
-def build_criterion_rows(head: PageData) -> list[ScoreRow]:
+def build_page_criterion_rows(head: PageData) -> list[PageScoreRow]:
     """Every criterion with its question and its means, each with the share of its scale that it reaches."""
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
     changes = (_find_only_page_comparison(head) or {}).get("criteria", {})
     rows = []
     for id in list_report_criteria(head):
         found = [variant["criteria"].get(id) for variant in head["variants"]]
-        cells = [None if one is None or one["mean"] is None else _fill_criterion_cell(one) for one in found]
+        cells = [None if one is None or one["mean"] is None else _fill_page_criterion_cell(one) for one in found]
         scales = dict.fromkeys(format_page_scale(one["scale"]) for one in found if one)
         scale = f"({' or '.join(str(one) for one in scales)})" if scales else ""
-        rows.append(ScoreRow(name=id, asks=asks.get(id, ""), scale=scale, cells=cells, change=changes.get(id)))
+        rows.append(PageScoreRow(name=id, asks=asks.get(id, ""), scale=scale, cells=cells, change=changes.get(id)))
     return rows
 
 
-def _fill_criterion_cell(one: PageData) -> PageData:
+def _fill_page_criterion_cell(one: PageData) -> PageData:
     axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
     return {**one, "filled": axis.at(one["mean"])}
 
 
-def build_gate_rows(head: PageData) -> list[GateRow]:
+def build_page_gate_rows(head: PageData) -> list[PageGateRow]:
     """Every gate of any variant, in order, with what each variant reached."""
     by_variant = head["decision"]["gates"]
     keys = dict.fromkeys((gate["gate"], gate["min"]) for gates in by_variant.values() for gate in gates)
     found = {(name, gate["gate"], gate["min"]): gate for name, gates in by_variant.items() for gate in gates}
     names = [variant["name"] for variant in head["variants"]]
     return [
-        GateRow(name=format_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
+        PageGateRow(name=word_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
         for gate, least in keys
     ]
 
@@ -128,24 +128,24 @@ def build_page_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
             "Judges": lambda one: format_dollar_amount(one["cost"]["judges"]),
             "Tokens in": lambda one: format_page_count((one["tokens"] or {}).get("input")),
             "Tokens out": lambda one: format_page_count((one["tokens"] or {}).get("output")),
-            "Median latency": lambda one: _format_latency(one, "median"),
-            "95th percentile": lambda one: _format_latency(one, "p95"),
+            "Median latency": lambda one: _format_page_latency(one, "median"),
+            "95th percentile": lambda one: _format_page_latency(one, "p95"),
         },
     )
 
 
-def _format_latency(one: PageData, which: str) -> str | None:
+def _format_page_latency(one: PageData, which: str) -> str | None:
     return format_page_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
 
 
-def build_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
+def build_page_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
     """Each grade that was given, as its rubric describes it, with how many outputs of each variant have it."""
     known = {one["grade"]: one for rubric in head["eval"]["rubrics"] for one in rubric.get("grades", ())}
     counts = {grade: [(one.get("grades") or {}).get(grade, 0) for one in head["variants"]] for grade in known}
     return [(known[grade], several) for grade, several in counts.items() if any(several)]
 
 
-def build_statement_rows(head: PageData) -> list[dict[str, Any]]:
+def build_page_statement_rows(head: PageData) -> list[dict[str, Any]]:
     """Each red flag and bonus that was found, with what it asks."""
     known = [one for rubric in head["eval"]["rubrics"] for one in rubric.get("statements", ())]
     asked = {(one["kind"], one["id"]): one["asks"] for one in known}
@@ -166,7 +166,7 @@ def _keep_telling_page_columns(
     return [column for column in made if not set(column.cells) <= NOTHING_TOLD]
 
 
-def describe_unknown_agreement(agreement: Sequence[PageData]) -> str:
+def describe_unknown_agreement_on_page(agreement: Sequence[PageData]) -> str:
     """Why no two judges could be compared, in a line; empty where some could, or where there is one judge."""
     if not agreement or any(one["pearson"] is not None for one in agreement):
         return ""
@@ -174,14 +174,14 @@ def describe_unknown_agreement(agreement: Sequence[PageData]) -> str:
     return f"How far the judges agree is not known: {'; '.join(reasons) or 'nothing to compare'}."
 
 
-def describe_judge_calls(judges: Sequence[PageData]) -> str:
+def describe_judge_calls_on_page(judges: Sequence[PageData]) -> str:
     """The judges and how often they were asked, in a line."""
     kinds = ["; rules and word statistics, no model" if one["heuristic"] else "" for one in judges]
     calls = [pluralize_count(one["calls"], "call") for one in judges]
     return ", ".join(f"{one['name']} ({times}{kind})" for one, times, kind in zip(judges, calls, kinds, strict=True))
 
 
-def are_sensitivity_charts_needless(found: PageData | None) -> bool:
+def are_page_sensitivity_charts_needless(found: PageData | None) -> bool:
     """Whether the same variant is first under all weights that were tried, so that charts of it show nothing."""
     rankings = [one for one in (found, (found or {}).get("layers")) if one]
     return bool(rankings) and all(
@@ -191,7 +191,7 @@ def are_sensitivity_charts_needless(found: PageData | None) -> bool:
     )
 
 
-def describe_history(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
+def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
     """What earlier runs say of each variant; said once where it is the same of all."""
     said = {one["says"] for one in consistency}
     if len(consistency) > 1 and len(said) == 1:
