@@ -29,12 +29,15 @@ SETS = {  # What was fitted on, and what was held out; "everyday" and "hard" are
     "everyday": ("everyday_fit", "everyday_held_out"),
     "hard": ("hard_fit", "hard_held_out"),
 }
+WEIGHTS = {"hard_fit": 0.3}  # Hard pairs teach caution; at full weight, it would abstain on most of what people write.
+OUTPUT_WEIGHT = 1.5  # Short criteria about whole outputs are what people write most.
 FOLDS = 10
 SHRINKAGE = 1.0
 RIGHT, ANSWERED = 0.85, 0.60  # What is promised: right where it answers, and answered at all.
 WORDS = 150  # Of the output whose criteria are timed.
 TAKES = 5
 Matrix = NDArray[np.float64]
+Bands = tuple[float, float]  # For long and for short claims.
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Pair:
     output: str
     answer: str
     reference: str
+    weight: float = 1.0  # In fitting.
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,10 @@ def table() -> str:
 def read_pairs(name: str) -> list[Pair]:
     """The labelled pairs of one file."""
     rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()]
-    return [Pair(row["kind"], row["asks"], row["output"], row["answer"], row.get("reference") or "") for row in rows]
+    weight = WEIGHTS.get(name, 1.0)
+    return [
+        Pair(row["kind"], row["asks"], row["output"], row["answer"], row.get("reference") or "", weight) for row in rows
+    ]
 
 
 def read_outputs(*, held_out: bool) -> list[Pair]:
@@ -100,7 +107,7 @@ def read_outputs(*, held_out: bool) -> list[Pair]:
         entry for entry in yaml.safe_load(OUTPUTS.read_text("utf-8")) if entry.get("held_out", False) == held_out
     ]
     return [
-        Pair(entry["kind"], asks, entry["output"], answer, "")
+        Pair(entry["kind"], asks, entry["output"], answer, "", OUTPUT_WEIGHT)
         for entry in entries
         for answer in ("yes", "no", "cannot")
         for asks in entry.get(answer, ())
@@ -129,34 +136,35 @@ class Bench:
             for place in (range(len(self.pairs)) if places is None else places)
         ]
 
-    def fit(self, band: float, places: Sequence[int] | None = None) -> FeatureWeights:
+    def fit(self, bands: Bands, places: Sequence[int] | None = None) -> FeatureWeights:
         """FeatureWeights by logistic regression, kept small by a penalty."""
         seen = [one for place in (range(len(self.pairs)) if places is None else places) if (one := self._seen[place])]
-        names = sorted({name for features, _ in seen for name in features})
-        rows = np.array([[features.get(name, 0.0) for name in names] for features, _ in seen])
-        values = _solve(rows, np.array([met for _, met in seen]))
+        names = sorted({name for features, _, _ in seen for name in features})
+        rows = np.array([[features.get(name, 0.0) for name in names] for features, _, _ in seen])
+        values = _solve(rows, np.array([met for _, met, _ in seen]), np.array([weight for _, _, weight in seen]))
         found = {name: round(float(value), 4) for name, value in zip(names, values, strict=True)}
-        return FeatureWeights(features=found, band=band)
+        return FeatureWeights(features=found, band=bands[0], short_band=bands[1])
 
-    def crossed(self, band: float, seed: int = 0) -> list[bool | None]:
+    def crossed(self, bands: Bands, seed: int = 0) -> list[bool | None]:
         """What the judge says of each pair with weights fitted on other folds; a fold holds whole groups of pairs."""
         fold = _folds(self.pairs, seed)
         given: list[bool | None] = [None] * len(self.pairs)
         for number in range(FOLDS):
             own = [place for place, of in enumerate(fold) if of == number]
-            fitted = self.fit(band, [place for place, of in enumerate(fold) if of != number])
+            fitted = self.fit(bands, [place for place, of in enumerate(fold) if of != number])
             for place, holds in zip(own, self.answers(fitted, own), strict=True):
                 given[place] = holds
         return given
 
-    def _features(self, place: int) -> tuple[dict[str, float], float] | None:
-        """What is weighed for a pair, and whether it is met; None where no words are weighed."""
+    def _features(self, place: int) -> tuple[dict[str, float], float, float] | None:
+        """What is weighed for a pair, whether it is met, and what the pair weighs; None where no words are weighed."""
         pair = self.pairs[place]
         if pair.answer == "cannot" or pair.kind == "format" or "reference" in pair.asks:
             return None
         claim = extract_claim(pair.asks)
         seen = measure_claim_features(claim, self._texts[place])
-        return None if seen is None else (seen.features, float((pair.answer == "yes") != claim.is_inverted))
+        met = float((pair.answer == "yes") != claim.is_inverted)
+        return None if seen is None else (seen.features, met, pair.weight)
 
 
 def shares(pairs: Sequence[Pair], given: Sequence[bool | None]) -> dict[str, Share]:
@@ -173,13 +181,13 @@ def shares(pairs: Sequence[Pair], given: Sequence[bool | None]) -> dict[str, Sha
     }
 
 
-def _solve(rows: Matrix, met: Matrix) -> Matrix:
-    """Newton's method on the penalised likelihood."""
+def _solve(rows: Matrix, met: Matrix, each: Matrix) -> Matrix:
+    """Newton's method on the penalised likelihood, in which each row has its weight."""
     weights = np.zeros(rows.shape[1])
     for _ in range(50):
         likely = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (likely - met) + SHRINKAGE * weights
-        curve = (rows * (likely * (1 - likely))[:, None]).T @ rows + SHRINKAGE * np.eye(len(weights))
+        slope = rows.T @ (each * (likely - met)) + SHRINKAGE * weights
+        curve = (rows * (each * likely * (1 - likely))[:, None]).T @ rows + SHRINKAGE * np.eye(len(weights))
         step = np.linalg.solve(curve, slope)
         weights = weights - step
         if np.abs(step).max() < 1e-9:
@@ -263,8 +271,8 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
 @lru_cache(maxsize=1)
 def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
-    pairs = read_fitted_pairs()
-    return pairs, Bench(pairs).crossed(load_embedded_judge_weights().band)
+    pairs, fitted = read_fitted_pairs(), load_embedded_judge_weights()
+    return pairs, Bench(pairs).crossed((fitted.band, fitted.short_band))
 
 
 @lru_cache(maxsize=4)

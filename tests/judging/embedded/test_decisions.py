@@ -158,8 +158,8 @@ def test_the_band_is_how_sure_it_must_be() -> None:
     asks, text = "Does it say that tickets cost 15 euros?", JudgedText(REPLY)
     features = {"bias": -0.2}
 
-    wide = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.1))
-    none = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.0))
+    wide = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.1, short_band=0.1))
+    none = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.0, short_band=0.0))
 
     assert (wide.holds, wide.reason) == (None, "too close to call")
     assert none.holds is False

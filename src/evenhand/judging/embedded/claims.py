@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
 from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
-from evenhand.judging.embedded.words import TextWord, find_embedded_words, is_embedded_content_word
+from evenhand.judging.embedded.words import TextWord, find_embedded_words, is_embedded_content_word, stem_embedded_word
 
 DENIED_BEFORE, DENIED_AFTER = 3, 5  # Words that a denial reaches: "parcels are not sent", "no parcel is sent".
 
@@ -28,6 +28,8 @@ class CriterionClaim:
     denied: frozenset[str]  # Stems of what is to be found denied.
     denied_first: frozenset[str]  # Of those, the first after each denial: "not sent by post" denies the sending.
     alternatives: tuple[tuple[TextWord, ...], ...]  # The words of each of the things of which one is enough.
+    specific: tuple[str, ...]  # Stems of the words that are not general, in order; of all, where all are.
+    way: str  # What is to be done with all that: stated, mentioned, advised and so on.
     is_inverted: bool  # It is met where the rest is not found.
     is_statement: bool  # It asks for something to be said: then its absence can be seen in the words.
     is_request: bool  # It wants something to be asked for or advised: that it is lacking is then no denial.
@@ -40,14 +42,19 @@ def extract_claim(asks: str) -> CriterionClaim:
     inversions = load_judge_patterns("claims", "inversions").values()
     inversion = next((found for pattern in inversions if (found := pattern.search(asks))), None)
     frame = load_judge_pattern("claims", "frame").match(asks)
-    rest = _blank_claim_lead(asks, inversion or frame, least=0 if inversion else 2)
+    rest = _blank_claim_lead(asks, inversion or frame, least=0 if inversion else 1)
     values, words = find_values_of_claim(rest), find_embedded_words(rest)
     kinds = load_judge_patterns("claims", "wanted").items()
-    wanted = {name: found.end() for name, kind in kinds if (found := kind.search(rest))}
+    is_asking = bool(load_judge_pattern("claims", "asking").search(asks, 0, 60))
+    # What is to be asked for need not be given.
+    wanted = {} if is_asking else {name: found.end() for name, kind in kinds if (found := kind.search(rest))}
     content = _select_claim_words(rest, values, words, framed=rest != asks)
     parts = _split_claim_parts(rest, content)
     if not parts and " that " not in asks:  # After "that" each word belongs to what is said.
         content = _drop_umbrella_words_from_claim(content, wanted.values())
+    specific = _list_specific_stems(content)
+    if load_judge_pattern("claims", "unnamed").match(asks):
+        wanted["name"] = 0
     return CriterionClaim(
         words=tuple(content.values()),
         values=tuple(values),
@@ -58,10 +65,12 @@ def extract_claim(asks: str) -> CriterionClaim:
         denied=find_denied_claim_stems(rest, words),
         denied_first=frozenset(_find_first_denied_claim(rest, content)),
         alternatives=_split_claim_alternatives(rest),
+        specific=specific or tuple(content),
+        way=_read_claim_way(asks, is_general=not specific),
         is_inverted=inversion is not None,
         is_statement=bool(inversion or frame or load_judge_pattern("claims", "act").match(asks)),
         is_request=bool(load_judge_pattern("claims", "request").match(asks)),
-        is_asking=bool(load_judge_pattern("claims", "asking").search(asks, 0, 60)),
+        is_asking=is_asking,
         is_open=bool(load_judge_pattern("claims", "open_question").match(rest)),
     )
 
@@ -95,6 +104,20 @@ def _drop_umbrella_words_from_claim(content: dict[str, TextWord], wanted: Collec
         stem: word for stem, word in content.items() if word.raw.lower() not in umbrellas and word.end not in wanted
     }
     return kept or content
+
+
+def _list_specific_stems(content: dict[str, TextWord]) -> tuple[str, ...]:
+    """Stems of the words that are not general."""
+    names = ("umbrella_nouns", "kind_nouns", "general_words")
+    general = {stem_embedded_word(word) for name in names for word in load_claim_words("claims", name)}
+    return tuple(stem for stem in content if stem not in general)
+
+
+def _read_claim_way(asks: str, *, is_general: bool) -> str:
+    """The first way that fits; what has only general words is "general", as that they are missing shows nothing."""
+    ways = load_judge_patterns("claims", "ways").items()
+    way = next((name for name, pattern in ways if pattern.match(asks)), "plain")
+    return "general" if is_general and way != "open" else way
 
 
 def _find_first_denied_claim(text: str, content: dict[str, TextWord]) -> Iterator[str]:

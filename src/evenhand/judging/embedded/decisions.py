@@ -7,15 +7,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
-from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
+from evenhand.judging.embedded.features import (
+    ClaimFeatures,
+    gives_kind_of_claim,
+    is_claimed_request,
+    measure_claim_features,
+)
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
-from evenhand.judging.embedded.named_things import find_example_of_claim, find_thing_of_claim, split_claim_examples
+from evenhand.judging.embedded.named_things import (
+    find_example_of_claim,
+    find_thing_of_claim,
+    is_spelled_otherwise,
+    split_claim_examples,
+)
 from evenhand.judging.embedded.texts import JudgedText, detect_language_unfit_for_judge
 from evenhand.judging.embedded.words import (
     find_embedded_words,
@@ -24,15 +34,20 @@ from evenhand.judging.embedded.words import (
     lower_claim_letters,
 )
 
+SHORT_CLAIM = 3  # Specific words of a claim that is said in one clause, where it is said.
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureWeights:
-    """What fitting found: a weight for each feature, and how far from even a chance must be to count."""
+    """What fitting found: a weight for each feature, and how far from even a chance must be to count.
+
+    Short claims have a band of their own: each of their words may be said in another.
+    """
 
     features: Mapping[str, float]
     band: float
+    short_band: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +64,7 @@ class EmbeddedDecision:
 def load_embedded_judge_weights() -> FeatureWeights:
     """The shipped weights."""
     fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))
-    return FeatureWeights(features=fitted["weights"], band=fitted["band"])
+    return FeatureWeights(features=fitted["weights"], band=fitted["band"], short_band=fitted["short_band"])
 
 
 def judge_criterion_claim(
@@ -69,7 +84,8 @@ def judge_criterion_claim(
     named = find_thing_of_claim(asks, claim, text)
     if examples and not (named and named.quote):
         named = None if claim.parts else find_example_of_claim(examples, text)
-    if named is not None:
+    unseeable = named and not named.quote and explain_unjudgeable_claim(asks, claim)
+    if named is not None and not unseeable:
         reason = f"the passage says it: {named.called}" if named.quote else f"“{named.called}” does not occur in it"
         return EmbeddedDecision(holds=bool(named.quote) != claim.is_inverted, reason=reason, quote=named.quote)
     if load_judge_pattern("forms", "speaks_of_form").search(asks):
@@ -77,7 +93,8 @@ def judge_criterion_claim(
     if "reference" in asks.lower():
         return _answer_embedded_by_reference(asks, text, reference, weights)
     decision = _decide_by_claim(asks, claim, text, weights)
-    if examples and decision.holds == claim.is_inverted and not decision.against:
+    is_unnamed = load_judge_pattern("claims", "unnamed").match(asks) is not None
+    if examples and (is_unnamed or decision.holds == claim.is_inverted) and not decision.against:
         return _abstain_as_embedded_judge(
             "it gives an example, and rules cannot tell whether something like it is there"
         )
@@ -101,12 +118,24 @@ def _decide_by_claim(
     absent = [quote for quote in claim.quoted if not text.contains_claimed_phrase(quote)] if claim.is_statement else []
     if absent:
         return _answer_embedded_by_absence(claim, text, f"“{absent[0]}” does not occur in it")
-    return _answer_embedded_by_words(claim, text, weights, is_statement=claim.is_statement)
+    measured = _find_absent_measure(asks, claim, text)
+    if measured:
+        return _answer_embedded_by_absence(claim, text, f"it gives no {measured}")
+    return _answer_embedded_by_words(asks, claim, text, weights, is_statement=claim.is_statement)
+
+
+def _find_absent_measure(asks: str, claim: CriterionClaim, text: JudgedText) -> str:
+    """The kind of value (money, a weight) that is asked for and that no sentence gives; empty where none is."""
+    asked = load_judge_pattern("decisions", "measure_asked").match(asks)
+    kinds = claim.wanted & {"money", "mass", "volume", "temperature"} if asked and not claim.values else ()
+    return next((kind for kind in sorted(kinds) if not gives_kind_of_claim(kind, text)), "")
 
 
 def judge_statement_claim(statement: str, text: JudgedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
     """Whether a text says what a statement says."""
-    return _answer_embedded_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
+    statement = statement[:LONGEST_CRITERION]
+    claim = replace(extract_claim(statement), way="statement")  # Whatever it is about, it is to be said.
+    return _answer_embedded_by_words(statement, claim, text, weights, is_statement=True)
 
 
 def find_correctness_claim(asks: str, claim: CriterionClaim) -> str:
@@ -118,6 +147,7 @@ def find_correctness_claim(asks: str, claim: CriterionClaim) -> str:
 
 def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     """Why rules cannot answer a criterion, as they see no tone, truth or quality; empty where they may try."""
+    asks = load_judge_pattern("decisions", "quality_as_noun").sub("somebody", asks)
     words, qualities = find_embedded_words(asks), load_claim_words("decisions", "qualities")
     lowered = [lower_claim_letters(word.raw) for word in words]
     is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
@@ -125,6 +155,8 @@ def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     about_quality = load_judge_pattern("decisions", "about_quality").search(asks)
     if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
         return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
+    if load_judge_pattern("decisions", "manner").search(asks):
+        return "it asks how something is said"
     if any(pattern.search(asks) for pattern in load_judge_patterns("decisions", "beyond_output").values()):
         return "it depends on more than the words of the output"
     if load_judge_pattern("decisions", "all_of_something").search(asks):
@@ -172,7 +204,7 @@ def _answer_embedded_by_reference(
 
 
 def _answer_embedded_by_words(
-    claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None, *, is_statement: bool
+    asks: str, claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None, *, is_statement: bool
 ) -> EmbeddedDecision:
     if not claim.words and not claim.values and not claim.quoted:
         return _abstain_as_embedded_judge("it names nothing that could be looked for")
@@ -182,17 +214,19 @@ def _answer_embedded_by_words(
     weights = weights or load_embedded_judge_weights()
     log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
     chance = 1 / (1 + math.exp(-log_odds))  # How likely it is, as fitted, that the claim is met.
-    if abs(chance - 0.5) < weights.band:
+    band = weights.short_band if len(claim.specific) <= SHORT_CLAIM else weights.band
+    if seen.features["requested"] and seen.features["every_word"] and not seen.missing:
+        chance = max(chance, 0.5 + band)  # Asked for in the same words.
+    if abs(chance - 0.5) < band:
         return _abstain_as_embedded_judge("too close to call", seen.quote)
     if chance > 0.5 and claim.words and not seen.features["near"]:
         return _abstain_as_embedded_judge("only the value is there, and none of the words around it", seen.quote)
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
     if not is_statement and (seen.missing if found else not contradicted):
         return _abstain_as_embedded_judge("no passage speaks of it in these words, which shows nothing either way")
-    if not found and claim.alternatives and not seen.conflicts:
-        return _abstain_as_embedded_judge("it names several things, of which one may be meant here", seen.quote)
-    if not found and any(value.bound and not value.kind for value in claim.values):
-        return _abstain_as_embedded_judge("it asks for a number of things, which rules cannot count", seen.quote)
+    doubt = _explain_claim_doubt(asks, claim, text, seen) if found else _explain_absence_doubt(asks, claim, text, seen)
+    if doubt:
+        return _abstain_as_embedded_judge(doubt, seen.quote)
     percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f}%"
     shown = found or contradicted or seen.features["opposite"]  # What is absent cannot be quoted.
     decision = EmbeddedDecision(
@@ -202,6 +236,42 @@ def _answer_embedded_by_words(
         against=not found and contradicted,
     )
     return decision if found else _limit_claim_decision(decision, text)
+
+
+def _explain_claim_doubt(asks: str, claim: CriterionClaim, text: JudgedText, seen: ClaimFeatures) -> str:
+    """Why a passage with the words of a claim may still not say it; empty where nothing speaks against that."""
+    if seen.features["split"] and load_judge_pattern("claims", "comparison").search(asks):
+        return "it compares, and the passage has its words in several places"
+    if seen.features["split"] and claim.way == "statement" and len(claim.specific) <= SHORT_CLAIM:
+        return "the passage has all of the words, but in several clauses"
+    if load_judge_pattern("claims", "stance").match(asks):
+        return "rules cannot tell whether the passage is for or against it"
+    if not claim.names <= text.stems:
+        return "the passage speaks of it, but not of who or what is named"
+    if claim.wanted == {"name"} and seen.features["asked_absent"]:
+        return "the passage speaks of it, but gives no name"
+    if claim.is_asking and not is_claimed_request(seen.quote):
+        return "the passage speaks of it, but asks for nothing"
+    if seen.features["forbidden"]:
+        return "the passage forbids something, and rules cannot tell what"
+    return ""
+
+
+def _explain_absence_doubt(asks: str, claim: CriterionClaim, text: JudgedText, seen: ClaimFeatures) -> str:
+    """Why what is not found, or denied, may still be there; empty where nothing speaks for that."""
+    if seen.missing and is_spelled_otherwise(" ".join(seen.missing), text):
+        return "its letters stand in the output in other pieces"
+    if claim.alternatives and not seen.conflicts:
+        return "it names several things, of which one may be meant here"
+    if claim.way == "general" and seen.missing and not seen.conflicts:
+        return "it asks for something by a general word, and rules cannot tell what stands for it"
+    if any(value.bound and not value.kind for value in claim.values):
+        return "it asks for a number of things, which rules cannot count"
+    if seen.is_denied and not seen.missing and load_judge_pattern("claims", "mention").match(asks):
+        return "it is mentioned where it is denied"
+    if seen.is_denied and load_judge_pattern("claims", "lacking").search(asks):
+        return "it asks for something to be lacking, and the passage denies something"
+    return ""
 
 
 def _describe_claim_evidence(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:

@@ -11,6 +11,7 @@ from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
 from evenhand.judging.embedded.values import EmbeddedTextValue
 from evenhand.judging.embedded.words import load_embedded_opposites, load_embedded_synonyms, stem_embedded_word
 
+GENERAL = 0.4  # What a general word weighs beside a specific one.
 MATCHED = 0.75  # From this strength on, a word counts as found.
 # Each of these speaks against a claim of which every word is there.
 _AGAINST = ("against", "opposite", "values_absent", "values_differ", "quote_absent", "question", "asked_absent")
@@ -46,17 +47,23 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         "bias": 1.0,
         **_measure_claim_coverage(match),
         **_measure_claim_opposition(match),
+        **_measure_specific_words(match),
         **(_measure_values_of_claim(match, conflicts) if claim.values else {}),
         "name_absent": float(not claim.names <= text.stems),
         "names_near": float(bool(claim.names) and claim.names <= stems),
         "quote_absent": float(not all(text.contains_claimed_phrase(quote) for quote in claim.quoted)),
         "asked_given": float(bool(given) and all(given)),
         "asked_absent": float(not all(given)),
+        "requested": float(claim.is_asking and is_claimed_request(sentence.text)),
+        "forbidden": float(claim.way == "advice" and not claim.denied and _forbids(sentence.text)),
+        "both_forbid": float(bool(claim.denied) and _forbids(sentence.text)),
         "question": float(_is_claim_doubted(sentence.text) and not claim.is_asking),
     }
+    features[f"{claim.way}_given"] = features["asked_given"] * (1 - features[f"{claim.way}_away"])
     missing = tuple(word.raw for word in claim.words if measure_claim_stem(word.stem, stems) < MATCHED)
     is_apart = match.asked and not match.joins_names  # The names stand here, and all else elsewhere.
-    features["every_word"] = float(not missing and not is_apart and not any(features.get(name) for name in _AGAINST))
+    has_all = features[f"{claim.way}_all"]
+    features["every_word"] = float(bool(has_all) and not is_apart and not any(features.get(name) for name in _AGAINST))
     absent = tuple(value.raw for value in claim.values if not is_value_of_claim_among(value, text.values))
     # The other value may stand in the sentence before or after.
     shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
@@ -68,13 +75,23 @@ def _is_claim_doubted(sentence: str) -> bool:
     return sentence.endswith(("?", "？")) or bool(load_judge_pattern("claims", "hearsay").search(sentence))
 
 
+def is_claimed_request(sentence: str) -> bool:
+    """Whether a sentence asks for something."""
+    return load_judge_pattern("claims", "request_made").search(sentence) is not None
+
+
+def _forbids(sentence: str) -> bool:
+    return load_judge_pattern("claims", "prohibition").search(sentence) is not None
+
+
 class _ClaimMatch:
     """A claim, a text, and the sentence of it that shows most of the claim, with those before and after."""
 
     def __init__(self, claim: CriterionClaim, text: JudgedText) -> None:
         self.claim, self.text = claim, text
         self._weights = {
-            word.stem: text.weigh_claim_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0)
+            word.stem: text.weigh_claim_stem(word.stem)
+            * (1.4 if word.stem in claim.names else 1.0 if word.stem in claim.specific else GENERAL)
             for word in claim.words
         }
         self.asked = frozenset(self._weights) - claim.names
@@ -100,6 +117,12 @@ class _ClaimMatch:
         covered = sum(weight * measure_claim_stem(stem, stems) for stem, weight in asked.items())
         return covered / whole if whole else 0.0
 
+    def has_claimed_clause(self) -> bool:
+        """Whether one clause of the sentence has every specific word of the claim."""
+        spans = [one.span() for one in load_judge_pattern("claims", "clause").finditer(self.sentence.text)]
+        clauses = [frozenset(word.stem for word in self.sentence.words if a <= word.start < b) for a, b in spans]
+        return any(all(measure_claim_stem(stem, one) >= MATCHED for stem in self.claim.specific) for one in clauses)
+
 
 def measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
     """How surely a stem is among others: itself, a longer or shorter form of it, or one of its synonyms."""
@@ -123,10 +146,32 @@ def _measure_claim_coverage(match: _ClaimMatch) -> dict[str, float]:
         "here": match.here,
         "near": match.nearby,
         "anywhere": match.cover(text.stems),
-        "weakest": min((measure_claim_stem(word.stem, match.stems) for word in claim.words), default=0.0),
+        "weakest": min((measure_claim_stem(stem, match.stems) for stem in claim.specific), default=0.0),
         "weakest_part": min(parts, default=match.here),
         "parts": float(bool(parts)),
         "few": float(len(claim.words) <= 2),
+    }
+
+
+def _measure_specific_words(match: _ClaimMatch) -> dict[str, float]:
+    """How many of the words that are not general are missing, by what the claim wants done with them."""
+    claim, way = match.claim, match.claim.way
+    here, near, anywhere = (
+        [measure_claim_stem(stem, stems) < MATCHED for stem in claim.specific]
+        for stems in (match.sentence.stems, match.stems, match.text.stems)
+    )
+    whole = max(1, len(claim.specific))
+    return {
+        way: 1.0,
+        f"{way}_absent": sum(anywhere) / whole,
+        f"{way}_away": sum(near) / whole,
+        f"{way}_apart": sum(here) / whole,
+        f"{way}_all": float(not any(near)),
+        f"{way}_half": float(2 * sum(near) <= whole),
+        f"{way}_none": float(all(anywhere)),
+        f"{way}_first": float(any(anywhere[:1])),
+        "specific": float(len(claim.specific) > 1),
+        "split": float(not any(here) and not match.has_claimed_clause()),
     }
 
 
@@ -178,17 +223,21 @@ def _measure_values_of_claim(match: _ClaimMatch, conflicts: list[tuple[str, str]
 def _gives_value_of_claim(kind: str, sentence: JudgedSentence, values: list[EmbeddedTextValue]) -> bool:
     """Whether a sentence, with the values near it, gives what is asked for without being said."""
     if kind == "name":
-        return any(word.raw[0].isupper() for word in sentence.words[1:])
+        in_value = [(value.start, value.end) for value in sentence.values]
+        named = (word for word in sentence.words[1:] if word.raw[0].isupper() and word.raw != "I")
+        return any(not any(start <= word.start < end for start, end in in_value) for word in named)
     if kind == "reason":
         return bool(load_judge_pattern("decisions", "reason_given").search(sentence.text))
     if kind == "money":
         return any(value.kind in _MONEY for value in values)
+    if kind in ("mass", "volume", "temperature"):
+        return any(value.kind == kind for value in values)
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
 
 
 def gives_kind_of_claim(kind: str, text: JudgedText) -> bool:
     """Whether any sentence of a text gives what is asked for without being said."""
-    return any(_gives_value_of_claim(kind, sentence, text.values) for sentence in text.prepared)
+    return any(_gives_value_of_claim(kind, sentence, list(sentence.values)) for sentence in text.prepared)
 
 
 def _find_claim_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str, str]]:

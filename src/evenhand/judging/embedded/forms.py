@@ -205,8 +205,8 @@ def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     has_it = bool(quote)
     around = asks[: asked.start()] + " " + asks[asked.end() :]
     more = name != "placeholder" and _claims_more_than_form(around, load_claim_words("forms", "around_features"))
-    # What is there may still be the wrong one; what is not there cannot be the right one.
-    if more and (has_it or denied or "plain_to_see" not in feature):
+    # What is there may still be the wrong one, unless a text has seldom two; what is not there cannot be the right one.
+    if more and (denied or "plain_to_see" not in feature or (has_it and "is_single" not in feature)):
         return None
     shown = called if has_it else f"no {called.removeprefix('an ').removeprefix('a ')}"
     return FormAnswer(has_it != denied, f"it has {shown}", quote)

@@ -138,16 +138,19 @@ def _find_absent_thing_of_claim(asks: str, claim: CriterionClaim, text: JudgedTe
     words = [word for word in find_embedded_words(named["name"]) if is_embedded_content_word(word.raw)] if named else []
     if detect_language_unfit_for_judge(text.text):
         return None  # There it has another name.
+    if not name:
+        umbrellas = load_claim_words("claims", "umbrella_nouns") | load_claim_words("claims", "kind_nouns")
+        words = [
+            word for word in words if word.raw.lower() not in umbrellas | load_claim_words("claims", "general_words")
+        ]
     if not named or not words or any(measure_claim_stem(word.stem, text.stems) for word in words):
         return None
-    umbrellas = load_claim_words("claims", "umbrella_nouns") | load_claim_words("claims", "kind_nouns")
-    is_given = any(gives_kind_of_claim(kind, text) for kind in claim.wanted)
-    if not name and (is_given or all(word.raw.lower() in umbrellas for word in words)):
+    if not name and any(gives_kind_of_claim(kind, text) for kind in claim.wanted):
         return None
-    return None if _spells_claim_otherwise(named["name"], text) else NamedThing(called=named["name"].strip())
+    return None if is_spelled_otherwise(named["name"], text) else NamedThing(called=named["name"].strip())
 
 
-def _spells_claim_otherwise(term: str, text: JudgedText) -> bool:
+def is_spelled_otherwise(term: str, text: JudgedText) -> bool:
     """Whether the letters of a term stand in a text in other pieces ("sun light", "fine-tuning"), or as initials."""
     bare = "".join(word.stem for word in find_embedded_words(term))
     initials = "".join(word.raw[0] for word in find_embedded_words(term)).upper()

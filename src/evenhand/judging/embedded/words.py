@@ -52,6 +52,8 @@ def stem_embedded_word(word: str) -> str:
             low = low[: -len(ending)] + replacement
             if not replacement and len(low) > 3 and low[-1] == low[-2] and low[-1] not in "aeiouls":
                 low = low[:-1]  # "Stopped" without "ed" is "stop".
+            if ending in ("ing", "ed") and low.endswith("er") and len(low) > 5:
+                low = low[:-2]  # "Simmering" as "simmer", which loses its own ending.
             break
     low = low[:-1] if len(low) > 3 and low.endswith("e") else low
     return low[:-1] + "i" if len(low) > 3 and low.endswith("y") else low
