@@ -141,6 +141,28 @@ def test_a_file_of_samples_reaches_no_file_outside_the_folder_of_the_eval(tmp_pa
         assert names(checked(folder, f"samples: [{{id: a, output: o, rubric: '{name}'}}]\n"))["a"] in ("theirs", "link")
 
 
+@pytest.mark.parametrize("path", ["{outside}/theirs.yaml", "../../theirs.yaml", "../link.yaml", "between.yaml"])
+@pytest.mark.parametrize("field", ["extends", "method"])
+def test_a_rubric_that_a_file_of_samples_names_reaches_no_file_outside_either(
+    tmp_path: Path, path: str, field: str
+) -> None:
+    """The rubric stands below the eval; what it extends, and what that extends, must too. Nothing of it is shown."""
+    folder = tmp_path / "eval"
+    (folder / "sub").mkdir(parents=True)
+    (tmp_path / "theirs.yaml").write_text("my-secret-password\n")
+    (folder / "link.yaml").symlink_to(tmp_path / "theirs.yaml")
+    (folder / "sub" / "between.yaml").write_text("extends: ../../theirs.yaml\n")
+    name = path.format(outside=tmp_path)
+    (folder / "sub" / "mine.yaml").write_text(f"{field}: {name}\ncriteria: [It is polite]\n")
+    (folder / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", "rubric": "sub/mine.yaml"}))
+
+    with pytest.raises(EvalError) as refused:
+        checked(folder, "samples: s.jsonl\n")
+
+    assert "is outside the folder of the eval" in str(refused.value)
+    assert "my-secret-password" not in str(refused.value)
+
+
 def test_a_file_of_samples_names_what_ships_and_what_is_below_the_eval(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

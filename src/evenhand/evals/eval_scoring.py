@@ -15,6 +15,7 @@ from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
+from evenhand.files.rubric_extension import EXTENDS
 from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
@@ -103,13 +104,28 @@ class SampleRubrics:
         if not isinstance(given, Mapping):
             if given not in list_rubric_file_names():
                 refuse_path_outside_folder(str(given), self.folder, RubricError)
+                self._refuse_rubric_files_outside(self.folder / str(given), ())
             return
         if not self.trusted:
             what = "a file of samples brings criteria of its own, which judges would be asked as yours"
             raise RubricError(Fault(what, "if you trust the file, write sample_rubrics: true into the eval"))
-        method = given.get("method")
-        if isinstance(method, str) and method.endswith(METHOD_FILE_ENDINGS):
-            refuse_path_outside_folder(method, self.folder, RubricError)
+        self._refuse_named_files_outside(build_tree(given), self.folder, ())
+
+    def _refuse_rubric_files_outside(self, file: Path, seen: tuple[Path, ...]) -> None:
+        if file.is_file() and file.resolve() not in seen:
+            tree = parse_tree(file, read_text_file(file, LARGEST_RUBRIC_FILE, RubricError))
+            self._refuse_named_files_outside(tree, file.parent, (*seen, file.resolve()))
+
+    def _refuse_named_files_outside(self, tree: TreeNode, folder: Path, seen: tuple[Path, ...]) -> None:
+        """What a rubric names in turn, the one that it extends and its method, stands below the eval too."""
+        for key in (EXTENDS, "method"):
+            named = tree.get(key) if isinstance(tree, MappingNode) else None
+            if not isinstance(named, ScalarNode):
+                continue
+            is_file = named.text.endswith(METHOD_FILE_ENDINGS) or key == EXTENDS
+            if is_file and named.text not in list_rubric_file_names():
+                refuse_path_outside_folder(named.text, self.folder, RubricError, beside=folder)
+                self._refuse_rubric_files_outside(folder / named.text, seen)
 
     def _name_sample_rubric(self, rubric: Rubric) -> str:
         """The key of a rubric, new or known: its name, or that of the first sample that has it."""

@@ -65,10 +65,13 @@ def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     return decode_text_file(content, str(path), error)
 
 
-def refuse_path_outside_folder(name: str, folder: Path, error: type[InputError]) -> None:
-    """Refuse what data may not name: an absolute path, or one that leads out of the folder of its eval."""
+def refuse_path_outside_folder(name: str, folder: Path, error: type[InputError], *, beside: Path | None = None) -> None:
+    """Refuse what data may not name: an absolute path, or one that leads out of the folder of its eval.
+
+    The name is relative to that folder, or to another one below it.
+    """
     inside = "\0" not in name and not Path(name).is_absolute()
-    if not inside or not (folder / name).resolve().is_relative_to(folder.resolve()):
+    if not inside or not ((beside or folder) / name).resolve().is_relative_to(folder.resolve()):
         hint = "a file of samples names files below that folder; the eval file itself may name any"
         raise error(Fault(f"{name[:200]!r} is outside the folder of the eval", hint))
 
