@@ -28,6 +28,7 @@ from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
 from evenhand.runs.setup import build_run_setup
 from evenhand.store.rows import Row
+from evenhand.store.run_holds import RunHold
 from evenhand.workflows.judge import JudgesLike
 
 __all__ = ["SINGLE_VARIANT", "OutputRows", "judge_and_score_user_output", "load_rubric", "resolve_user_assertions"]
@@ -105,7 +106,7 @@ class WorkflowMemoryRecorder:
     No two outputs share one: a reply is never taken from another test, which may have scripted its judge otherwise.
     """
 
-    run = PYTEST_RUN_NAME
+    hold = RunHold(run=PYTEST_RUN_NAME, token=0)
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row]] = {"calls": [], "results": []}
