@@ -55,7 +55,7 @@ def contest_row(**changed: object) -> Row:
     return {
         "id": CONTEST, "name": "slogan", "digest": "d1", "state": "running", "started": "2026-11-16T07:15:00+00:00",
         "ended": None, "touched": "2026-11-16T07:15:00.000+00:00", "holder": None, "summary": None,
-        "source": "name: slogan\n", "key": None, "seal": None, **changed,
+        "source": "name: slogan\n", "key": None, "hooks": None, "wakes": None, "seal": None, **changed,
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
+from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -28,6 +29,7 @@ from evenhand.store.database import (
     prepare_store_tables,
     vacuum_store,
 )
+from evenhand.store.outbox import Outbox
 from evenhand.store.queries import (
     RUN_KIND,
     FinishedRowKeys,
@@ -49,6 +51,7 @@ from evenhand.store.rows import (
 )
 from evenhand.store.run_export import export_run_lines, insert_run_rows, pack_exported_store_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.store.tokens import TokenStore
 
 _DROP_REPLY = (
     update(CALLS)
@@ -115,6 +118,25 @@ class Store(AbstractContextManager["Store"]):
     def contests(self) -> ContestStore:
         """The contests that are kept beside the runs."""
         return ContestStore(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+
+    def now(self) -> datetime:
+        """The time by the clock that this store goes by."""
+        return self._clock()
+
+    @property
+    def inbox(self) -> ContestInbox:
+        """What came for contests that a service plays."""
+        return ContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+
+    @property
+    def outbox(self) -> Outbox:
+        """What others are to be told."""
+        return Outbox(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may call a service."""
+        return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""

@@ -113,7 +113,7 @@ def compare(
     *,
     variant: str | None = None,
     store: StoreLike = None,
-    terms: CompareTerms = CompareTerms(),  # noqa: B008 - frozen
+    terms: CompareTerms = CompareTerms(),
 ) -> CompareResult:
     """The decision between two runs, each a result or an id, or between the variants of one.
 
@@ -139,7 +139,7 @@ def compare(
 def compare_runs(
     store: Store,
     *runs: str,
-    terms: CompareTerms = CompareTerms(),  # noqa: B008 - frozen
+    terms: CompareTerms = CompareTerms(),
 ) -> CompareResult:
     """The decision between two runs, the first being the control, or between the variants of one.
 

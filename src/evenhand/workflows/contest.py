@@ -141,22 +141,41 @@ async def run_contest(
         store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
     sitting = StoredContestSession(store, row, how, connections)
     log = ContestLog(begun, sitting.record_event)
+    if locked is not None:
+        # In the time of the contest it begins with the first that comes.
+        times = [one.at for one in contest.submissions]
+        times += [locked.deadline] if locked.deadline else []
+        at = min(times, default=datetime.now(UTC))
+        first = ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal)
+    else:
+        first = None
+    panels = ContestJudgePanels(judges, others, how)
+    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
+
+
+async def play_stored_contest(
+    sitting: StoredContestSession,
+    log: ContestLog,
+    panels: ContestJudgePanels,
+    contest: Contest,
+    *,
+    first: ContestCreated | None = None,
+    tell: Callable[[ContestProgress], None] = lambda _: None,
+) -> ContestResult:
+    """Play a contest that this process holds as far as it goes, and let go of it."""
+    id, begun = sitting.row["id"], len(log.events)
     why = ""
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
-        if locked is not None:
-            # In the time of the contest it begins with the first that comes.
-            times = [one.at for one in contest.submissions]
-            times += [locked.deadline] if locked.deadline else []
-            at = min(times, default=datetime.now(UTC))
-            log.write(ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal))
+        if first is not None:
+            log.write(first)
         arrivals = ContestArrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
-        await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
+        await advance_contest_phases(log, panels, arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
         elif log.state.payment is not None and log.state.released is None:
-            _release_payment(log, log.state.payment, open_stored_contest_log(store, row["id"]))
+            _release_payment(log, log.state.payment, open_stored_contest_log(sitting.store, id))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -165,9 +184,9 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
-    newly = log.state.released is not None and rebuild_contest_state(begun).released is None
-    record = build_contest_record(row["id"], log.events, more, newly=newly)
-    return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
+    newly = any(isinstance(one, PaymentReleased) for one in log.events[begun:])
+    record = build_contest_record(id, log.events, more, newly=newly)
+    return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
 
 def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, resume: bool) -> tuple[Row | None, bool]:

@@ -15,12 +15,12 @@ from evenhand.contest.event_log import contest_event_from_json, contest_event_js
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.intake import SetAsideFile
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
-from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_contest_entries
+from evenhand.contest.play import AppendedContestEvent, ContestLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_author_name_fault
 from evenhand.errors import ContestError, Fault, StoreError
-from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
+from evenhand.judging.results import judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import hash_contest_event, is_contest_sealed
@@ -28,6 +28,7 @@ from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
+from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks, build_contest_messages
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 __all__ = ["VerifiedContest", "verify_contest"]
@@ -53,20 +54,20 @@ class StoredContestSession:
     row: Row
     how: JudgeOptions
     connections: Connections
+    holder: str = ""  # This process, unless it plays several contests at once.
+    hooks: ContestHooks = NO_HOOKS
 
-    def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
+    def record_event(self, appended: AppendedContestEvent) -> None:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
-        said: object = [judge_dialogue_to_json(one) for one in calls]
+        event = appended.event
+        said: object = [judge_dialogue_to_json(one) for one in appended.calls]
         if isinstance(event, ContestCreated):
             said = {"how": requested_judge_options_json(self.how)}
-        content = to_stored_json(contest_event_json(event))
+        texts = {"content": to_stored_json(contest_event_json(event)), "calls": to_stored_json(said)}
         self.store.contests.append_event(
-            self.row["id"],
-            number,
-            event.at.isoformat(),
-            content,
-            to_stored_json(said),
-            holder=process_holder_name(),
+            {"contest": self.row["id"], "number": appended.number, "at": event.at.isoformat(), **texts},
+            holder=self.holder or process_holder_name(),
+            messages=build_contest_messages(self.row["id"], appended, self.hooks),
         )
 
     def end_session(self, log: ContestLog, why: str, set_aside: Sequence[SetAsideFile] = ()) -> Json:
@@ -88,7 +89,7 @@ class StoredContestSession:
             "stopped": why or None,
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
-        kept, holder = to_stored_json(more), process_holder_name()
+        kept, holder = to_stored_json(more), self.holder or process_holder_name()
         seen = len(log.events)
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more
