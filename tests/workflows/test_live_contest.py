@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from evenhand import ContestError, Task
+from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
@@ -74,9 +75,9 @@ def play(store: Store, *contests: str) -> list[Any]:
     return asyncio.run(go())
 
 
-def terms(judge: FakeServer, mode: str = "quality_first", **more: Any) -> Task:
+def terms(judge: FakeServer, mode: ContestMode = "quality_first", **more: Any) -> Task:
     given: Json = {"judges": (judge.judge,), "challenge_judges": (), "deadline": NOON + timedelta(hours=10), **more}
-    return task(mode, **given)  # type: ignore[arg-type]
+    return task(mode, **given)
 
 
 def test_a_contest_lives_from_its_creation_to_the_payment(store: Store, clock: Clock) -> None:
@@ -203,7 +204,7 @@ def test_what_it_would_not_take_is_refused_at_the_door(
 def test_a_challenge_is_judged_by_others_once(store: Store, clock: Clock) -> None:
     """Two who challenge cannot both: one review is final, and its judges did not judge before."""
     with server() as judge, server(more=1) as other:
-        more = {"challenge_period": timedelta(hours=2), "challenge_judges": (other.judge,)}
+        more: Json = {"challenge_period": timedelta(hours=2), "challenge_judges": (other.judge,)}
         contest = create(store, terms(judge, **more))
         submit_to_contest(store, contest, author="ann", text="This is worth 75.")
         submit_to_contest(store, contest, author="ben", text="This is worth 81.")
