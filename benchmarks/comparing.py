@@ -13,7 +13,7 @@ from benchmarks.runs_large import JUDGE, REST, Sitting, sitting
 from evenhand import load_eval, run
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run import RunOptions
 
 FEW, MANY, TAKES = 1_000, 100_000, 3
@@ -51,7 +51,7 @@ def _write_runs(folder: Path, store: Path) -> None:
             row = {**opened.find_run(small), "id": id, "state": "running", "ended": None, "summary": None}
             opened.begin_run(row)
             _fill(opened, small, id, shift=7 * number)
-            head = load_stored_head(opened, {**row, "state": "finished", "ended": row["started"]})
+            head = load_user_report_head(opened, {**row, "state": "finished", "ended": row["started"]})
             opened.release_run(id, "finished", row["started"], to_stored_json(head))
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from evenhand import Connections, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     ask_by_odds,
-    find_yes_reply_threshold,
-    load_judge_test_questions,
+    find_yes_no_reply_rule,
+    load_known_yes_no_questions,
     read_yes_leaning,
 )
 from evenhand.judging.prompts import JudgeSetup, load_prompts
@@ -52,7 +52,7 @@ def _shown(row: Row) -> tuple[str, str]:
 
 async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
     manner = JudgeSetup(judge=model, prompts=load_prompts("en"))
-    known = load_judge_test_questions(manner.prompts)
+    known = load_known_yes_no_questions(manner.prompts)
     answers: list[Answer] = []
     async with Connections({}) as connections:
         driver = DialogueDriver(connections.open(model))
@@ -66,7 +66,7 @@ async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
                 said = bool(judgment.score.value) if isinstance(judgment.score, Scored) else None
                 answers.append((own[judgment.criterion]["answer"] == "yes", leaning, said))
         first = [read_yes_leaning(call.reply) for call in driver.calls[: len(known)]]
-        rule = find_yes_reply_threshold([one.answer for one in known], first)
+        rule = find_yes_no_reply_rule([one.answer for one in known], first)
     return answers, float("nan") if isinstance(rule, str) else rule.threshold
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.figure import Figure
 from evenhand import Answers, load_rubric
 from evenhand.scoring.columns import score_columns
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 
 ROWS = 1_000_000
 CHECKED = 100_000
@@ -23,7 +23,8 @@ def measure_scoring() -> Iterator[Figure]:
     # First, while memory is empty: a million rows held alongside would be walked by the garbage collector.
     given = [{id: float(column[at]) for id, column in table.items()} for at in range(EXPLAINED)]
     explained = EXPLAINED / _best(
-        lambda: [score_answers(rubric, Answers(id="a", scores=rubric.read(scores)[0])) for scores in given], 3
+        lambda: [compute_answers_scorecard(rubric, Answers(id="a", scores=rubric.read(scores)[0])) for scores in given],
+        3,
     )
     yield Figure(
         "explained scorecards a second, from plain numbers", f"{explained:,.0f}", "≥ 20,000", explained >= 20_000
@@ -43,7 +44,7 @@ def measure_scoring() -> Iterator[Figure]:
         Answers(id=str(at), scores=rubric.read(dict(zip(table, row, strict=True)))[0])
         for at, row in enumerate(rows[:CHECKED])
     ]
-    exact = [float(score_answers(rubric, entry).score or 0) for entry in answers]
+    exact = [float(compute_answers_scorecard(rubric, entry).score or 0) for entry in answers]
     different = int((score_columns(rubric, {id: c[:CHECKED] for id, c in table.items()}).score != exact).sum())
     yield Figure(f"columns that differ from the exact path, of {CHECKED:,}", str(different), "0", different == 0)
 

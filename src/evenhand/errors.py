@@ -111,7 +111,7 @@ class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
 
 
-def build_unwritable_input_error(where: str, problem: OSError) -> InputError:
+def make_unwritable_file_error(where: str, problem: OSError) -> InputError:
     """That a file cannot be written, and why."""
     return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=where))
 
@@ -137,14 +137,14 @@ def suggest_close_word_in_error(word: str, known: Iterable[str]) -> str:
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 
 
-def make_ignored_id_warning(id: str, what: str, known: Iterable[str]) -> str:
+def make_fault_note_of_ignored_id(id: str, what: str, known: Iterable[str]) -> str:
     """A note on an id that the rubric does not have."""
     hint = suggest_close_word_in_error(id, known)
     return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")
 
 
 @dataclass(slots=True)
-class SharedSampleFaults:
+class RepeatedFaults:
     """Faults of which all samples, or many, have the same: kept once, where they were met first, and counted."""
 
     _faults: list[Fault]
@@ -161,11 +161,11 @@ class SharedSampleFaults:
 
     def join_repeats(self, samples: int) -> None:
         """Tell those once that are many, or that each of so many samples has."""
-        self._faults[:] = list(join_shared_sample_faults(self._faults, self._counts, samples))
+        self._faults[:] = list(join_repeated_faults(self._faults, self._counts, samples))
         self._counts = Counter()
 
 
-def join_shared_sample_faults(
+def join_repeated_faults(
     faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int
 ) -> Iterator[Fault]:
     """The faults in their order; of those of one kind, where they are many or each sample has one, only the first."""

@@ -13,7 +13,7 @@ def format_exact_dollars(money: Decimal) -> str:
     return f"${money.normalize():f}"
 
 
-def word_json_type(value: object) -> str:
+def word_type_of_value(value: object) -> str:
     """A value for a message."""
     names = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false", type(None): "null"}
     if isinstance(value, str):
@@ -135,10 +135,10 @@ def format_p_value(p: float, *, at_most: bool = False) -> str:
     return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.{digits}f}" if p < 0.0995 else f"p = {p:.2f}"
 
 
-def describe_p_value(p: float, *, at_most: bool = False) -> str:
+def word_p_value(p: float, *, at_most: bool = False) -> str:
     """A p-value as a count that people can picture; with `at_most` it is an upper bound."""
     if at_most:
-        return f"at most {describe_p_value(p)}"
+        return f"at most {word_p_value(p)}"
     if p < 0.0001:
         return "fewer than 1 of 10,000 comparisons"
     if p < 0.095:
@@ -160,17 +160,17 @@ def format_percent(share: float) -> str:
     return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
 
 
-def format_layer(layer: str) -> str:
+def word_layer(layer: str) -> str:
     """A layer as it is called on screen: a judge is who judges, so what judges fill is the rubric layer."""
     return "rubric" if layer == "judge" else layer
 
 
-def format_layers(layers: Iterable[str]) -> str:
+def word_layers(layers: Iterable[str]) -> str:
     """The names of several layers, joined."""
-    return join_names([format_layer(layer) for layer in layers])
+    return join_names([word_layer(layer) for layer in layers])
 
 
-def format_gate(gate: str) -> str:
+def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
 
@@ -203,7 +203,7 @@ def round_for_json(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(value, 6) + 0.0
 
 
-def round_half_away(value: Fraction, decimals: int) -> Decimal:
+def round_number_half_away(value: Fraction, decimals: int) -> Decimal:
     """The value with so many decimals, halves away from zero."""
     unit = 10**decimals
     doubled = 2 * abs(value.numerator) * unit
@@ -221,11 +221,11 @@ def round_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: i
     """
     reached = [(limit, value >= limit) for limit in limits]
     for digits in (decimals, *range(max(4, decimals + 1), MOST_DECIMALS + 1)):
-        rounded = round_half_away(value, digits)
+        rounded = round_number_half_away(value, digits)
         if all((rounded >= limit) == above for limit, above in reached):
             spare = digits - max(decimals, -int(rounded.normalize().as_tuple().exponent))
-            return round_half_away(value, digits - max(spare, 0))
-    return round_half_away(value, decimals)
+            return round_number_half_away(value, digits - max(spare, 0))
+    return round_number_half_away(value, decimals)
 
 
 def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> str:

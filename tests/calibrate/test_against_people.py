@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.human_agreement import (
-    align_run_with_labels,
     measure_human_agreements,
     measure_human_ceilings,
     measure_panel_human_agreement,
+    measure_run_alignment_with_people,
     tabulate_judge_confusions,
 )
 from evenhand.calibrate.human_bias import JudgeBias, measure_human_biases
@@ -218,8 +218,8 @@ def test_the_badge_goes_by_alpha_between_panel_and_people(noise: float, colour: 
     run = table({"j": {"tone": said.tolist()}}, scale="1–5")
 
     found, nothing = (
-        align_run_with_labels(run, labels(run, {"r1": {"tone": people.tolist()}})),
-        align_run_with_labels(run, ()),
+        measure_run_alignment_with_people(run, labels(run, {"r1": {"tone": people.tolist()}})),
+        measure_run_alignment_with_people(run, ()),
     )
 
     assert found.colour == colour
@@ -241,7 +241,7 @@ def test_a_few_labels_are_no_badge(samples: int, says: str) -> None:
     run = table({"j": {"tone": said}}, variants=("old", "new"))
     label = labels(run, {"r1": {"tone": said[: 2 * samples]}})
 
-    badge, agreed = align_run_with_labels(run, label), measure_panel_human_agreement(run, label)
+    badge, agreed = measure_run_alignment_with_people(run, label), measure_panel_human_agreement(run, label)
 
     assert (badge.colour, badge.alpha, badge.says) == ("grey", None, says)
     assert badge.advice == f"Have people score {8 - samples} more sample{'' if samples == 7 else 's'}."
@@ -254,7 +254,7 @@ def test_eight_labelled_samples_are_enough_for_a_badge() -> None:
     run = table({"j": {"tone": said}})
     label = labels(run, {"r1": {"tone": [*said[:7], 4]}})
 
-    assert align_run_with_labels(run, label).colour == "green"
+    assert measure_run_alignment_with_people(run, label).colour == "green"
     assert isinstance(measure_panel_human_agreement(run, label), Agreement)
 
 
@@ -263,6 +263,6 @@ def test_labels_without_an_answer_of_the_judges_are_not_counted() -> None:
     said = [1, 5, 2, 4, 3]
     run = table({"j": {"tone": [*said, *[None] * 5]}})
 
-    badge = align_run_with_labels(run, labels(run, {"r1": {"tone": said * 2}}))
+    badge = measure_run_alignment_with_people(run, labels(run, {"r1": {"tone": said * 2}}))
 
     assert badge.says == "5 labelled samples with an answer of the judges are too few to tell: it takes 8"

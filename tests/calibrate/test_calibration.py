@@ -9,7 +9,7 @@ import pytest
 from evenhand.calibrate.calibration import (
     JudgeCalibration,
     encode_human_label_points,
-    encode_judge_calibration,
+    encode_judges_against_people,
     hold_judges_against_people,
 )
 from evenhand.errors import InputError
@@ -30,7 +30,7 @@ def calibrated(run: RunTable, people: list[float | None]) -> JudgeCalibration:
 
 def test_it_is_plain_data() -> None:
     """What a program reads has no NumPy in it, no NaN, and the parts it needs."""
-    data = encode_judge_calibration(calibrated(RUN, PEOPLE.tolist()))
+    data = encode_judges_against_people(calibrated(RUN, PEOPLE.tolist()))
 
     assert json.loads(json.dumps(data, allow_nan=False)).keys() >= {"aligned", "agreement", "bias", "maps", "means"}
     assert data["recommendation"]["chosen"]["weights"]
@@ -39,7 +39,7 @@ def test_it_is_plain_data() -> None:
 
 def test_the_same_seed_gives_the_same_calibration() -> None:
     """Folds are drawn by lot, from a seed."""
-    one, other = (encode_judge_calibration(calibrated(RUN, PEOPLE.tolist())) for _ in range(2))
+    one, other = (encode_judges_against_people(calibrated(RUN, PEOPLE.tolist())) for _ in range(2))
 
     assert one == other
 
@@ -108,7 +108,7 @@ def test_few_labels_say_what_is_wanting() -> None:
     """Three labels: no panel, no map, no mean, and every one says why."""
     few: list[float | None] = [int(one) if place < 3 else None for place, one in enumerate(PEOPLE)]
 
-    data = encode_judge_calibration(calibrated(RUN, few))
+    data = encode_judges_against_people(calibrated(RUN, few))
 
     assert data["recommendation"]["more_samples"] == 18
     assert all(one["why"] for part in ("maps", "means") for one in data[part])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from evenhand.calibrate.calibration import encode_judge_calibration, hold_judges_against_people
+from evenhand.calibrate.calibration import encode_judges_against_people, hold_judges_against_people
 from evenhand.calibrate.criterion_weights import NoSuggestedWeights, SuggestedWeights
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
@@ -132,7 +132,7 @@ def test_it_is_plain_data() -> None:
     run = run_of(60)
     found = labels(run, {"r1": {"score": people_of(run, (0.8, 0.1, 0.1))}})
 
-    data = encode_judge_calibration(hold_judges_against_people(run, found, weights=[EQUAL]))["weights"]
+    data = encode_judges_against_people(hold_judges_against_people(run, found, weights=[EQUAL]))["weights"]
 
     assert json.loads(json.dumps(data, allow_nan=False)).keys() == {
         "now", "suggested", "error_now", "error", "gain", "samples", "helps",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.labels import Label, label_from_row, read_labels
+from evenhand.calibrate.labels import Label, read_human_label_row, read_labels
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import table
@@ -135,7 +135,7 @@ def test_a_criterion_with_two_scales_is_not_labelled() -> None:
 )
 def test_what_the_store_keeps_comes_back(label: Label) -> None:
     """The score is exact, whatever it is."""
-    assert label_from_row({**label.row(), "run": "x", "at": "now"}) == label
+    assert read_human_label_row({**label.row(), "run": "x", "at": "now"}) == label
 
 
 def _with(run: RunTable, *rubrics: Any) -> Any:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.calibrate.human_scale import CalibrationMap, fit_calibration_knots, fit_calibration_maps
-from evenhand.calibrate.labels import LabelQuestion
+from evenhand.calibrate.labels import HumanLabelQuestion
 from tests.calibrate.tables import held
 
-TONE = LabelQuestion(id="tone", low=1.0, high=5.0, whole=False)
+TONE = HumanLabelQuestion(id="tone", low=1.0, high=5.0, whole=False)
 SCORES = st.lists(st.tuples(st.floats(1, 5), st.floats(1, 5)), min_size=2, max_size=40)
 
 

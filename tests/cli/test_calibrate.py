@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.calibrate.labels import label_from_row
+from evenhand.calibrate.labels import read_human_label_row
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.conftest import ROOT
@@ -59,7 +59,7 @@ def test_json_has_every_number_and_the_store_the_labels(folder: Path) -> None:
     data = json.loads(done.stdout)
     assert data["labels"] == 216 and data["raters"] == ["r1", "r2"]
     with Store.open(folder / ".evenhand", {}) as store:
-        kept = [label_from_row(row) for row in store.labels(data["run"])]
+        kept = [read_human_label_row(row) for row in store.labels(data["run"])]
     lines = (folder / "labels.jsonl").read_text("utf-8").splitlines()
     assert {one.key for one in kept} == {
         tuple(json.loads(line)[name] for name in ("sample", "variant", "criterion", "rater")) for line in lines

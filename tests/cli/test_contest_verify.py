@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.store.contest_store import hash_contest_event, seal_contest_summary
+from evenhand.store.contest_store import hash_stored_contest_event, seal_stored_contest_summary
 from tests.cli.contest_example import REPLAY, contest, copied
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
@@ -121,10 +121,10 @@ def test_a_log_that_was_written_anew_is_found_by_a_hash_noted_elsewhere(folder: 
         database.row_factory = sqlite3.Row
         last = ""
         for row in database.execute("SELECT * FROM contest_events ORDER BY number").fetchall():
-            last = hash_contest_event(last, dict(row))
+            last = hash_stored_contest_event(last, dict(row))
             database.execute("UPDATE contest_events SET hash = ? WHERE number = ?", (last, row["number"]))
         (summary,) = database.execute("SELECT summary FROM contests").fetchone()
-        database.execute("UPDATE contests SET seal = ?", (seal_contest_summary(last, summary),))
+        database.execute("UPDATE contests SET seal = ?", (seal_stored_contest_summary(last, summary),))
         database.commit()
 
     plain, held = contest(folder, "verify", "latest"), contest(folder, "verify", "latest", "--head", head)

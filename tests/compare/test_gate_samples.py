@@ -14,7 +14,7 @@ from evenhand.compare.decision import (
     describe_missed_gates,
     encode_decision_value,
     read_compare_decision,
-    variant_gate_state_from_json,
+    read_compared_gate_state,
 )
 from evenhand.store.store import Store
 from evenhand.workflows.compare import compare_runs
@@ -105,7 +105,7 @@ def test_what_an_older_run_has_kept_is_read() -> None:
     """Its gates name no samples."""
     old = {"gate": "tone", "min": 1.0, "mean": 0.5, "passed": False}
 
-    state = variant_gate_state_from_json(old)
+    state = read_compared_gate_state(old)
 
     assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
     assert encode_decision_value(state) == old
@@ -118,7 +118,7 @@ def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
     state = GateState(gate="tone", min=1.0, mean=0.5, passed=False, short=short)
     keep_run(store, RUN, {"new": [3.0] * 6})
 
-    assert variant_gate_state_from_json(json.loads(json.dumps(encode_decision_value(state)))) == state
+    assert read_compared_gate_state(json.loads(json.dumps(encode_decision_value(state)))) == state
     kept = read_compare_decision(decision(store)).gates["new"][0].short
     assert kept == GateSamples(samples=("s0", "s1", "s2"), count=6)
 

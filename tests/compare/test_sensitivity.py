@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import load_rubric
-from evenhand.compare.sensitivity import encode_variant_weight_sensitivity, measure_sensitivity
+from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
@@ -181,7 +181,7 @@ def test_the_order_of_samples_decides_nothing(order: list[int], seed: int) -> No
 
     found, again = (looked_at(table(each, variants=("a", "b", "c")), draws=50) for each in (answers, turned))
 
-    assert encode_variant_weight_sensitivity(found) == encode_variant_weight_sensitivity(again)
+    assert encode_compared_weight_sensitivity(found) == encode_compared_weight_sensitivity(again)
 
 
 @given(st.integers(0, 20))
@@ -225,7 +225,7 @@ def test_one_sample_has_a_ranking_and_no_interval() -> None:
     found = looked_at(table({("j", id): [[5, 6]] for id in rubric().leaves}))
 
     assert found.rankings[0].gap is None
-    assert encode_variant_weight_sensitivity(found)["gap"] is None
+    assert encode_compared_weight_sensitivity(found)["gap"] is None
 
 
 def test_the_data_stay_small_and_say_the_same_each_time() -> None:
@@ -236,7 +236,7 @@ def test_the_data_stay_small_and_say_the_same_each_time() -> None:
     run = table(answers, asked=rubric(weights), variants=[f"variant-{place}" for place in range(10)])
 
     texts = [
-        json.dumps(encode_variant_weight_sensitivity(looked_at(run, rubric(weights), draws=100))) for _ in range(2)
+        json.dumps(encode_compared_weight_sensitivity(looked_at(run, rubric(weights), draws=100))) for _ in range(2)
     ]
 
     assert texts[0] == texts[1]

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from evenhand import load_rubric
 from evenhand.compare.weight_changes import (
-    find_smallest_variant_lead_flip,
+    find_smallest_weights_levelling_variants,
     find_weight_levelling_variants,
     lead_errors_under_weights,
     means_and_wins_under_weights,
@@ -26,7 +26,7 @@ TWO = {"accuracy": "0.5", "clarity": "0.5"}
 
 def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() -> None:
     """By hand: the lead is 0.5·1 − 0.2·1 = 0.3; each part moved from the first to the third gains 2, so 0.15 move."""
-    found = find_smallest_variant_lead_flip(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
+    found = find_smallest_weights_levelling_variants(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
 
     assert found is not None
     assert found.distance == pytest.approx(0.3)
@@ -35,7 +35,7 @@ def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() ->
 
 def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> None:
     """By hand: the lead is 0.2 + 0.4 − 0.1 = 0.5; all 0.1 of the first gains 0.3, then 0.2/1.5 of the second."""
-    found = find_smallest_variant_lead_flip(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
+    found = find_smallest_weights_levelling_variants(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
 
     assert found is not None
     assert found.weights == pytest.approx((0.0, 0.8 - 0.2 / 1.5, 0.2 + 0.2 / 1.5))
@@ -44,7 +44,7 @@ def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> No
 
 def test_nothing_flips_a_lead_in_every_criterion() -> None:
     """A variant that is better in all of them is better under all weights."""
-    assert find_smallest_variant_lead_flip(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
+    assert find_smallest_weights_levelling_variants(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
     assert find_weight_levelling_variants(np.array([0.5, 0.5]), np.array([1.0, 0.1]), 0) is None
 
 
@@ -54,7 +54,7 @@ def test_the_smallest_flip_is_what_linear_programming_finds(given: tuple[list[in
     weights, gaps = np.array(given[0]) / sum(given[0]), np.array(given[1], dtype=float) - 8
     gaps = gaps if weights @ gaps >= 0 else -gaps
 
-    found = find_smallest_variant_lead_flip(weights, gaps)
+    found = find_smallest_weights_levelling_variants(weights, gaps)
 
     n = len(weights)
     ends = np.concatenate([np.zeros(n), np.ones(n)])  # Variables: new weights, then distances.

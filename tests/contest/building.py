@@ -22,7 +22,7 @@ from evenhand.contest.events import (
     PaymentReleased,
     RankingChallenged,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import apply_contest_event
 from evenhand.contest.record import encode_contest_state
@@ -168,7 +168,7 @@ class Contest:
 
     def comes(self, id: str, at: float, **changes: Any) -> Contest:
         """A submission is handed in."""
-        return self.happen(receive_submission(submission(id, at, **changes)))
+        return self.happen(make_submission_received_event(submission(id, at, **changes)))
 
     def gate(self, id: str, verdicts: Verdicts | Mapping[str, Verdicts] = True) -> Contest:
         """The judges check the acceptance criteria."""

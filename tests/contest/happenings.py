@@ -23,7 +23,7 @@ from evenhand.contest.events import (
     RankingChallenged,
     SubmissionReceived,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import list_pending_effects
 from evenhand.contest.state import ContestState
@@ -115,14 +115,14 @@ def _submission(rng: Random, state: ContestState, at: datetime) -> ContestEvent:
     own = state.entries_by_author(author)
     revises = own[-1].id if own else None
     given = submission(f"s{len(state.entries)}", author=author, revises=revises, text=rng.choice(TEXTS))
-    return receive_submission(replace(given, at=at))
+    return make_submission_received_event(replace(given, at=at))
 
 
 def _odd_submission(rng: Random, at: datetime) -> ContestEvent:
     """Late, empty, there already, or by another author than what it revises."""
     revises, text = rng.choice([None, "s0", "s1", "nobody"]), rng.choice(["It costs 7.", " "])
     given = submission(rng.choice(IDS), author=rng.choice(AUTHORS), revises=revises, text=text)
-    return receive_submission(replace(given, at=rng.choice([at, hour(11), START])))
+    return make_submission_received_event(replace(given, at=rng.choice([at, hour(11), START])))
 
 
 def _answer(rng: Random, state: ContestState, ask: ContestEffect, at: datetime) -> ContestEvent:

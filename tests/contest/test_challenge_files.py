@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.contest.read_submissions import load_challenges
+from evenhand.contest.read_submissions import read_ranking_challenges
 from evenhand.contest.task import Challenge
 from evenhand.errors import ContestError
 
@@ -19,13 +19,13 @@ def test_challenges_come_in_order_of_time(tmp_path: Path) -> None:
     early = {"by": "wren", "at": "2026-12-02T11:59:59Z", "reason": "Mine is better."}
     path = _put(tmp_path / "challenges.jsonl", f"{json.dumps(late)}\n\n{json.dumps(early)}\n")
 
-    found = load_challenges(path)
+    found = read_ranking_challenges(path)
 
     assert found == (
         Challenge(by="wren", at=NOON - timedelta(seconds=1), reason="Mine is better."),
         Challenge(by="heron", at=NOON, reason="B has no source."),
     )
-    assert load_challenges(_put(tmp_path / "none.jsonl", "")) == ()
+    assert read_ranking_challenges(_put(tmp_path / "none.jsonl", "")) == ()
 
 
 def test_all_that_is_wrong_with_challenges_is_told_at_once(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_all_that_is_wrong_with_challenges_is_told_at_once(tmp_path: Path) -> No
     path = _put(tmp_path / "c.jsonl", f'{{"by": "", "at": "2026-12-02", "why": "x"}}\n{wordless}\nnull\n')
 
     with pytest.raises(ContestError) as refused:
-        load_challenges(path)
+        read_ranking_challenges(path)
 
     assert [str(fault).removeprefix(f"{tmp_path}/").split(" (")[0] for fault in refused.value.faults] == [
         "c.jsonl:1: unknown field 'why'",

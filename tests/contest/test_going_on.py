@@ -17,7 +17,7 @@ from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contests import (
     StoredContestSession,
-    build_contest_key,
+    build_contest_key_to_resume,
     digest_contest_terms_to_resume,
     load_contest_record,
     open_stored_contest_log,
@@ -187,7 +187,7 @@ def _row(terms: Task) -> Json:
     plain = {
         "id": "20261101-000000-000000",
         "name": terms.name,
-        "key": build_contest_key(terms, None),
+        "key": build_contest_key_to_resume(terms, None),
         "digest": digest_contest_terms_to_resume(terms, JudgeOptions()),
         "state": "running",
     }

@@ -15,7 +15,7 @@ from evenhand import Connections, ContestError, Limits, Submission, Task
 from evenhand.contest.event_log import contest_event_from_json
 from evenhand.contest.events import AskHorizontal
 from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestJudgePanels, PanelAnswer
+from evenhand.contest.panels import ContestMachinePanels, PanelAnswer
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
@@ -83,9 +83,9 @@ async def _answered_together(state: ContestState) -> PanelAnswer:
 
     (ask,) = list_pending_effects(state)
     assert isinstance(ask, AskHorizontal)
-    panels = ContestJudgePanels([Judge()], (), JudgeOptions())
+    panels = ContestMachinePanels([Judge()], (), JudgeOptions())
     async with asyncio.timeout(60):  # One after the other would wait for ever.
-        return await panels.answer_panel_question(state, ask, hour(10))
+        return await panels.answer_machine_question(state, ask, hour(10))
 
 
 def test_what_speaks_to_its_judge_never_reaches_one(store: Store) -> None:

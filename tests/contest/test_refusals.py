@@ -17,7 +17,7 @@ from evenhand.contest.events import (
     RankingChallenged,
     SubmissionReceived,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.state import ContestState
@@ -35,7 +35,7 @@ Said = tuple[Judgment, ...]
 
 
 def comes(id: str, at: float = 2, **changes: Any) -> SubmissionReceived:
-    return receive_submission(submission(id, at, **changes))
+    return make_submission_received_event(submission(id, at, **changes))
 
 
 def deadline(at: float, of: Any = "submissions") -> DeadlineReached:

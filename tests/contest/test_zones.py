@@ -18,7 +18,7 @@ from evenhand.contest.events import (
     FinalistsRanked,
     GateChecked,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import apply_contest_event
 from evenhand.contest.state import ContestState
@@ -73,7 +73,7 @@ def test_a_contest_over_a_night_in_which_clocks_are_set_back_is_rebuilt_as_it_wa
     ]
     log: list[ContestEvent] = [
         ContestCreated(at=ats[0], task=task(deadline=ats[4], challenge_period=timedelta(days=1))),
-        receive_submission(replace(submission("a"), at=ats[1])),
+        make_submission_received_event(replace(submission("a"), at=ats[1])),
         replace(checked("a"), at=ats[2]),
         replace(scored("a", 80), at=ats[3]),
         DeadlineReached(at=ats[4], deadline="submissions"),
@@ -103,9 +103,9 @@ def test_a_day_of_challenges_has_24_hours() -> None:
 def test_in_the_hour_that_comes_twice_the_second_time_is_the_later_one() -> None:
     """A clock shows 01:50 before it shows 01:10 again."""
     twice = datetime(2026, 11, 1, 1, tzinfo=NEW_YORK)
-    contest = Contest().happen(receive_submission(replace(submission("a"), at=twice.replace(minute=50))))
+    contest = Contest().happen(make_submission_received_event(replace(submission("a"), at=twice.replace(minute=50))))
 
-    contest.happen(receive_submission(replace(submission("b"), at=twice.replace(minute=10, fold=1))))
+    contest.happen(make_submission_received_event(replace(submission("b"), at=twice.replace(minute=10, fold=1))))
 
     assert list(contest.state.entries) == ["a", "b"]
 

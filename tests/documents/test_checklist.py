@@ -36,7 +36,7 @@ def load_block(block: str, folder: Path) -> Rubric:
     return load_rubric(path)
 
 
-def score_answers(rubric: Rubric, **answers: object) -> Scorecard:
+def compute_answers_scorecard(rubric: Rubric, **answers: object) -> Scorecard:
     return score(rubric, [{"id": "output", "scores": answers}]).scorecards[0]
 
 
@@ -49,9 +49,9 @@ def test_the_checklist_as_it_stands(blocks: list[str], tmp_path: Path) -> None:
         ("complexity", 2),
         ("examples", 1),
     ]
-    all_met = score_answers(rubric, **{"rubric-1": True, "complexity": True, "examples": True})
-    without_examples = score_answers(rubric, **{"rubric-1": True, "complexity": True, "examples": False})
-    without_complexity = score_answers(rubric, **{"rubric-1": True, "complexity": False, "examples": True})
+    all_met = compute_answers_scorecard(rubric, **{"rubric-1": True, "complexity": True, "examples": True})
+    without_examples = compute_answers_scorecard(rubric, **{"rubric-1": True, "complexity": True, "examples": False})
+    without_complexity = compute_answers_scorecard(rubric, **{"rubric-1": True, "complexity": False, "examples": True})
     assert (all_met.exact, all_met.verdict) == (Fraction(1), "pass")
     assert (without_examples.exact, without_examples.verdict) == (Fraction(3, 4), "borderline")
     assert (without_complexity.verdict, without_complexity.gates_failed) == ("fail", ("complexity",))
@@ -62,7 +62,7 @@ def test_both_forms_of_score_ranges_are_one_rubric(blocks: list[str], form: int,
     """Each score lies in the range the document gives it; 7 is the least that passes the gate."""
     rubric = load_block(blocks[form], tmp_path)
 
-    cards = {raw: score_answers(rubric, correctness=raw) for raw in range(11)}
+    cards = {raw: compute_answers_scorecard(rubric, correctness=raw) for raw in range(11)}
 
     assert [card.exact for card in cards.values()] == [Fraction(raw, 10) for raw in range(11)]
     assert [card.verdict for card in cards.values()] == ["fail"] * 7 + ["borderline"] + ["pass"] * 3
@@ -100,7 +100,7 @@ def test_the_defaults_of_the_field_reference(document: str, tmp_path: Path) -> N
     rubric = load_block("rubrics:\n  - description: Names the page\n  - expected_outcome: Is short\n", tmp_path)
 
     assert [(one.id, int(one.weight)) for one in rubric.criteria] == [("rubric-1", 1), ("rubric-2", 1)]
-    assert score_answers(rubric, **{"rubric-1": True, "rubric-2": False}).gates_failed == ("rubric-2",)
+    assert compute_answers_scorecard(rubric, **{"rubric-1": True, "rubric-2": False}).gates_failed == ("rubric-2",)
     with pytest.raises(RubricError, match="expected_outcome"):
         load_block("rubrics:\n  - id: empty\n", tmp_path)
 
@@ -131,7 +131,7 @@ def test_the_table_of_verdicts(document: str, answers: list[int], expected: str)
         }
     )
 
-    card = score_answers(rubric, first=answers[0], second=answers[1])
+    card = compute_answers_scorecard(rubric, first=answers[0], second=answers[1])
 
     assert card.verdict == expected
 

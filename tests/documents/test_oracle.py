@@ -13,7 +13,7 @@ from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import FIXED_DIMENSIONS
 from evenhand.model.method import Shortfall
 from evenhand.model.scale import Scored
-from evenhand.models.model_names import ORACLE_MODEL, choose_oracle_model_name
+from evenhand.models.model_names import ORACLE_MODEL, parse_oracle_model_name
 from tests.contest.building import Contest
 from tests.documents.read import list_blocks, read_document, read_table
 
@@ -168,4 +168,4 @@ def test_the_judge_that_the_settings_name(document: str) -> None:
         "OPENAI_API_KEY",
     }
     assert defaults["ORACLE_LLM_MODEL"] == ORACLE_MODEL
-    assert choose_oracle_model_name({}) == f"{defaults['ORACLE_LLM_PROVIDER']}/{ORACLE_MODEL}"
+    assert parse_oracle_model_name({}) == f"{defaults['ORACLE_LLM_PROVIDER']}/{ORACLE_MODEL}"

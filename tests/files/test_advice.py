@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import load_rubric
-from evenhand.files.rubrics import open_rubric
+from evenhand.files.rubrics import open_rubric_with_file_lines
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 
 
@@ -80,7 +80,7 @@ def test_a_careful_colleague_points_it_out(rubric: str, said: str, tmp_path: Pat
     """Valid, and worth a second look."""
     (tmp_path / "r.yaml").write_text(rubric)
 
-    advice = find_doubtful_score_parts(open_rubric(tmp_path / "r.yaml").rubric)
+    advice = find_doubtful_score_parts(open_rubric_with_file_lines(tmp_path / "r.yaml").rubric)
 
     assert any(entry.what.startswith(said) for entry in advice), advice
 

@@ -23,10 +23,10 @@ from evenhand.files.json_shape import (
     StandIn,
     json_fraction_scalar,
     json_key,
+    json_write_only_scalar,
     list_shape_fields,
     number_between,
     whole_number_between,
-    written_as,
 )
 from evenhand.model.method import Grade
 
@@ -268,7 +268,7 @@ def test_a_tree_holds_values_of_its_own_class() -> None:
 def test_a_type_may_stand_in_for_another() -> None:
     """And a form for readers is not read back."""
     codec = Codec(
-        scalars={float: written_as(round)},
+        scalars={float: json_write_only_scalar(round)},
         shapes={Tree: StandIn(str, lambda tree: tree.name, Tree), Drawing: JsonShape(row=True)},
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.files.python_functions import hash_function, hash_python_source_file, name_function
+from evenhand.files.python_functions import hash_python_function, hash_python_module_file, name_python_function
 
 PROMPT = "Answer briefly."
 
@@ -37,19 +37,19 @@ class Bot:
 
 def test_a_function_has_the_same_version_each_time() -> None:
     """Else nothing could ever be resumed."""
-    assert hash_function(answer) == hash_function(answer)
-    assert hash_function(Bot("a")) == hash_function(Bot("a"))
-    assert hash_function(make_closure("a")) == hash_function(make_closure("a"))
+    assert hash_python_function(answer) == hash_python_function(answer)
+    assert hash_python_function(Bot("a")) == hash_python_function(Bot("a"))
+    assert hash_python_function(make_closure("a")) == hash_python_function(make_closure("a"))
 
 
 @pytest.mark.parametrize(("name", "value"), [("PROMPT", "Answer at length."), ("shorten", lambda text: text)])
 def test_what_a_function_uses_is_part_of_its_version(name: str, value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A prompt is seldom written inside the function that sends it."""
-    before = hash_function(answer)
+    before = hash_python_function(answer)
 
     monkeypatch.setitem(globals(), name, value)
 
-    assert hash_function(answer) != before
+    assert hash_python_function(answer) != before
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_a_function_uses_is_part_of_its_version(name: str, value: object, m
 )
 def test_another_behavior_is_another_version(one: object, other: object) -> None:
     """By what they close over, hold, have bound, say or default to."""
-    assert hash_function(one) != hash_function(other)
+    assert hash_python_function(one) != hash_python_function(other)
 
 
 def test_the_environment_is_no_part_of_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,10 +74,10 @@ def test_the_environment_is_no_part_of_a_version(monkeypatch: pytest.MonkeyPatch
     def read_key(_: str) -> str:
         return environ.get("HOUSE_KEY", "")
 
-    before = hash_function(read_key)
+    before = hash_python_function(read_key)
     monkeypatch.setenv("HOUSE_KEY", "another")
 
-    assert hash_function(read_key) == before
+    assert hash_python_function(read_key) == before
 
 
 def test_a_stated_version_counts_alone() -> None:
@@ -85,16 +85,16 @@ def test_a_stated_version_counts_alone() -> None:
     one, other = Bot("a"), Bot("b")
     one.version = other.version = "2026-11"  # type: ignore[attr-defined]
 
-    assert hash_function(one) == hash_function(other) == "stated 2026-11"
+    assert hash_python_function(one) == hash_python_function(other) == "stated 2026-11"
 
 
 def test_the_version_does_not_depend_on_the_process() -> None:
     """Sets and hashes of texts have another order in each."""
     code = (
-        "from evenhand.files.python_functions import hash_function\n"
+        "from evenhand.files.python_functions import hash_python_function\n"
         "WORDS = {'a', 'b', 'c', 'd'}\n"
         "def f(text): return text in WORDS or text in {'x', 'y', 'z'}\n"
-        "print(hash_function(f))"
+        "print(hash_python_function(f))"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(2)]
 
@@ -105,12 +105,14 @@ def test_a_name_says_where_a_function_is() -> None:
     """A lambda has no name of its own: its line is one."""
     here = __name__
 
-    assert name_function(answer) == f"{here}:answer"
-    assert name_function(Bot("a")) == f"{here}:Bot"
-    assert name_function(Bot("a").__call__) == f"{here}:Bot.__call__"
-    assert name_function(make_closure("a")).startswith(f"{here}:make_closure.<lambda> in {Path(__file__).name}, line ")
-    assert name_function(functools.partial(answer)) == f"{here}:answer"
-    assert name_function(str.upper) == "builtins:str.upper"
+    assert name_python_function(answer) == f"{here}:answer"
+    assert name_python_function(Bot("a")) == f"{here}:Bot"
+    assert name_python_function(Bot("a").__call__) == f"{here}:Bot.__call__"
+    assert name_python_function(make_closure("a")).startswith(
+        f"{here}:make_closure.<lambda> in {Path(__file__).name}, line "
+    )
+    assert name_python_function(functools.partial(answer)) == f"{here}:answer"
+    assert name_python_function(str.upper) == "builtins:str.upper"
 
 
 def test_a_module_is_versioned_by_its_file_and_not_imported(tmp_path: Path) -> None:
@@ -118,11 +120,11 @@ def test_a_module_is_versioned_by_its_file_and_not_imported(tmp_path: Path) -> N
     (tmp_path / "pack").mkdir()
     bot = tmp_path / "pack" / "bot.py"
     bot.write_text("raise SystemExit('imported')")
-    before = hash_python_source_file("pack.bot", tmp_path)
+    before = hash_python_module_file("pack.bot", tmp_path)
 
     bot.write_text("raise SystemExit('imported again')")
 
-    assert "" != before != hash_python_source_file("pack.bot", tmp_path)
+    assert "" != before != hash_python_module_file("pack.bot", tmp_path)
     assert (
-        hash_python_source_file("pack.missing", tmp_path) == hash_python_source_file("no_such_module", tmp_path) == ""
+        hash_python_module_file("pack.missing", tmp_path) == hash_python_module_file("no_such_module", tmp_path) == ""
     )

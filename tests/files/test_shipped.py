@@ -10,7 +10,7 @@ import yaml
 
 from evenhand import Sample, load_rubric
 from evenhand.files.criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
-from evenhand.files.methods import LIBRARY, list_method_yaml_names, list_rubric_names, read_starter_rubric
+from evenhand.files.methods import LIBRARY, list_method_yaml_names, list_rubric_names, read_starter_rubric_yaml
 from evenhand.files.rubric_schema import build_rubric_schema
 from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_file_text
 from evenhand.judging.judge import ask_judges_for_reviews
@@ -62,7 +62,7 @@ def test_a_domain_rubric_keeps_the_seven_dimensions(name: str) -> None:
 
 def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:
     """A newcomer's first file must be a good one."""
-    (tmp_path / "rubric.yaml").write_text(read_starter_rubric())
+    (tmp_path / "rubric.yaml").write_text(read_starter_rubric_yaml())
 
     assert find_doubtful_score_parts(load_rubric(tmp_path / "rubric.yaml")) == []
 
@@ -71,7 +71,7 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
     """Editors underline what the reader would refuse."""
     check = jsonschema.Draft202012Validator(build_rubric_schema())
     good = [yaml.safe_load(read_rubric_file_text(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
-    good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, read_starter_rubric())]
+    good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, read_starter_rubric_yaml())]
     good += [json.loads(json.dumps(yaml.safe_load(MAP)))]
     methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in list_method_yaml_names()]
     good += [{"criteria": ["x"], "steps": method["steps"]} for method in methods]

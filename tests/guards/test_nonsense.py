@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data
 from evenhand.guards.injection import find_injections
-from evenhand.guards.nonsense import classify_text_unit, find_nonsense, load_nonsense_profile
+from evenhand.guards.nonsense import classify_nonsense_unit, find_nonsense, load_nonsense_profile
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."
@@ -224,8 +224,8 @@ def test_each_entry_meets_its_own_examples() -> None:
     entries = [(kinds[name], file[name]) for name in kinds]
     entries += [(name[0], entry) for name, entry in file["alphabets"].items()]
     for kind, entry in entries:
-        wrong += [text for text in entry["matches"] if classify_text_unit(text).lower() != kind]
-        wrong += [text for text in entry["passes"] if classify_text_unit(text).lower() == kind]
+        wrong += [text for text in entry["matches"] if classify_nonsense_unit(text).lower() != kind]
+        wrong += [text for text in entry["passes"] if classify_nonsense_unit(text).lower() == kind]
 
     assert wrong == []
     assert len(load_nonsense_profile().words) == 1000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evenhand.guards.injection_text import (
     decode_hidden_text,
     normalise_guarded_text,
-    reverse_text,
+    reverse_guarded_text,
     rotate_injected_letters,
 )
 
@@ -105,7 +105,7 @@ def test_what_was_decoded_keeps_a_place_in_the_text(text: str) -> None:
 
 def test_a_turned_text_is_led_back_from_its_end() -> None:
     """The last letter stands first."""
-    view = reverse_text(normalise_guarded_text("abc def"))
+    view = reverse_guarded_text(normalise_guarded_text("abc def"))
 
     assert view.text == "fed cba"
     assert view.locate(0, 3) == (4, 7)

@@ -12,14 +12,14 @@ from evenhand.files.methods import load_library_data
 from evenhand.guards.patterns import fill_in_guard_words, read_guard_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
-from evenhand.guards.safety import ASKING_FRAMES, find_unsafe_passages, load_safety_patterns
+from evenhand.guards.safety import ASKING_FRAMES, find_unsafe_passages, load_safety_guard_patterns
 
 Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 
 
 def safety_entries() -> Iterator[Entry]:
     """Name, entry and a check by this entry alone: an act in its sentence, a frame before it, a pattern anywhere."""
-    data, patterns = load_library_data("guards/safety.yaml"), load_safety_patterns()
+    data, patterns = load_library_data("guards/safety.yaml"), load_safety_guard_patterns()
     words = read_guard_word_classes(data["words"])
     yield from word_entries(data["words"])
     for name, entry in data["asked"].items():
@@ -72,7 +72,7 @@ def test_every_entry_matches_its_examples_alone(entries: Callable[[], Iterator[E
 
 def test_counterexamples_of_acts_are_looked_at() -> None:
     """Without a trigger in it, a text passes whatever the pattern says."""
-    patterns = load_safety_patterns()
+    patterns = load_safety_guard_patterns()
     acts = {
         name: entry
         for entries in load_library_data("guards/safety.yaml")["acts"].values()

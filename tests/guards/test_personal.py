@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.personal_data import PERSONAL_DATA_RULES, find_personal_data, mask_personal_data, mask_value
+from evenhand.guards.personal_data import (
+    PERSONAL_DATA_RULES,
+    find_personal_data,
+    mask_personal_data,
+    mask_personal_value,
+)
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
@@ -138,7 +143,7 @@ def test_findings_come_in_order_and_do_not_overlap() -> None:
 )
 def test_a_mask_is_enough_to_recognise_and_too_little_to_tell(rule: str, value: str, shown: str) -> None:
     """A finding is printed, stored and sent: it must not spread what it found."""
-    assert mask_value(rule, value) == shown
+    assert mask_personal_value(rule, value) == shown
 
 
 def test_numbers_side_by_side_are_all_found() -> None:
@@ -181,7 +186,9 @@ def test_places_are_those_of_the_text(text: str) -> None:
 
     ends = [0, *(finding.end for finding in findings)]
     assert all(end <= finding.start < finding.end for end, finding in zip(ends, findings, strict=False))
-    assert all(finding.text == mask_value(finding.rule, text[finding.start : finding.end]) for finding in findings)
+    assert all(
+        finding.text == mask_personal_value(finding.rule, text[finding.start : finding.end]) for finding in findings
+    )
 
 
 def luhn(digits: str) -> int:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     NOISE,
-    YesReplyThreshold,
+    YesNoReplyRule,
     ask_by_odds,
-    find_yes_reply_threshold,
-    load_judge_test_questions,
+    find_yes_no_reply_rule,
+    load_known_yes_no_questions,
     pool_judge_odds,
     read_yes_leaning,
 )
@@ -56,7 +56,7 @@ def _model(
 ) -> Callable[[Request], Answer]:
     """A model with these leanings by question, in the order asked, and these on what is known to be yes and no."""
     left = {id: list(leanings) for id, leanings in answers.items()}
-    by_text = {one.asks: one.answer for one in load_judge_test_questions(prompts)}
+    by_text = {one.asks: one.answer for one in load_known_yes_no_questions(prompts)}
 
     def answer(request: Request) -> Answer:
         if request.ids:
@@ -280,7 +280,7 @@ def _end(text: str) -> str:
 def test_known_questions_are_balanced_in_every_language(language: str) -> None:
     """Half yes, half no, or the threshold would lean; the same ones first in every dialogue, whatever is judged."""
     prompts = load_prompts(language)
-    known = load_judge_test_questions(prompts)
+    known = load_known_yes_no_questions(prompts)
 
     told, asked = converse(
         ask_by_odds(RUBRIC, SAMPLE, "a", JudgeSetup(judge="j", prompts=prompts)),
@@ -294,9 +294,9 @@ def test_known_questions_are_balanced_in_every_language(language: str) -> None:
 
 def test_a_threshold_lies_half_way_between_the_faintest_known_answers() -> None:
     """The faintest yes is 2, the faintest no 0: the threshold is 1. Means of 4 and −1: ±0.25 is too near to it."""
-    found = find_yes_reply_threshold([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
+    found = find_yes_no_reply_rule([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
 
-    assert isinstance(found, YesReplyThreshold)
+    assert isinstance(found, YesNoReplyRule)
     assert (found.threshold, found.band) == pytest.approx((1.0, 0.25))
 
 
@@ -304,15 +304,13 @@ def test_a_model_is_known_by_how_it_orders_known_answers() -> None:
     """However near to each other all its answers are; three of four pairs in order are what a guesser gets."""
     right = [True, False, True, False]
 
-    assert find_yes_reply_threshold(right, [0.02, -0.01, 0.01, -0.02]) == YesReplyThreshold(0.0, NOISE)
-    assert (
-        find_yes_reply_threshold(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
-    )
+    assert find_yes_no_reply_rule(right, [0.02, -0.01, 0.01, -0.02]) == YesNoReplyRule(0.0, NOISE)
+    assert find_yes_no_reply_rule(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
 
 
 def test_too_few_known_answers_are_no_measure() -> None:
     """Half of them unread: what is left may lean either way."""
-    found = find_yes_reply_threshold([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
+    found = find_yes_no_reply_rule([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
 
     assert found == "this model does not answer known questions with yes or no (unreadable: x)"
 

@@ -9,7 +9,7 @@ from evenhand import Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.pointwise import ask_pointwise
 from evenhand.judging.results import OutputReview
 from evenhand.models.requests import NoReply, Reply, Request
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 from tests.judging.scripted import MANNER, Answer, converse, fitting, in_turn
 
 TEXT = "Two plus two is four. I am “quite\n sure” of that."
@@ -130,7 +130,7 @@ def test_what_is_off_the_scale_is_repaired_once_and_never_clamped(wrong: object,
     assert fault in asked[1].messages[-1].text
     assert isinstance(told.answers.scores["accuracy"], Missing)
     assert told.answers.scores["clarity"] == Scored(Fraction(6), why="because")
-    assert score_answers(RUBRIC, told.answers).exact is None
+    assert compute_answers_scorecard(RUBRIC, told.answers).exact is None
 
 
 def test_a_repair_mends_only_what_was_wrong() -> None:
@@ -148,7 +148,7 @@ def test_a_criterion_left_out_is_missing_not_five() -> None:
     told, asked = _judge(partial, partial)
 
     assert "accuracy: no answer was given" in asked[1].messages[-1].text
-    card = score_answers(RUBRIC, told.answers)
+    card = compute_answers_scorecard(RUBRIC, told.answers)
     assert card.exact is None
     assert {gap.criterion for gap in card.missing} == {"accuracy", "rude"}
 
@@ -159,7 +159,7 @@ def test_a_red_flag_without_an_answer_leaves_the_scorecard_incomplete() -> None:
 
     told, _ = _judge(silent, silent)
 
-    card = score_answers(RUBRIC, told.answers)
+    card = compute_answers_scorecard(RUBRIC, told.answers)
     assert card.exact is None
     assert [gap.criterion for gap in card.missing] == ["rude"]
 
@@ -244,7 +244,7 @@ def test_what_a_judge_claims_is_noted_where_it_differs() -> None:
     """A judge's arithmetic is never trusted."""
     told, _ = _judge(_reply(overall=9.9))
 
-    card = score_answers(RUBRIC, told.answers)
+    card = compute_answers_scorecard(RUBRIC, told.answers)
     assert card.score is not None and float(card.score) == 7.2
     assert "claimed score 9.9 differs from 7.20 computed from the criteria" in card.notes
 

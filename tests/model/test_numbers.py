@@ -14,7 +14,7 @@ from evenhand.wording import (
     format_kept_figure,
     format_short_figure,
     round_beside_limits,
-    round_half_away,
+    round_number_half_away,
 )
 
 
@@ -69,16 +69,16 @@ def test_true_is_not_one() -> None:
 )
 def test_halves_go_away_from_zero(value: str, decimals: int, shown: str) -> None:
     """Floating point makes 5.075 into 5.07."""
-    assert str(round_half_away(Fraction(value), decimals)) == shown
+    assert str(round_number_half_away(Fraction(value), decimals)) == shown
 
 
 @given(st.fractions(max_denominator=10_000, min_value=-1000, max_value=1000), st.integers(0, 6))
 def test_rounding_moves_by_at_most_half_a_unit(value: Fraction, decimals: int) -> None:
     """And twice is once."""
-    once = Fraction(round_half_away(value, decimals))
+    once = Fraction(round_number_half_away(value, decimals))
 
     assert abs(once - value) * 2 * 10**decimals <= 1
-    assert Fraction(round_half_away(once, decimals)) == once
+    assert Fraction(round_number_half_away(once, decimals)) == once
 
 
 @pytest.mark.parametrize(("value", "text"), [("3", "3"), ("6.5", "6.5"), ("1/3", "0.3333"), ("0.25", "0.25")])

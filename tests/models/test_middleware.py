@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BudgetError, JudgeError, RefusedError
-from evenhand.judging.open_judge import probe_judge_by_prompt, resolve_judge_by_name
+from evenhand.judging.open_judge import find_judge_by_name, probe_judge_by_prompt
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
@@ -119,7 +119,7 @@ def test_the_embedded_judge_is_opened_as_a_judge() -> None:
         async with Connections({}) as connections:
             with pytest.raises(JudgeError, match="open_judge"):
                 connections.open(EMBEDDED)
-            assert resolve_judge_by_name(connections, EMBEDDED) is resolve_judge_by_name(connections, EMBEDDED)
+            assert find_judge_by_name(connections, EMBEDDED) is find_judge_by_name(connections, EMBEDDED)
 
     asyncio.run(run())
 
@@ -132,7 +132,7 @@ def test_the_embedded_judge_is_probed_without_a_question() -> None:
             found = await probe_judge_by_prompt(connections, EMBEDDED)
 
             assert (found.reachable, found.structured, found.logprobs) == (True, True, False)
-            assert found.model == read_model_version(resolve_judge_by_name(connections, EMBEDDED))
+            assert found.model == read_model_version(find_judge_by_name(connections, EMBEDDED))
             assert connections.spent.requests == 0
 
     asyncio.run(run())

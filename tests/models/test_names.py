@@ -11,9 +11,9 @@ from evenhand.models.model_names import (
     FunctionPath,
     ModelAddress,
     ReplayFile,
-    choose_oracle_model_name,
     list_configured_providers,
     parse_model_name,
+    parse_oracle_model_name,
 )
 
 OPENAI, ANTHROPIC, OWN = "sk-openai-11111111", "sk-ant-22222222", "own-33333333"
@@ -159,7 +159,7 @@ def test_any_name_is_understood_or_refused(name: str) -> None:
 )
 def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], name: str, model: str) -> None:
     """From the environment, and as a name that can be opened."""
-    assert choose_oracle_model_name(environ) == name
+    assert parse_oracle_model_name(environ) == name
     assert address(name).model == model
 
 
@@ -204,7 +204,7 @@ def test_without_a_named_host_the_key_of_the_provider_stays_here() -> None:
 def test_an_oracle_without_a_judge_says_which_variable(environ: dict[str, str]) -> None:
     """Another provider, or one without a model."""
     with pytest.raises(JudgeError, match="environment variable ORACLE_LLM_"):
-        choose_oracle_model_name(environ)
+        parse_oracle_model_name(environ)
 
 
 def test_providers_that_are_set_up_are_listed() -> None:

@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 from evenhand.models.budget import Price, Prices
-from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
 from tests.models.server import FAST, KEY, Behaviour, Server, Waits, answers, chat, fails, says
 
 PRICE = Price(input=Decimal(1), output=Decimal(2), cached=Decimal(1), stored=Decimal(1))
@@ -20,7 +20,7 @@ def probed(*behaviours: Behaviour, models: tuple[str, ...] = ()) -> ModelProbe:
             Server(*behaviours, models=models) as server,
             Connections({}, limits=FAST, prices=PRICES, clock=Waits().clock) as connections,
         ):
-            return await probe_model(connections, server.name)
+            return await send_model_probe_request(connections, server.name)
 
     return asyncio.run(run())
 
@@ -66,7 +66,7 @@ def test_a_name_that_cannot_be_opened_is_told() -> None:
     async def run() -> list[ModelProbe]:
         async with Connections({}) as connections:
             return [
-                await probe_model(connections, name)
+                await send_model_probe_request(connections, name)
                 for name in ("openai/gpt-4o", "nonsense", "python:builtins:str", "python:json:dumps")
             ]
 
@@ -86,9 +86,9 @@ def test_a_provider_alone_lists_what_it_offers() -> None:
         async with Server(says(), models=("llama3:8b",)) as server:
             host = server.base.removesuffix("/v1")
             async with Connections({"OLLAMA_HOST": host, "OPENAI_API_KEY": KEY}) as connections:
-                there = await probe_model(connections, "ollama")
+                there = await send_model_probe_request(connections, "ollama")
         async with Connections({"OLLAMA_HOST": host}) as connections:
-            return there, await probe_model(connections, "ollama"), len(server.seen)
+            return there, await send_model_probe_request(connections, "ollama"), len(server.seen)
 
     there, gone, asked = asyncio.run(run())
 

@@ -16,7 +16,7 @@ from evenhand.scoring.exact_column import (
     read_exact_score_column,
     sum_weighted_columns,
 )
-from evenhand.wording import round_half_away
+from evenhand.wording import round_number_half_away
 
 sizes = st.sampled_from([3, 10**4, 2**31, 2**53, 2**54, 2**60, 2**62])
 
@@ -103,7 +103,7 @@ def test_products(a: ExactColumn, b: ExactColumn, factor: Fraction, where: list[
 @given(columns(), st.integers(0, 6))
 def test_rounding(a: ExactColumn, decimals: int) -> None:
     """Halves away from zero, as in the exact path."""
-    check(lambda: a.rounded(decimals), [Fraction(round_half_away(x, decimals)) for x in exact(a)])
+    check(lambda: a.rounded(decimals), [Fraction(round_number_half_away(x, decimals)) for x in exact(a)])
 
 
 @given(columns(), st.one_of(st.none(), st.integers(0, 4)))
@@ -116,7 +116,7 @@ def test_what_is_shown_is_the_nearest_float(a: ExactColumn, decimals: int | None
         shown = a.to_floats(decimals).tolist()
     except DoesNotFitError:
         return
-    assert shown == [float(x if decimals is None else round_half_away(x, decimals)) for x in exact(a)]
+    assert shown == [float(x if decimals is None else round_number_half_away(x, decimals)) for x in exact(a)]
 
 
 @given(columns(), fractions)

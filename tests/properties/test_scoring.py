@@ -27,10 +27,10 @@ from evenhand.model.method import (
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers
 from evenhand.scoring.columns import COLUMN_STEP_FUNCTIONS
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.scoring.steps import STEP_FUNCTIONS
-from evenhand.wording import round_half_away
+from evenhand.wording import round_number_half_away
 from tests.properties.strategies import RUBRICS, answer_on, rubrics, scored
 
 
@@ -172,7 +172,9 @@ def test_what_is_shown_is_the_exact_score_rounded_once(data: st.DataObject) -> N
     shown: Any = scores_to_json(score(rubric, [Answers(id="a", scores=card.criteria)]))["scorecards"]
 
     decimals = rubric.method.scale.decimals
-    assert float(card.score or 0) == float(card.exact if decimals is None else round_half_away(card.exact, decimals))
+    assert float(card.score or 0) == float(
+        card.exact if decimals is None else round_number_half_away(card.exact, decimals)
+    )
     assert shown[0]["id"] == "a"
 
 
@@ -231,4 +233,4 @@ def test_the_rubrics_of_these_tests_use_every_step() -> None:
 
     assert used == set(STEPS.values())
     assert {WeightedSum, PointsShare, Clamp} < used
-    assert score_answers is not None
+    assert compute_answers_scorecard is not None

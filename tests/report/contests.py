@@ -18,7 +18,7 @@ from evenhand.contest.events import (
     GateChecked,
     RankingChallenged,
     SubmissionScored,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
 from evenhand.contest.record import encode_contest_state
@@ -105,7 +105,7 @@ def task(own: Sequence[str] = ("clarity",), **changes: Any) -> Task:
 
 
 def came(id: str, at: float, author: str | None = None, text: str = TEXT, revises: str | None = None) -> ContestEvent:
-    return receive_submission(
+    return make_submission_received_event(
         Submission(id=id, author=author or f"{id}'s author", at=hour(at), text=text, revises=revises)
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord
 from evenhand.store.rows import RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.report import load_user_report_head
 
 Row = dict[str, Any]
 Scores = Sequence[float | None]
@@ -91,6 +91,6 @@ def keep_run(
     store.begin_run(row)
     rows = [{**one, "run": id} for one in samples or [sample(at) for at in range(count)]]
     store.write_rows(RowBatch(samples=rows, results=[{**one, "run": id} for one in made]))
-    head = load_stored_head(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
+    head = load_user_report_head(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
     store.release_run(id, state, "2026-11-16T09:01:00+00:00", to_stored_json(head))
     return id

@@ -16,7 +16,7 @@ from evenhand.evals.eval_scoring import EvalCompositeSettings
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.prompts import load_prompts
 from evenhand.model.scale import Scored
-from evenhand.runs.adjusted_scores import ScoredOutputs, adjust_run_outputs, standardise_run_layers
+from evenhand.runs.adjusted_scores import ScoredOutputs, adjust_run_result_scores, standardise_run_layers
 from evenhand.runs.results import compose_result_score
 from evenhand.stats.differences import difference_of
 from evenhand.workflows.score import score
@@ -245,7 +245,7 @@ def test_a_reward_for_length_alone_is_no_progress() -> None:
     for _ in range(400):
         lengths = np.round(100 * 2 ** (rng.normal(0, 0.5, (24, 2)) + np.array([0, 1]))).clip(1)
         judge = np.clip(3 + 0.4 * np.log2(lengths / 140) + rng.normal(0, 0.5, (24, 2)), 1, 5)
-        adjusted = adjust_run_outputs(outputs_of(judge, lengths), of).composites.reshape(-1, 2)
+        adjusted = adjust_run_result_scores(outputs_of(judge, lengths), of).composites.reshape(-1, 2)
         for name, table in (("off", judge), ("regress", adjusted)):
             alarms[name] += difference_of(table[:, 1] - table[:, 0], rng=np.random.default_rng(0)).p < 0.05
 
@@ -258,7 +258,7 @@ def test_where_length_cannot_be_measured_scores_stay_and_it_is_said() -> None:
     of = frame(["old", "new"], composite=EvalCompositeSettings(debias="regress"))
     judge = np.tile([3.0, 4.0], (12, 1))
 
-    found = adjust_run_outputs(outputs_of(judge, np.full((12, 2), 50.0)), of)
+    found = adjust_run_result_scores(outputs_of(judge, np.full((12, 2), 50.0)), of)
 
     assert found.composites.tolist() == judge.reshape(-1).tolist()
     assert found.notes[0].startswith("the effect of length could not be measured and was not removed")

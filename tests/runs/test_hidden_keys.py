@@ -16,7 +16,7 @@ import pytest
 
 from evenhand import Eval, run_sync
 from evenhand.evals.variants.variant import CommandVariant
-from evenhand.models.hidden_keys import HIDDEN, Secrets, find_environment_secrets
+from evenhand.models.hidden_keys import HIDDEN, Secrets, collect_keys_to_hide
 from evenhand.testing import FakeServer
 from evenhand.workflows.report import open_report
 from evenhand.workflows.runs import export_run
@@ -95,7 +95,7 @@ def test_what_its_name_says_is_a_secret_is_one() -> None:
         "EVENHAND_DATABASE_URL": "postgresql://ann:s3cret-word@host/db",
     }  # fmt: skip
 
-    assert set(find_environment_secrets(environ).list_keys()) == {"ghs_0123456789", "abc/123+xyz-99", "s3cret-word"}
+    assert set(collect_keys_to_hide(environ).list_keys()) == {"ghs_0123456789", "abc/123+xyz-99", "s3cret-word"}
 
 
 def test_a_program_gets_no_key_that_is_not_named() -> None:

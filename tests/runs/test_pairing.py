@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.runs.columns import (
-    JoinedRunRows,
+    JoinedRunResults,
     RunTable,
     RunVariantRows,
-    find_shared_run_samples,
-    join_run_rows,
+    find_samples_in_both_runs,
+    join_run_result_rows,
 )
 from tests.runs.stored import frame
 
@@ -41,7 +41,7 @@ def side(rows: Sequence[Result], **more: Any) -> RunVariantRows:
     return RunVariantRows.from_run_table(table(rows, **more), "only")
 
 
-def told(pairs: JoinedRunRows) -> list[tuple[float | None, ...]]:
+def told(pairs: JoinedRunResults) -> list[tuple[float | None, ...]]:
     return sorted(zip(*(pairs.composite(place) for place in range(len(pairs.members))), strict=True), key=repr)
 
 
@@ -50,7 +50,7 @@ def test_rows_are_paired_by_sample_and_repeat() -> None:
     first = side([("a", 0, 1.0), ("a", 1, 1.5), ("b", 0, 2.0), ("b", 1, 2.5)])
     second = side([("b", 1, 5.5), ("a", 0, 4.0), ("b", 0, 5.0), ("a", 1, 4.5)])
 
-    pairs = join_run_rows([first, second])
+    pairs = join_run_result_rows([first, second])
 
     assert told(pairs) == [(1.0, 4.0), (1.5, 4.5), (2.0, 5.0), (2.5, 5.5)]
     assert pairs.clusters == [0, 0, 1, 1]
@@ -62,7 +62,7 @@ def test_what_only_one_has_is_left_out_and_counted() -> None:
     first = side([("a", 0, 1.0), ("b", 0, nan), ("c", 0, 3.0)])
     second = side([("x", 0, 9.0), ("b", 0, 2.0), ("a", 0, 4.0), ("a", 1, 4.0)])
 
-    pairs, common = join_run_rows([first, second]), find_shared_run_samples(first, second)
+    pairs, common = join_run_result_rows([first, second]), find_samples_in_both_runs(first, second)
 
     assert told(pairs) == [(1.0, 4.0), (None, 2.0)]
     assert pairs.unpaired == (0, 1)
@@ -74,7 +74,7 @@ def test_samples_of_one_id_with_other_texts_are_told() -> None:
     first = side([("a", 0, 1.0), ("b", 0, 1.0)], texts={"a": 1, "b": 2})
     second = side([("b", 0, 1.0), ("a", 0, 1.0)], texts={"a": 1, "b": 3})
 
-    assert find_shared_run_samples(first, second).changed == ("b",)
+    assert find_samples_in_both_runs(first, second).changed == ("b",)
 
 
 def test_layers_behind_composites_are_counted() -> None:
@@ -82,7 +82,7 @@ def test_layers_behind_composites_are_counted() -> None:
     rows = [("a", 0, 1.0), ("b", 0, 1.0), ("c", 0, 1.0), ("d", 0, nan)]
     layers = {"judge": np.array([1.0, nan, 1.0, nan]), "fact": np.array([1.0, 1.0, 1.0, 1.0])}
 
-    pairs = join_run_rows([side(rows, layers=layers)])
+    pairs = join_run_result_rows([side(rows, layers=layers)])
 
     assert pairs.layer_sets(0) == {("fact",): 1, ("fact", "judge"): 2}
 
@@ -91,7 +91,7 @@ def test_a_composite_of_some_layers_is_their_mean_where_there_is_one() -> None:
     """What was lost stays lost, although a layer of it is known."""
     layers = {"fact": np.array([2.0, 2.0]), "judge": np.array([4.0, nan])}
 
-    pairs = join_run_rows([side([("a", 0, 4.0), ("b", 0, nan)], layers=layers)])
+    pairs = join_run_result_rows([side([("a", 0, 4.0), ("b", 0, nan)], layers=layers)])
 
     assert pairs.composite(0, ["fact"]) == (2.0, None)
     assert pairs.composite(0, ["fact", "judge"]) == (3.0, None)
@@ -102,7 +102,7 @@ def test_criteria_that_nobody_scored_are_none() -> None:
     """A run has columns for the criteria of all its variants."""
     criteria = {"tone": np.array([1.0, nan]), "aim": np.array([nan, nan])}
 
-    pairs = join_run_rows([side([("a", 0, 4.0), ("b", 0, 4.0)], criteria=criteria)])
+    pairs = join_run_result_rows([side([("a", 0, 4.0), ("b", 0, 4.0)], criteria=criteria)])
 
     assert pairs.criteria(0) == {"tone": (1.0, None)}
 
@@ -117,6 +117,6 @@ def test_the_order_of_samples_changes_no_pair(one: dict[Any, int], other: dict[A
     for some in rows:
         random.shuffle(some)
 
-    pairs = join_run_rows([side(some) for some in rows])
+    pairs = join_run_result_rows([side(some) for some in rows])
 
     assert told(pairs) == sorted(((float(one[key]), float(other[key])) for key in one if key in other), key=repr)

@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 
 from evenhand.errors import StoreError
-from evenhand.store.contest_store import ContestStore, seal_contest_summary
+from evenhand.store.contest_store import ContestStore, seal_stored_contest_summary
 from evenhand.store.queries import process_holder_name
 from evenhand.store.store import Store
 from tests.store.rows import CONTEST, contest_row, event_row
@@ -49,7 +49,7 @@ def test_a_contest_is_taken_and_let_go(store: Store) -> None:
 
     assert taken == contest_row(holder=process_holder_name(), touched=AT_NOON)
     assert held
-    told = {"summary": '{"winner":"a"}', "seal": seal_contest_summary("", '{"winner":"a"}')}
+    told = {"summary": '{"winner":"a"}', "seal": seal_stored_contest_summary("", '{"winner":"a"}')}
     finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
     assert store.contests.find_contest(CONTEST) == finished
     assert not store.contests.is_contest_held(finished)
@@ -66,7 +66,7 @@ def test_whoever_was_overtaken_lets_go_of_nothing(store: Store) -> None:
     store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder=process_holder_name())
     store.contests.release_contest(CONTEST, "stopped", ended, None, holder="elsewhere:1:1")
 
-    told = {"summary": '{"winner":"a"}', "seal": seal_contest_summary("", '{"winner":"a"}')}
+    told = {"summary": '{"winner":"a"}', "seal": seal_stored_contest_summary("", '{"winner":"a"}')}
     finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
     assert at_work == contest_row(holder=process_holder_name(), touched=AT_NOON)
     assert store.contests.find_contest(CONTEST) == finished

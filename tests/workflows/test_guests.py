@@ -16,7 +16,7 @@ import pytest
 
 from evenhand import Eval, RunOptions, RunResult, StoreError, compare, run_sync
 from evenhand.models.requests import Request
-from evenhand.runs.run_record import list_resumed_runs
+from evenhand.runs.run_record import list_run_record_chain
 from evenhand.store.store import Store
 from evenhand.workflows.baseline import list_baselines, set_baseline
 from evenhand.workflows.history import load_subject_history
@@ -128,7 +128,7 @@ def test_a_guest_that_takes_the_place_of_a_deleted_run_gives_no_outputs() -> Non
 
     with Store.open(None, {}) as store:
         row = {"id": made.id, "name": "desk", "taken_from": "20260101-000000-abcdef"}
-        assert list_resumed_runs(store, row) == [made.id]
+        assert list_run_record_chain(store, row) == [made.id]
 
 
 def test_a_guest_is_never_the_latest() -> None:

@@ -12,7 +12,7 @@ from evenhand.assertions.facts import AssertionFacts, AssertionFinding, Assertio
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import written_as
+from evenhand.files.json_shape import json_write_only_scalar
 from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, format_number_for_json, format_quoted_texts, quote_text
 
@@ -231,7 +231,7 @@ def weigh_passed_assertions(checked: Sequence[CheckedAssertion]) -> dict[str, Sc
     return scores
 
 
-CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(format_number_for_json)})
+CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: json_write_only_scalar(format_number_for_json)})
 checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
 
 

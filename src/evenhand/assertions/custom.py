@@ -122,7 +122,7 @@ def _run_custom_command(
     if ended.cut_short:
         return AssertionMeasurement(why=f"{command[0]} {ended.cut_short}")
     said = ended.stdout.decode("utf-8", "replace").strip()
-    answer = _parse_printed_answer(said)
+    answer = _parse_custom_assertion_stdout(said)
     # A script that crashes ends with 1 as well, but has something to say about it.
     if ended.code not in (0, 1) or (ended.code == 1 and answer is None and ended.stderr.strip()):
         lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -136,7 +136,7 @@ def _run_custom_command(
     return read
 
 
-def _parse_printed_answer(said: str) -> object:
+def _parse_custom_assertion_stdout(said: str) -> object:
     """The answer on standard output, where there is one; any other text is only what was found."""
     try:
         value = json.loads(said)

@@ -40,12 +40,12 @@ from evenhand.calibrate.labelled_outputs import (
     collect_labelled_outputs,
     pair_judge_with_people_mean,
 )
-from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
+from evenhand.calibrate.labels import OVERALL_QUESTION, HumanLabelQuestion, Label
 from evenhand.calibrate.panel_candidates import collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import JsonField, JsonShape, SplitField, written_as
+from evenhand.files.json_shape import JsonField, JsonShape, SplitField, json_write_only_scalar
 from evenhand.runs.columns import RunTable
 from evenhand.wording import format_number, format_signed
 
@@ -128,11 +128,11 @@ def warn_of_recommended_panel_biases(
                 # The bias that has a word for each direction comes without one.
                 ways = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in whole or clear}
                 words = word or (ways.pop() if len(ways) == 1 else "is harsh or generous")
-                amounts = ", ".join(_judge_bias_against_people_text(one, digits, unit) for one in whole or clear)
+                amounts = ", ".join(_format_calibrated_judge_bias(one, digits, unit) for one in whole or clear)
                 yield f"{judge} {words}: {amounts}."
 
 
-def _judge_bias_against_people_text(one: JudgeBias, digits: int, unit: str) -> str:
+def _format_calibrated_judge_bias(one: JudgeBias, digits: int, unit: str) -> str:
     assert one.estimate is not None and one.low is not None and one.high is not None
     amount = format_signed(one.estimate, digits)
     ends = f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]"
@@ -145,7 +145,7 @@ Json = dict[str, Any]
 SCATTER_STEPS = 40  # Of the scale, by which points that lie close together become one.
 
 
-def encode_judge_calibration(one: JudgeCalibration) -> Json:
+def encode_judges_against_people(one: JudgeCalibration) -> Json:
     """All of it."""
     found, write = one.labelled, CALIBRATION_JSON.to_json
     recommended = write(one.recommended)
@@ -170,11 +170,11 @@ def encode_judge_calibration(one: JudgeCalibration) -> Json:
         "recommendation": recommended,
         "maps": [write(each) for each in one.maps],
         "means": [write(each) for each in one.means],
-        "weights": _encode_suggested_weights(one.weights),
+        "weights": _encode_weights_suggested_by_labels(one.weights),
     }
 
 
-def _encode_suggested_weights(one: SuggestedWeights | NoSuggestedWeights) -> Json:
+def _encode_weights_suggested_by_labels(one: SuggestedWeights | NoSuggestedWeights) -> Json:
     if isinstance(one, NoSuggestedWeights):
         return {"suggested": None, **CALIBRATION_JSON.to_json(one)}
     return {**CALIBRATION_JSON.to_json(one), "helps": one.helps}
@@ -189,15 +189,15 @@ def encode_human_label_points(table: RunTable, labels: Sequence[Label]) -> Json 
     scale = [single.low, single.high] if single else [0.0, 1.0]
     return {
         "scale": scale,
-        "judges": [_judge_against_people_points(found, who, scale, single) for who in found.answerers],
+        "judges": [_list_judge_and_human_label_points(found, who, scale, single) for who in found.answerers],
     }
 
 
-def _judge_against_people_points(
-    found: LabelledOutputs, who: str, scale: Sequence[float], single: LabelQuestion | None
+def _list_judge_and_human_label_points(
+    found: LabelledOutputs, who: str, scale: Sequence[float], single: HumanLabelQuestion | None
 ) -> Json:
     pairs = pair_judge_with_people_mean(found, who, found.overall)
-    question = single or LabelQuestion(id="", low=scale[0], high=scale[1], whole=False)
+    question = single or HumanLabelQuestion(id="", low=scale[0], high=scale[1], whole=False)
     kind: MapKind = "isotonic" if len(np.unique(pairs.cluster)) >= LEAST_ISOTONIC_SAMPLES else "linear"
     knots = fit_calibration_knots(pairs.x, pairs.y, kind, question) if pairs.n else ()
     step = (scale[1] - scale[0]) / SCATTER_STEPS
@@ -222,7 +222,7 @@ def _write_map_knots(one: CalibrationMap) -> Json:
     return {"knots": [list(knot) for knot in one.knots], "points": points}
 
 
-def _encode_calibration_gain(one: CalibrationMap) -> Json:
+def _encode_gain_from_human_labels(one: CalibrationMap) -> Json:
     return {"gain": None if one.gain is None else CALIBRATION_JSON.to_json(one.gain), "helps": one.helps}
 
 
@@ -231,7 +231,7 @@ CALIBRATION_JSON = Codec(
         CalibrationMap: JsonShape(
             fields={
                 "knots": SplitField(("knots", "points"), _write_map_knots),
-                "gain": SplitField(("gain", "helps"), _encode_calibration_gain),
+                "gain": SplitField(("gain", "helps"), _encode_gain_from_human_labels),
             }
         ),
         RecommendedPanel: JsonShape(
@@ -239,7 +239,7 @@ CALIBRATION_JSON = Codec(
                 "chosen", "best", "error", "error_now", "gain", "alpha", "same", "choices", "samples", "tried",
                 "candidates",
             ),
-            fields={"best": JsonField(scalar=written_as(lambda best: best.name))},
+            fields={"best": JsonField(scalar=json_write_only_scalar(lambda best: best.name))},
         ),
     }
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import HumanLabelledOutputColumns, Integers, LabelledOutputs
-from evenhand.calibrate.labels import SCORE_QUESTION, list_label_questions
+from evenhand.calibrate.labels import SCORE_QUESTION, list_human_label_questions
 from evenhand.calibrate.panel_candidates import fit_judge_weights
 from evenhand.calibrate.panel_recommendation import (
     SELECTION_ROUNDS,
@@ -69,7 +69,7 @@ def suggest_criterion_weights(
         needed = _count_labelled_samples_to_fit(weighed[0])
         why = f"nobody labelled whole outputs: add labels with the criterion {SCORE_QUESTION!r} on {needed} samples"
         return NoSuggestedWeights(why=why)
-    cells = max((_collect_cells(table, labelled, one) for one in weighed), key=lambda one: len(one.people))
+    cells = max((_collect_labelled_cells(table, labelled, one) for one in weighed), key=lambda one: len(one.people))
     needed = _count_labelled_samples_to_fit(cells.weights)
     if cells.samples < needed:
         why = format_too_few(cells.samples, "sample", needed, more="with a labelled score")
@@ -100,7 +100,7 @@ def _count_labelled_samples_to_fit(weights: CriterionWeights) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoredCells:
+class _HumanLabelledCells:
     """One row per output that has an answer on every criterion and a score by people, all from 0 to 1."""
 
     weights: CriterionWeights
@@ -119,8 +119,10 @@ class _ScoredCells:
         return errors
 
 
-def _collect_cells(table: RunTable, labelled: LabelledOutputs, weights: CriterionWeights) -> _ScoredCells:
-    questions = list_label_questions(table)
+def _collect_labelled_cells(
+    table: RunTable, labelled: LabelledOutputs, weights: CriterionWeights
+) -> _HumanLabelledCells:
+    questions = list_human_label_questions(table)
     places = {id: place for place, id in enumerate(table.samples)}
     keys = np.array([places[id] for id in labelled.ids], dtype=np.int64) * len(table.variants) + labelled.variant
     outputs = HumanLabelledOutputColumns(table, keys)
@@ -133,7 +135,7 @@ def _collect_cells(table: RunTable, labelled: LabelledOutputs, weights: Criterio
     first: dict[int, int] = {}
     unit = [first.setdefault(int(labelled.cluster[row]), len(first)) for row in rows]
     total = sum(weights.values())
-    return _ScoredCells(
+    return _HumanLabelledCells(
         weights={id: weight / total for id, weight in weights.items()},
         said=np.stack(columns, axis=1)[rows],
         people=people[rows],
@@ -141,7 +143,7 @@ def _collect_cells(table: RunTable, labelled: LabelledOutputs, weights: Criterio
     )
 
 
-def _fit_weights(cells: _ScoredCells, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+def _fit_weights(cells: _HumanLabelledCells, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
     """The weights that err least on some rows once levels are equal, drawn towards the present ones."""
     said, people = cells.said[rows], cells.people[rows]
     best = fit_judge_weights(said - said.mean(axis=0), people - people.mean(), np.ones(len(people)), _FIT_SHRINKAGE)

@@ -18,15 +18,15 @@ from evenhand.calibrate.jackknife import (
 )
 from evenhand.calibrate.labelled_outputs import (
     AnswerPairs,
+    HumanLabelQuestions,
     LabelledOutputs,
-    LabelQuestions,
     collect_labelled_outputs,
     pair_judge_with_each_rater,
     pair_judge_with_people_mean,
     pair_judge_with_people_median,
     pair_raters_with_each_other,
 )
-from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
+from evenhand.calibrate.labels import OVERALL_QUESTION, HumanLabelQuestion, Label
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import Undefined
@@ -71,7 +71,7 @@ class ConfusionTable:
 
 def measure_human_agreements(labelled: LabelledOutputs) -> Iterator[HumanAgreement]:
     """Every judge on every question, the overall figure first where there are several questions."""
-    for name, questions in group_label_questions(labelled):
+    for name, questions in group_human_label_questions(labelled):
         for who in labelled.answerers:
             pairs = pair_judge_with_people_mean(labelled, who, questions)
             kappa = None
@@ -90,7 +90,7 @@ def measure_human_agreements(labelled: LabelledOutputs) -> Iterator[HumanAgreeme
 
 def measure_human_ceilings(labelled: LabelledOutputs) -> Iterator[HumanCeiling]:
     """People among themselves, question by question."""
-    for name, questions in group_label_questions(labelled):
+    for name, questions in group_human_label_questions(labelled):
         yield HumanCeiling(question=name, alpha=measure_pair_alpha(pair_raters_with_each_other(labelled, questions)))
 
 
@@ -107,14 +107,14 @@ def tabulate_judge_confusions(labelled: LabelledOutputs) -> Iterator[ConfusionTa
             yield ConfusionTable(who=who, question=question.id, levels=levels, counts=table)
 
 
-def group_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str, LabelQuestions]]:
+def group_human_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str, HumanLabelQuestions]]:
     """All questions together where there are several, then each alone."""
     if len(labelled.overall) > 1:
         yield OVERALL_QUESTION, labelled.overall
     yield from ((one.id, (one,)) for one in labelled.questions)
 
 
-def _confusion_levels(question: LabelQuestion) -> tuple[tuple[str, ...], list[float]]:
+def _confusion_levels(question: HumanLabelQuestion) -> tuple[tuple[str, ...], list[float]]:
     """The levels of a scale with the edges between them; a scale of many levels in bands."""
     whole = question.low.is_integer() and question.high.is_integer()
     if whole and question.whole | (question.span > 1) and question.span < MOST_CONFUSION_LEVELS:
@@ -142,7 +142,7 @@ class HumanAlignment:
     advice: str
 
 
-def align_run_with_labels(table: RunTable, labels: Sequence[Label]) -> HumanAlignment:
+def measure_run_alignment_with_people(table: RunTable, labels: Sequence[Label]) -> HumanAlignment:
     """The badge "human-aligned" of a run; grey without labels."""
     if not labels:
         return _unknown_human_alignment(0, 0, "no labels", "some of the outputs")
@@ -191,7 +191,7 @@ def measure_panel_human_agreement(table: RunTable, labels: Sequence[Label]) -> A
     """None where nobody labelled anything."""
     if not labels:
         return None
-    found = align_run_with_labels(table, labels)
+    found = measure_run_alignment_with_people(table, labels)
     if found.alpha is None:
         return Undefined(why=found.says, method=HUMAN_AGREEMENT_METHOD, n=found.n)
     return Agreement(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.calibrate.audits.judge_bias import identify_audited_judge_maker
-from evenhand.calibrate.human_agreement import INTERVAL_LEVEL, group_label_questions
+from evenhand.calibrate.human_agreement import INTERVAL_LEVEL, group_human_label_questions
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
@@ -56,7 +56,7 @@ class JudgeBias:
 
 def measure_human_biases(labelled: LabelledOutputs, models: Mapping[str, str]) -> Iterator[JudgeBias]:
     """All that is known of every judge, question by question; `models` names who made a variant's outputs."""
-    for name, questions in group_label_questions(labelled):
+    for name, questions in group_human_label_questions(labelled):
         for who in labelled.answerers:
             pairs = pair_judge_with_people_mean(labelled, who, questions)
             harshness = JudgeBias(kind="harshness", who=who, question=name)

@@ -18,7 +18,7 @@ from evenhand.calibrate.labelled_outputs import (
     answers_by_judge,
     pair_judge_with_people_mean,
 )
-from evenhand.calibrate.labels import LabelQuestion
+from evenhand.calibrate.labels import HumanLabelQuestion
 from evenhand.calibrate.panel_recommendation import split_samples_into_folds
 from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
@@ -105,12 +105,12 @@ def _order_human_label_pairs(pairs: AnswerPairs, labelled: LabelledOutputs) -> A
     return AnswerPairs(x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=numbered)
 
 
-def fit_calibration_knots(x: Floats, y: Floats, kind: MapKind, question: LabelQuestion) -> MapKnots:
+def fit_calibration_knots(x: Floats, y: Floats, kind: MapKind, question: HumanLabelQuestion) -> MapKnots:
     """The knots of a map; between them it is straight, beyond them level."""
     return _fit_isotonic_map(x, y) if kind == "isotonic" else _fit_linear_map(x, y, question)
 
 
-def _fit_linear_map(x: Floats, y: Floats, question: LabelQuestion) -> MapKnots:
+def _fit_linear_map(x: Floats, y: Floats, question: HumanLabelQuestion) -> MapKnots:
     """A line, drawn towards the judge as it is by as many samples as PRIOR says; it never falls."""
     trust = len(x) / (len(x) + MAP_PRIOR_SAMPLES)
     centred = x - x.mean()
@@ -129,7 +129,7 @@ def _fit_linear_map(x: Floats, y: Floats, question: LabelQuestion) -> MapKnots:
     )
 
 
-def _clamp_to_human_label_scale(question: LabelQuestion, score: float) -> float:
+def _clamp_to_human_label_scale(question: HumanLabelQuestion, score: float) -> float:
     return min(question.high, max(question.low, float(score)))
 
 
@@ -173,7 +173,7 @@ def estimate_human_means(table: RunTable, labelled: LabelledOutputs) -> Iterator
 
 
 def _estimate_human_mean(
-    table: RunTable, labelled: LabelledOutputs, question: LabelQuestion, variant: int
+    table: RunTable, labelled: LabelledOutputs, question: HumanLabelQuestion, variant: int
 ) -> HumanMean:
     own = np.unique(table.sample[table.variant == variant])
     outputs = HumanLabelledOutputColumns(table, own * len(table.variants) + variant)

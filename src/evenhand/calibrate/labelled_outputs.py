@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.calibrate.jackknife import Floats
-from evenhand.calibrate.labels import SCORE_QUESTION, Label, LabelQuestion, list_label_questions
+from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, Label, list_human_label_questions
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import RunTable
 
@@ -26,7 +26,7 @@ class LabelledOutputs:
     several. Repeats of an output are one: a person saw it once, so the mean over repeats is held against the label.
     """
 
-    questions: tuple[LabelQuestion, ...]
+    questions: tuple[HumanLabelQuestion, ...]
     judges: tuple[str, ...]
     raters: tuple[str, ...]
     variants: tuple[str, ...]
@@ -54,12 +54,12 @@ class LabelledOutputs:
         return (*self.judges, PANEL_ANSWERER) if len(self.judges) > 1 else self.judges
 
     @property
-    def overall(self) -> tuple[LabelQuestion, ...]:
+    def overall(self) -> tuple[HumanLabelQuestion, ...]:
         """The questions that make up the overall figure: the criteria, or the score where only that was labelled."""
         criteria = tuple(one for one in self.questions if one.id != SCORE_QUESTION)
         return criteria or self.questions
 
-    def mean(self, question: LabelQuestion) -> Floats:
+    def mean(self, question: HumanLabelQuestion) -> Floats:
         """The mean over people of each output."""
         return mean_over_human_raters(self.people[question.id])
 
@@ -73,7 +73,7 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
     at = [places[one.sample] * width + table.variants.index(one.variant) for one in labels]
     keys = np.unique(np.array(at, dtype=np.int64))
     outputs = HumanLabelledOutputColumns(table, keys)
-    asked = list_label_questions(table)
+    asked = list_human_label_questions(table)
     named = {one.criterion for one in labels}
     questions = tuple(one for id, one in asked.items() if id in named)
     raters = tuple(sorted({one.rater for one in labels}))
@@ -151,7 +151,7 @@ class HumanLabelledOutputColumns:
         return found
 
 
-LabelQuestions = Sequence[LabelQuestion]
+HumanLabelQuestions = Sequence[HumanLabelQuestion]
 AnswersByQuestion = Mapping[str, Floats]  # By question.
 
 
@@ -175,13 +175,13 @@ class AnswerPairs:
         return AnswerPairs(x=x, y=y, place=self.place, cluster=self.cluster)
 
 
-def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
+def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions) -> AnswerPairs:
     """A judge beside the mean of people."""
     sides = ({one.id: labelled.answers[who, one.id] for one in questions}, _mean_rater_answers(labelled, questions))
     return _join_answer_pairs(labelled, questions, [sides])
 
 
-def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question: LabelQuestion) -> AnswerPairs:
+def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question: HumanLabelQuestion) -> AnswerPairs:
     """A judge beside the middle answer of people, on one question."""
     rows = labelled.people[question.id]
     middle = np.full(rows.shape[1], np.nan)
@@ -192,14 +192,14 @@ def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question:
     return _join_answer_pairs(labelled, [question], [sides])
 
 
-def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
+def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions) -> AnswerPairs:
     """A judge beside every single person."""
     said = {one.id: labelled.answers[who, one.id] for one in questions}
     sides = [(said, {one.id: labelled.people[one.id][row] for one in questions}) for row in range(len(labelled.raters))]
     return _join_answer_pairs(labelled, questions, sides)
 
 
-def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuestions) -> AnswerPairs:
+def pair_raters_with_each_other(labelled: LabelledOutputs, questions: HumanLabelQuestions) -> AnswerPairs:
     """Every person beside the mean of the others: the most that a judge can be asked for."""
     sides = [
         ({one.id: labelled.people[one.id][row] for one in questions}, _mean_rater_answers(labelled, questions, but=row))
@@ -209,16 +209,18 @@ def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuest
 
 
 def _mean_rater_answers(
-    labelled: LabelledOutputs, questions: LabelQuestions, but: int | None = None
+    labelled: LabelledOutputs, questions: HumanLabelQuestions, but: int | None = None
 ) -> AnswersByQuestion:
     rows = [row for row in range(len(labelled.raters)) if row != but]
     return {one.id: mean_over_human_raters(labelled.people[one.id][rows]) for one in questions}
 
 
 def _join_answer_pairs(
-    labelled: LabelledOutputs, questions: LabelQuestions, sides: Sequence[tuple[AnswersByQuestion, AnswersByQuestion]]
+    labelled: LabelledOutputs,
+    questions: HumanLabelQuestions,
+    sides: Sequence[tuple[AnswersByQuestion, AnswersByQuestion]],
 ) -> AnswerPairs:
-    columns = [_average_paired_questions(questions, *side) for side in sides]
+    columns = [_average_human_label_pairs(questions, *side) for side in sides]
     x, y = (np.concatenate([one[side] for one in columns]) for side in (0, 1))
     place = np.tile(np.arange(len(labelled.ids)), len(columns))
     kept = np.isfinite(x) & np.isfinite(y)
@@ -226,8 +228,8 @@ def _join_answer_pairs(
     return AnswerPairs(x=x[kept], y=y[kept], place=place, cluster=labelled.cluster[place])
 
 
-def _average_paired_questions(
-    questions: LabelQuestions, first: AnswersByQuestion, second: AnswersByQuestion
+def _average_human_label_pairs(
+    questions: HumanLabelQuestions, first: AnswersByQuestion, second: AnswersByQuestion
 ) -> tuple[Floats, Floats]:
     """One question on its own scale; several as shares of their scales, by weight, over what both answered."""
     if len(questions) == 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
-from evenhand.files.parsing import DuplicateKeyObject, decode_json
+from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
 
@@ -42,7 +42,7 @@ class Label:
         return LABEL_ROW.to_json(self)  # type: ignore[no-any-return]
 
 
-def label_from_row(row: Mapping[str, Any]) -> Label:
+def read_human_label_row(row: Mapping[str, Any]) -> Label:
     """A label that the store has kept."""
     return LABEL_ROW.from_json(Label, row)
 
@@ -81,7 +81,7 @@ class _LabelReader:
         self.samples = frozenset(table.samples)
         self.ordered = sorted(self.samples)
         self.variants = table.variants
-        self.questions = list_label_questions(table)
+        self.questions = list_human_label_questions(table)
         self.unclear = find_ambiguous_label_scales(table)
         if not self.questions:
             raise InputError(Fault("no judge was asked in this run", "labels are held against judges: run a rubric"))
@@ -90,26 +90,26 @@ class _LabelReader:
         """The label in a line, or an error with all that is wrong in it."""
         faults: list[Fault] = []
         fields = _decode_label_fields(line, faults)
-        sample = _read_label_name(fields, "sample", faults)
+        sample = _read_human_label_name(fields, "sample", faults)
         if sample and sample not in self.samples:
             at = bisect(self.ordered, sample)  # Of a hundred thousand ids, those that begin alike.
             close = suggest_close_word_in_error(sample, self.ordered[max(0, at - 100) : at + 100])
             faults.append(Fault(f"the run has no sample {sample!r}", close or "evenhand report RUN --json lists them"))
-        variant = _read_label_name(fields, "variant", faults, needed=False)
+        variant = _read_human_label_name(fields, "variant", faults, needed=False)
         if variant and variant not in self.variants:
             known = suggest_known_word_in_error(variant, self.variants)
             faults.append(Fault(f"the run has no variant {variant!r}", known))
         if not variant and len(self.variants) > 1:
             faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
-        name = _read_label_name(fields, "criterion", faults)
+        name = _read_human_label_name(fields, "criterion", faults)
         if name in self.unclear:
             faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
         elif name and name not in self.questions:
             known = suggest_known_word_in_error(name, self.questions)
             faults.append(Fault(f"the run has no criterion {name!r}", known))
         question = self.questions.get(name)
-        rater = _read_label_name(fields, "rater", faults)
-        score = _read_label_score(fields, question, faults)
+        rater = _read_human_label_name(fields, "rater", faults)
+        score = _read_human_label_score(fields, question, faults)
         if faults:
             raise InputError(*faults)
         assert question is not None and score is not None
@@ -129,12 +129,14 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
         for name in value
         if name not in LABEL_FIELDS
     ]
-    if isinstance(value, DuplicateKeyObject):
+    if isinstance(value, DuplicateKeyJsonObject):
         faults += [Fault(f"{name!r} is there twice", "keep one of them") for name in value.twice]
     return value
 
 
-def _read_label_name(fields: Mapping[str, object], field: str, faults: list[Fault], *, needed: bool = True) -> str:
+def _read_human_label_name(
+    fields: Mapping[str, object], field: str, faults: list[Fault], *, needed: bool = True
+) -> str:
     value = fields.get(field)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)  # Samples and people go by numbers too.
@@ -146,8 +148,8 @@ def _read_label_name(fields: Mapping[str, object], field: str, faults: list[Faul
     return ""
 
 
-def _read_label_score(
-    fields: Mapping[str, object], question: LabelQuestion | None, faults: list[Fault]
+def _read_human_label_score(
+    fields: Mapping[str, object], question: HumanLabelQuestion | None, faults: list[Fault]
 ) -> Fraction | None:
     value = fields.get("score")
     if isinstance(value, bool) and question is not None and (question.low, question.high) == (0, 1):
@@ -171,7 +173,7 @@ _WHOLE_NUMBER_SCALES = ("whole numbers", "yes/no", "bands")  # How the scales th
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelQuestion:
+class HumanLabelQuestion:
     """A criterion with its scale, or the score with that of the method."""
 
     id: str
@@ -198,10 +200,10 @@ class LabelQuestion:
         return self.high - self.low
 
 
-def list_label_questions(table: RunTable) -> dict[str, LabelQuestion]:
+def list_human_label_questions(table: RunTable) -> dict[str, HumanLabelQuestion]:
     """The questions of a run by id; the score too, where its rubrics share one scale."""
     asked = {
-        one["id"]: LabelQuestion(
+        one["id"]: HumanLabelQuestion(
             id=one["id"],
             low=one["ends"][0],
             high=one["ends"][1],
@@ -214,7 +216,7 @@ def list_label_questions(table: RunTable) -> dict[str, LabelQuestion]:
     }
     ends = table.frame.scale
     if ends is not None and SCORE_QUESTION not in asked:
-        asked[SCORE_QUESTION] = LabelQuestion(id=SCORE_QUESTION, low=ends[0], high=ends[1], whole=False)
+        asked[SCORE_QUESTION] = HumanLabelQuestion(id=SCORE_QUESTION, low=ends[0], high=ends[1], whole=False)
     return asked
 
 

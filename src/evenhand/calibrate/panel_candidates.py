@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import Integers, LabelledOutputs
-from evenhand.calibrate.labels import LabelQuestion
+from evenhand.calibrate.labels import HumanLabelQuestion
 
 CandidateKind = Literal["alone", "mean", "median", "weights"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = ("alone", "mean", "median", "weights")  # The simplest first.
@@ -173,7 +173,9 @@ def collect_labelled_cells(labelled: LabelledOutputs) -> LabelledCells:
     return LabelledCells(judges=labelled.judges, **columns)
 
 
-def _collect_human_labelled_cells(labelled: LabelledOutputs, question: LabelQuestion, unit: Integers) -> dict[str, Any]:
+def _collect_human_labelled_cells(
+    labelled: LabelledOutputs, question: HumanLabelQuestion, unit: Integers
+) -> dict[str, Any]:
     people = labelled.mean(question)
     rows = np.flatnonzero(np.isfinite(people))
     said = np.stack([labelled.answers[judge, question.id][rows] for judge in labelled.judges], axis=1)

@@ -33,7 +33,7 @@ def set_baseline_command(run: str, name: str) -> None:
 def list_baselines_command(as_data: bool) -> None:
     """List the baselines with their runs."""
     from evenhand.cli.screen import Screen
-    from evenhand.report.phrases import format_run_origin
+    from evenhand.report.phrases import format_reported_origin
     from evenhand.workflows.baseline import list_baselines
 
     found = list_baselines(None)
@@ -43,7 +43,7 @@ def list_baselines_command(as_data: bool) -> None:
         elif found:
             columns = {name: [getattr(one, field) for one in found] for name, field in LISTED_FIELDS.items()}
             columns |= {"set": [one.at[:16].replace("T", " ") for one in found]}
-            columns |= {"origin": [format_run_origin(one.imported) for one in found]}
+            columns |= {"origin": [format_reported_origin(one.imported) for one in found]}
             Screen().table({name: cells for name, cells in columns.items() if any(cells)})
         else:
             print_message("no baseline yet: evenhand baseline set RUN --name main")

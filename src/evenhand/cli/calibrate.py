@@ -29,11 +29,11 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
-    from evenhand.calibrate.calibration import encode_judge_calibration
+    from evenhand.calibrate.calibration import encode_judges_against_people
     from evenhand.workflows.calibrate import calibrate_run
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
-    data = encode_judge_calibration(one.found)
+    data = encode_judges_against_people(one.found)
     with until_reader_leaves():
         print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
     if one.panel_refused is not None:

@@ -18,7 +18,7 @@ from evenhand.cli.run_tables import (
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
-from evenhand.wording import format_layer, pluralize_count
+from evenhand.wording import pluralize_count, word_layer
 
 
 @click.command("compare")
@@ -102,7 +102,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
             screen.line(
-                f"The {format_layer(name)} layer is CAUTIOUS: {' '.join(layer['reasons'][1:])}"
+                f"The {word_layer(name)} layer is CAUTIOUS: {' '.join(layer['reasons'][1:])}"
             )  # The first is in the table.
 
 

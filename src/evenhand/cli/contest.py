@@ -120,7 +120,7 @@ def contest_dimensions_command(**options: Any) -> int:
 
     Exit code: 0 written; 1 to be pasted by hand; 2 bad input, or a judge that gave none.
     """
-    from evenhand.contest.record import contest_dimensions_json
+    from evenhand.contest.record import encode_contest_dimensions
     from evenhand.workflows.contest_files import choose_task_dimensions
 
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
@@ -128,7 +128,7 @@ def contest_dimensions_command(**options: Any) -> int:
         chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
     with until_reader_leaves():
         if options["as_data"]:
-            dimensions = contest_dimensions_json(chosen.rubric)
+            dimensions = encode_contest_dimensions(chosen.rubric)
             print_json({"task": chosen.task.name, "dimensions": dimensions, "written": chosen.locked.written})
         else:
             print_dimensions_table(chosen.rubric, chosen.locked, options["task"])

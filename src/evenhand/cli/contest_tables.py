@@ -102,7 +102,7 @@ def _list_penalty_cli_lines(record: ContestData) -> Iterator[tuple[str, str | No
         feedback = {given["type"]: given for given in one["feedback"]}
         told = feedback.get("scoring") or feedback.get("individual_scoring") or {}
         if told.get("penalty") not in (None, 1):
-            yield f"{one['id']}: {explain_contest_total(told)}", None
+            yield f"{one['id']}: {explain_contest_total_in_terminal(told)}", None
 
 
 def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
@@ -140,7 +140,7 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         if decision["how_sure"]:
             screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
         if paid := record["payment"]:
-            what = f"{_describe_payment_state(record)} to {paid['author']}"
+            what = f"{_format_payment_terminal_line(record)} to {paid['author']}"
             screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
     if record.get("ahead"):
         screen.line(AHEAD_NOTE, indent=2, fg="yellow")
@@ -148,7 +148,7 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
 
 
-def _describe_payment_state(record: ContestData) -> str:
+def _format_payment_terminal_line(record: ContestData) -> str:
     paid = record["payment"]
     if paid["state"] == "rehearsal":
         at = next(one["at"] for one in record["effects"] if one["effect"] == "release_payment")
@@ -274,11 +274,11 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData, dimensions: S
         "evidence": [_format_terminal_evidence(one).strip() for one in scores.values()],
     }
     screen.table(columns, right=("weight", "score"))
-    if (line := explain_contest_total(feedback)) is not None:
+    if (line := explain_contest_total_in_terminal(feedback)) is not None:
         screen.line(line, fg="yellow" if feedback["penalty_reasons"] else None)
 
 
-def explain_contest_total(feedback: ContestData) -> str | None:
+def explain_contest_total_in_terminal(feedback: ContestData) -> str | None:
     """How the weighted base became the score: 78.00 × 0.75 = 58.50, credibility is under 60 (45); None without one."""
     total = feedback.get("final_score", feedback.get("penalized_total"))
     if total is None:

@@ -10,7 +10,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.report.phrases import describe_reported_selection, format_run_origin
+from evenhand.report.phrases import describe_reported_selection, format_reported_origin
 from evenhand.wording import format_figure, format_fraction
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     """A row for each run; what strayed, and where the numbers stopped being comparable, below it."""
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
-        "origin": [format_run_origin(line.evaluation.imported) for line in lines],
+        "origin": [format_reported_origin(line.evaluation.imported) for line in lines],
         "score": _format_history_scores([line.evaluation.score for line in lines]),
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],

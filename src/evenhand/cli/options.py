@@ -11,7 +11,7 @@ import click
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import ModelSettings
 from evenhand.workflows.connections import ConnectionOptions
-from evenhand.workflows.inputs import parse_user_number
+from evenhand.workflows.inputs import parse_user_input_number
 from evenhand.workflows.score import UserScoreLimits
 
 ClickCommand = TypeVar("ClickCommand", bound=Callable[..., Any])
@@ -71,7 +71,7 @@ def read_connection_command_options(options: dict[str, Any]) -> ConnectionOption
         concurrency=options["concurrency"],
         requests_per_minute=options["rpm"],
         tokens_per_minute=options["tpm"],
-        dollars=None if budget is None else parse_user_number(budget, "--budget"),
+        dollars=None if budget is None else parse_user_input_number(budget, "--budget"),
         tokens=options["budget_tokens"],
         **files,
     )
@@ -79,7 +79,7 @@ def read_connection_command_options(options: dict[str, Any]) -> ConnectionOption
 
 def read_limit_command_options(min_score: str | None, min_grade: str | None, strict: bool) -> UserScoreLimits:
     """What scores must reach."""
-    least = None if min_score is None else parse_user_number(min_score, "--min-score")
+    least = None if min_score is None else parse_user_input_number(min_score, "--min-score")
     return UserScoreLimits(least=least, grade=min_grade, strict=strict)
 
 

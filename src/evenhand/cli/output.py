@@ -13,7 +13,7 @@ from typing import BinaryIO, TextIO
 
 import click
 
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 
 # Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
 _CONTROL_CHARACTERS = re.compile(
@@ -87,22 +87,22 @@ def open_output_option(output: str | None) -> Iterator[TextIO]:
         with until_reader_leaves():
             yield sys.stdout
         return
-    from evenhand.workflows.report import open_report_file  # Whoever writes a file has loaded it.
+    from evenhand.workflows.report import open_user_report_file  # Whoever writes a file has loaded it.
 
     path = Path(output)
-    refuse_output_folder(path)
+    refuse_output_option_folder(path)
     part = path.with_name(f".{path.name}.part")
     try:
-        with open_report_file(part, path) as stream:
+        with open_user_report_file(part, path) as stream:
             yield stream
         part.replace(path)
     except OSError as problem:
-        raise build_unwritable_input_error(output, problem) from None
+        raise make_unwritable_file_error(output, problem) from None
     finally:
         part.unlink(missing_ok=True)
 
 
-def refuse_output_folder(path: Path) -> None:
+def refuse_output_option_folder(path: Path) -> None:
     """A folder cannot be written over."""
     if path.is_dir():
         raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))

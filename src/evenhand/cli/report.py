@@ -11,7 +11,7 @@ from evenhand.cli.output import (
     escape_terminal_text,
     open_output_option,
     print_message,
-    refuse_output_folder,
+    refuse_output_option_folder,
     until_reader_leaves,
 )
 from evenhand.errors import Fault, InputError
@@ -55,7 +55,7 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
         if format == "parquet":
             if output is None:
                 raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
-            refuse_output_folder(Path(output))
+            refuse_output_option_folder(Path(output))
             find_report_writer("parquet")(head, samples, Path(output))
         else:
             with open_output_option(output) as stream:

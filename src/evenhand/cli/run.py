@@ -100,9 +100,9 @@ def run_command(
         print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
-            from evenhand.workflows.report import load_run_report_annotations
+            from evenhand.workflows.report import load_user_report_annotations
 
-            for line in load_run_report_annotations(None, ran.id):  # Failures stand beside the change that made them.
+            for line in load_user_report_annotations(None, ran.id):  # Failures stand beside the change that made them.
                 print_message(line)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED

@@ -16,11 +16,11 @@ from evenhand.cli.screen import (
     shorten_terminal_name,
 )
 from evenhand.report.graded import (
-    format_grade_lines,
+    format_report_grade_lines,
     format_report_history_lines,
-    format_statement_lines,
-    format_stray_lines,
-    format_tie_lines,
+    format_report_statement_lines,
+    format_report_stray_lines,
+    format_report_tie_lines,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
@@ -37,16 +37,16 @@ from evenhand.report.phrases import (
     describe_reported_failure_count,
     describe_reported_origin,
     describe_reported_p_adjustment,
+    describe_reported_safety_gate,
     describe_reported_samples,
     describe_reported_selection,
-    describe_safety_gate_finding,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_report_criteria,
-    list_safety_gate_findings,
+    list_reported_safety_gates,
 )
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, format_gate, join_names, pluralize_count
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count, word_gate
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -84,9 +84,9 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     _print_run_notes(screen, describe_reported_composite(head) if unusual else "", describe_unpaired_in_report(head))
     for table in build_report_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
-    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
-    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
-    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
+    print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
+    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_report_statement_lines(head)])
+    print_section(screen, "Ties", [(line, None) for line in format_report_tie_lines(head)])
     print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
@@ -99,7 +99,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
-    print_section(screen, "For review", [(line, "yellow") for line in format_stray_lines(head)])
+    print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
     _print_run_cost(screen, head["cost"])
     screen.line()
     _print_heuristic_judges(screen, head)
@@ -136,9 +136,9 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     _print_packed_tables(screen, [[column] for column in build_report_tag_columns(head)])
     for table in build_report_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
-    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
-    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
-    print_section(screen, "Ties", [(line, None) for line in format_tie_lines(head)])
+    print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
+    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_report_statement_lines(head)])
+    print_section(screen, "Ties", [(line, None) for line in format_report_tie_lines(head)])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
@@ -166,8 +166,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
 
 
 def _format_capped_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
-    found = list_safety_gate_findings(head)
-    return [(f"{one['variant']}: {describe_safety_gate_finding(one)}", "red") for one in found]
+    found = list_reported_safety_gates(head)
+    return [(f"{one['variant']}: {describe_reported_safety_gate(one)}", "red") for one in found]
 
 
 def _format_cli_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
@@ -302,10 +302,10 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
         mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-        how = f"{format_gate(gate['gate'])} was not measured (gate {least})"
+        how = f"{word_gate(gate['gate'])} was not measured (gate {least})"
         if gate["passed"] is not None:
             passes = "passes" if gate["passed"] else "is below"
-            how = f"{format_gate(gate['gate'])} {mean} {passes} {least}"
+            how = f"{word_gate(gate['gate'])} {mean} {passes} {least}"
         lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))

@@ -167,14 +167,14 @@ def _print_run_groups(runs: Sequence[RunListing]) -> None:
 
 
 def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool = True) -> None:
-    from evenhand.report.phrases import format_run_origin
+    from evenhand.report.phrases import format_reported_origin
 
     states = [one.state for one in runs]
     columns = {
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs] if named else [],
         "state": [] if set(states) == {"finished"} else states,
-        "origin": [format_run_origin(one.imported) for one in runs],
+        "origin": [format_reported_origin(one.imported) for one in runs],
         "samples": [_format_listed_samples(one) for one in runs],
         "composite": [
             ", ".join(f"{name} {format_figure(one.composites[name])}" for name in one.variants) for one in runs

@@ -77,12 +77,12 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
         for gate in rubric.all_gates:
             if gate.criterion in card.gates_failed:
-                lines.append(f"gate failed: {_explain_failed_gate(rubric, gate, card)}")
+                lines.append(f"gate failed: {_format_failed_gate_cli_line(rubric, gate, card)}")
         for line in lines:
             screen.line(line, indent=2)
 
 
-def _explain_failed_gate(rubric: Rubric, gate: Gate, card: Scorecard) -> str:
+def _format_failed_gate_cli_line(rubric: Rubric, gate: Gate, card: Scorecard) -> str:
     """The criterion and what it lacks; of several reviewers, how many reach it."""
     gated = rubric.criterion(gate.criterion)
     yes_no, least = gated is not None and gated.scale.yes_no, format_fraction(gate.min)

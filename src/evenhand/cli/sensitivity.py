@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import format_layer, format_percent, format_signed
+from evenhand.wording import format_percent, format_signed, word_layer
 
 
 @click.command("sensitivity")
@@ -20,13 +20,13 @@ from evenhand.wording import format_layer, format_percent, format_signed
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
     """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.compare.sensitivity import encode_variant_weight_sensitivity
+    from evenhand.compare.sensitivity import encode_compared_weight_sensitivity
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
     with until_reader_leaves():
-        print_json(encode_variant_weight_sensitivity(found)) if as_data else print_sensitivity(
-            encode_variant_weight_sensitivity(found)
+        print_json(encode_compared_weight_sensitivity(found)) if as_data else print_sensitivity(
+            encode_compared_weight_sensitivity(found)
         )
 
 
@@ -63,7 +63,7 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     screen.line()
     parts = one["by_weight"]
     columns = {
-        {"criteria": "criterion", "layers": "layer"}[one["of"]]: [format_layer(part["criterion"]) for part in parts],
+        {"criteria": "criterion", "layers": "layer"}[one["of"]]: [word_layer(part["criterion"]) for part in parts],
         "weight": [f"{part['weight']:.2f}" for part in parts],
         f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
         "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],

@@ -39,9 +39,11 @@ def serve_command(**options: Any) -> None:
         raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.service.settings import ServiceSettings
     from evenhand.workflows.connections import ConnectionOptions
-    from evenhand.workflows.inputs import parse_user_number
+    from evenhand.workflows.inputs import parse_user_input_number
 
-    dollars: Fraction | None = None if options["budget"] is None else parse_user_number(options["budget"], "--budget")
+    dollars: Fraction | None = (
+        None if options["budget"] is None else parse_user_input_number(options["budget"], "--budget")
+    )
     place = options["store"]
     settings = ServiceSettings(
         host=options["host"],

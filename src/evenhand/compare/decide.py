@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from evenhand.compare.badges import list_treatment_badges
+from evenhand.compare.badges import grade_treatment_by_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
@@ -24,8 +24,8 @@ from evenhand.compare.decision import (
     VariantColumn,
     adjusted_treatments_p_value_text,
     describe_missed_gates,
-    describe_verdict_difference_chance,
     object_to_missed_gate,
+    treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
 )
@@ -44,7 +44,7 @@ from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
-from evenhand.wording import format_gate, format_plural, format_score, join_names, round_for_json
+from evenhand.wording import format_plural, format_score, join_names, round_for_json, word_gate
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
@@ -134,7 +134,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     )
     early, looked = _early_verdict_reasons(setting, worst.verdict)
     mark, doubts, advice = _forced_comparison_reasons(setting.forced)
-    says = ". ".join((worst.says, *_name_best(facts, best, setting.tie_breaks), *early))
+    says = ". ".join((worst.says, *_name_best_treatment(facts, best, setting.tie_breaks), *early))
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if ships and not (missed or setting.forced) else 1,
@@ -159,7 +159,9 @@ def _find_best_treatment(facts: Iterable[CompareFacts], tie_breaks: Sequence[str
     return max(facts, key=standing, default=None)
 
 
-def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]) -> tuple[str, ...]:
+def _name_best_treatment(
+    facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]
+) -> tuple[str, ...]:
     """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
     if best is None or len(facts) == 1:
         return ()
@@ -253,14 +255,14 @@ def _control_without_treatment_reason(column: VariantColumn, rows: ComparedRows)
 def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]) -> str:
     means = setting.layer_means[setting.control]
     failed = [
-        f"{format_gate(state.gate)} ({format_score(means[state.gate], beside=state.min)}, "
+        f"{word_gate(state.gate)} ({format_score(means[state.gate], beside=state.min)}, "
         f"gate {format_score(state.min, beside=state.min)})"
         for state in states[: len(means)]  # Those of the layers come first.
         if not state.passed
     ]
     if failed:
         return f"Below the gate: {join_names(failed)}"
-    return f"All gates passed: {join_names(map(format_gate, means))}" if means else "It has no gates"
+    return f"All gates passed: {join_names(map(word_gate, means))}" if means else "It has no gates"
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
@@ -299,7 +301,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         losses=facts.losses,
         power=facts.power,
         saturation=facts.saturation,
-        badges=list_treatment_badges(facts),
+        badges=grade_treatment_by_badges(facts),
         together=facts.together,
         clusters=facts.clusters,
     )
@@ -307,7 +309,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
 
 def _verdict_chance_reason(facts: CompareFacts, found: VerdictRuling) -> str:
     adjusted = adjusted_treatments_p_value_text(facts)
-    return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
+    return found.sure or treatment_difference_chance_text(facts.composite, "the two were equal", adjusted)
 
 
 def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:

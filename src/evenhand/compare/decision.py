@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_
 
 from evenhand.errors import Fault, InputError
 from evenhand.wording import (
-    describe_p_value,
-    format_gate,
     format_p_value,
     format_plural,
     format_short_figure,
@@ -19,6 +17,8 @@ from evenhand.wording import (
     format_signed_beside,
     join_names,
     round_for_json,
+    word_gate,
+    word_p_value,
 )
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class VariantColumn:
 
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
-    missed = next((format_gate(state.gate) for state in gates if not state.passed), None)
+    missed = next((word_gate(state.gate) for state in gates if not state.passed), None)
     if missed is None:
         return None
     return ShippingObjection(
@@ -209,17 +209,17 @@ def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]
     return [
         f"{variant}: {_missed_variant_gate_name(state)} is "
         f"{'not known' if state.mean is None else format_short_figure(state.mean, beside=state.min)}, "
-        f"the gate is {state.min:g}{describe_short_samples(state.short, state.gate)}."
+        f"the gate is {state.min:g}{describe_compared_samples_short_of_gate(state.short, state.gate)}."
         for state in gates
         if not state.passed
     ]
 
 
 def _missed_variant_gate_name(state: GateState) -> str:
-    return f"criterion {state.gate}" if state.short and state.gate in state.short.criteria else format_gate(state.gate)
+    return f"criterion {state.gate}" if state.short and state.gate in state.short.criteria else word_gate(state.gate)
 
 
-def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:
+def describe_compared_samples_short_of_gate(short: GateSamples | None, gate: str = "") -> str:
     """The samples that fall short of a gate, behind a sentence about it; nothing where they are not known."""
     if short is None or not short.samples:
         return ""
@@ -240,7 +240,7 @@ def treatment_difference_text(found: Difference | None) -> str:
     """An estimate with its interval and p."""
     if found is None:
         return "too few pairs to test"
-    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {_difference_p_text(found)}"
+    return f"{format_signed(found.estimate)}, {treatment_difference_interval_text(found)}, {_treatment_p_text(found)}"
 
 
 def treatment_difference_interval_text(found: Difference) -> str:
@@ -256,21 +256,21 @@ def treatment_difference_interval_text(found: Difference) -> str:
     return f"{found.level * 100:.0f}% interval {low} to {high}"
 
 
-def describe_verdict_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:
+def treatment_difference_chance_text(found: Difference | None, equal: str, also: str = "") -> str:
     """How sure, in plain words with the number behind them."""
     if found is None:
         return "There are too few pairs to say how sure."
     interval = treatment_difference_interval_text(found)
     if found.bounded and found.low < found.high:
         interval += " points"
-    p = _difference_p_text(found)
+    p = _treatment_p_text(found)
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
         return f"Allowing for every look at the run, {p}{also}; {interval}."
-    often = describe_p_value(found.p, at_most=found.p_at_most)
+    often = word_p_value(found.p, at_most=found.p_at_most)
     return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
 
 
-def _difference_p_text(found: Difference) -> str:
+def _treatment_p_text(found: Difference) -> str:
     return format_p_value(found.p, at_most=found.p_at_most)
 
 
@@ -322,7 +322,7 @@ def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
     return decision
 
 
-def variant_gate_state_from_json(data: Mapping[str, Any]) -> GateState:
+def read_compared_gate_state(data: Mapping[str, Any]) -> GateState:
     """The state of a gate that a run has kept."""
     state: GateState = _compare_decision_value_from_json(GateState, data)
     return state

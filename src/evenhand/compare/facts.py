@@ -11,7 +11,7 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import format_layer, format_layers, format_p_value, format_plural
+from evenhand.wording import format_p_value, format_plural, word_layer, word_layers
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -121,9 +121,7 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
     if found.p is None or found.t2 is None or found.f is None:
         return (f"The layers could not be tested together: {found.why_not}.",)
     f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
-    return (
-        f"All layers together ({format_layers(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",
-    )
+    return (f"All layers together ({word_layers(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +193,7 @@ class CompareFacts:
             layer = replace(layer, difference=replace(layer.difference, p=layer.p_held))
         return replace(
             self,
-            what=f"{format_layer(name)} layer",
+            what=f"{word_layer(name)} layer",
             pairs=(self.pairs if self.clusters else layer.difference.n) if layer.difference else 0,
             composite=layer.difference,
             p=layer.p_held if layer.difference else None,

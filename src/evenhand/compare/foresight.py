@@ -96,7 +96,8 @@ class LookedAtRows:
         for numbers in (self.treatment, self.control):
             judges = dict.fromkeys(name for row in numbers for name in row if name[0] == "reviews")
             parts = [
-                _split_correlation(*two) for two in combinations([self._column(numbers, one) for one in judges], 2)
+                _split_correlation_by_compared_row(*two)
+                for two in combinations([self._column(numbers, one) for one in judges], 2)
             ]
             known = [part for part in parts if part is not None]
             if parts:  # Judges that gave the same throughout may differ yet.
@@ -118,7 +119,7 @@ class LookedAtRows:
         return np.array([row.get(name) for row in numbers], dtype=np.float64)
 
 
-def _split_correlation(first: Floats, second: Floats) -> Floats | None:
+def _split_correlation_by_compared_row(first: Floats, second: Floats) -> Floats | None:
     """What each row adds to a correlation: its pseudo-values (Tukey's jackknife), whose mean is about the correlation.
 
     None where judges gave no two scores; not finite where all of the correlation hangs on one row.

@@ -17,7 +17,7 @@ MOST_SAMPLES_NAMED = 3
 MOST_CRITERIA_NAMED = 3
 
 
-def name_gate_samples(
+def name_compared_samples_short_of_gates(
     tally: VariantTally,
     states: tuple[GateState, ...],
     name_samples: SampleNames | None,
@@ -25,11 +25,13 @@ def name_gate_samples(
     count_borderline: bool = False,
 ) -> tuple[GateState, ...]:
     """The states of a variant's gates, those that are missed with the samples that fall short."""
-    find_short = partial(find_short_samples, tally, name_samples=name_samples, count_borderline=count_borderline)
+    find_short = partial(
+        find_compared_samples_short_of_gate, tally, name_samples=name_samples, count_borderline=count_borderline
+    )
     return tuple(state if state.passed else replace(state, short=find_short(state.gate, state.min)) for state in states)
 
 
-def find_short_samples(
+def find_compared_samples_short_of_gate(
     tally: VariantTally,
     gate: str,
     least: float | Fraction,
@@ -46,7 +48,7 @@ def find_short_samples(
         lowest = _rank_variant_samples_below_gate(tally, measured[gate], float(least))
         criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
     else:
-        lowest = _list_left_out_positions(tally, gate, count_borderline)
+        lowest = _list_compared_positions_left_out(tally, gate, count_borderline)
         failed = Counter({criterion: len(set(places)) for criterion, places in tally.failed_gates.items()})
         criteria = tuple(criterion for criterion, _ in failed.most_common(MOST_CRITERIA_NAMED))
     if not lowest:
@@ -56,7 +58,7 @@ def find_short_samples(
     return GateSamples(samples=shown, count=len(lowest), criteria=criteria)
 
 
-def _list_left_out_positions(tally: VariantTally, gate: str, count_borderline: bool) -> list[int]:
+def _list_compared_positions_left_out(tally: VariantTally, gate: str, count_borderline: bool) -> list[int]:
     """Samples whose outputs do not pass, fail a gate of their rubric, or have no score, as the gate asks."""
     if gate == REQUIRED_GATE:
         places = list(tally.failed_gates.values())

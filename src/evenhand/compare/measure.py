@@ -83,7 +83,9 @@ class ComparedRows:
     def number(cls, clusters: Sequence[int], samples: Sequence[int] | None, per: CountedPer) -> ComparedRows:
         """Number samples and clusters from 0; without samples, the rows of a cluster are repeats of one."""
         return cls(
-            samples=_number_rows(clusters if samples is None else samples), clusters=_number_rows(clusters), per=per
+            samples=_number_compared_rows(clusters if samples is None else samples),
+            clusters=_number_compared_rows(clusters),
+            per=per,
         )
 
     def average(self, values: Floats, there: Booleans) -> ClusterMeans:
@@ -91,7 +93,7 @@ class ComparedRows:
         return average_clusters(values, self.clusters[there], self.samples[there], self.per)
 
 
-def _number_rows(names: Sequence[int]) -> Integers:
+def _number_compared_rows(names: Sequence[int]) -> Integers:
     return np.unique(np.asarray(names), return_inverse=True)[1] if len(names) else np.empty(0, np.int64)
 
 
@@ -184,7 +186,7 @@ def _measure_treatment_facts(
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
     differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
     composite = _test_treatment_against_control(differences, setting, setting.span)
-    power = _measure_power_band(differences, composite, setting)
+    power = _measure_treatment_power_band(differences, composite, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -208,7 +210,7 @@ def _measure_treatment_facts(
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
-        spread=_bin_treatment_differences(differences.samples),
+        spread=_bin_differences_from_control(differences.samples),
         not_worse=_test_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
         together=_test_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
@@ -229,7 +231,7 @@ def _measure_layer_facts(
         if layer in ours.layers and layer in theirs.layers:
             differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_treatment_against_control(differences, setting, setting.span)
-        power = _measure_power_band(differences, difference, setting)
+        power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
@@ -285,7 +287,7 @@ def _measure_criterion_differences(
     return found
 
 
-def _measure_power_band(
+def _measure_treatment_power_band(
     differences: PairedScoreDifferences, found: Difference | None, setting: DecisionSettings
 ) -> PowerBand | None:
     return power_band(found.sd, setting.smallest_effect, step=step_of(differences.units.means)) if found else None
@@ -326,7 +328,7 @@ def _count_large_losses(differences: PairedScoreDifferences, setting: DecisionSe
 _MOST_HISTOGRAM_BARS = 24
 
 
-def _bin_treatment_differences(differences: Floats) -> DifferenceHistogram | None:
+def _bin_differences_from_control(differences: Floats) -> DifferenceHistogram | None:
     """Differences in steps get a bar each, others bars of equal width."""
     if not len(differences):
         return None

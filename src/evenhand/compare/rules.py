@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 from evenhand.compare.decision import (
     CompareVerdict,
-    describe_short_samples,
-    describe_verdict_difference_chance,
+    describe_compared_samples_short_of_gate,
     object_to_missed_gate,
+    treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
 )
@@ -22,23 +22,23 @@ from evenhand.compare.facts import (
     CompareFacts,
 )
 from evenhand.compare.shipping import (
-    describe_cluster_disagreement,
     describe_large_losses,
+    describe_verdict_against_clusters,
     list_shipping_objections,
     lower_treatment_layer_reason,
 )
 from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
-    describe_p_value,
-    format_layer,
-    format_layers,
     format_p_value,
     format_percent,
     format_plural,
     format_score,
     format_signed_beside,
     join_names,
+    word_layer,
+    word_layers,
+    word_p_value,
 )
 
 FEWEST_PAIRS = 5
@@ -110,7 +110,7 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
         why=(why,),
         next_step=f"Find out why {facts.treatment} fails on those samples, then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
-        f"{describe_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
+        f"{word_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
     )
 
 
@@ -156,7 +156,7 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
         says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
-        why=(f"The {facts.what} is significantly lower.", *describe_cluster_disagreement(facts)),
+        why=(f"The {facts.what} is significantly lower.", *describe_verdict_against_clusters(facts)),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
@@ -166,32 +166,32 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     if not fallen:
         return None
     why = tuple(
-        f"The {format_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
+        f"The {word_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
         f"{format_score(layer.control_mean, beside=layer.gate)} to "
         f"{format_score(layer.treatment_mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
-        f"{describe_short_samples(layer.short)}."
+        f"{describe_compared_samples_short_of_gate(layer.short)}."
         for name, layer in fallen.items()
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
     first = next(iter(sure or fallen))
-    chance = describe_verdict_difference_chance(
-        fallen[first].difference, f"the two were equal in the {format_layer(first)} layer"
+    chance = treatment_difference_chance_text(
+        fallen[first].difference, f"the two were equal in the {word_layer(first)} layer"
     )
     if sure:
         return VerdictRuling(
             verdict="REGRESS",
             rule="5. a layer fell below its gate, significantly",
-            says=f"{facts.treatment} fell below the gate in {format_layers(sure)}",
+            says=f"{facts.treatment} fell below the gate in {word_layers(sure)}",
             why=why,
-            next_step=f"Do not ship {facts.treatment}; fix {format_layers(sure)} first.",
+            next_step=f"Do not ship {facts.treatment}; fix {word_layers(sure)} first.",
             sure=chance,
         )
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule="5. a layer fell below its gate, not significantly",
-        says=f"{facts.treatment} fell below the gate in {format_layers(fallen)}, which may be chance",
+        says=f"{facts.treatment} fell below the gate in {word_layers(fallen)}, which may be chance",
         why=why,
-        next_step=f"Look at {format_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
+        next_step=f"Look at {word_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
         sure=chance,
     )
 
@@ -220,14 +220,14 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
-        says=f"{facts.treatment} is lower than {facts.control} in {format_layers(worse)}",
+        says=f"{facts.treatment} is lower than {facts.control} in {word_layers(worse)}",
         why=(
             _no_treatment_difference_reason(facts),
             *(lower_treatment_layer_reason(name, found) for name, found in worse.items()),
         ),
-        next_step=f"Look at what {facts.treatment} lost in {format_layers(worse)} before shipping.",
-        sure=describe_verdict_difference_chance(
-            next(iter(worse.values())), f"the two were equal in the {format_layer(next(iter(worse)))} layer"
+        next_step=f"Look at what {facts.treatment} lost in {word_layers(worse)} before shipping.",
+        sure=treatment_difference_chance_text(
+            next(iter(worse.values())), f"the two were equal in the {word_layer(next(iter(worse)))} layer"
         ),
     )
 
@@ -252,7 +252,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
             _no_treatment_difference_reason(facts),
             *why,
             *_reached_treatment_effect_reason(facts),
-            *describe_cluster_disagreement(facts),
+            *describe_verdict_against_clusters(facts),
         ),
         next_step=_advise_more_samples(facts),
     )
@@ -312,14 +312,14 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
         ),
         why=(
             _no_treatment_difference_reason(facts),
-            _describe_ruled_out_effect(facts),
-            *describe_cluster_disagreement(facts),
+            _ruled_out_treatment_effect_reason(facts),
+            *describe_verdict_against_clusters(facts),
         ),
         next_step=_advise_cheaper_variant(facts),
     )
 
 
-def _describe_ruled_out_effect(facts: CompareFacts) -> str:
+def _ruled_out_treatment_effect_reason(facts: CompareFacts) -> str:
     found, matters = facts.composite, facts.smallest_effect
     says = f"The interval rules out a difference of {matters:g} points or more"
     if found is None or found.low == found.high:

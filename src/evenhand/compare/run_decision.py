@@ -26,17 +26,17 @@ from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.gate_samples import (
     SampleNames,
-    find_short_samples,
-    name_gate_samples,
+    find_compared_samples_short_of_gate,
+    name_compared_samples_short_of_gates,
 )
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.summary import RunSummary, count_samples_by_layers
+from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
-from evenhand.wording import format_layers, format_plural
+from evenhand.wording import format_plural, word_layers
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
 
@@ -62,15 +62,18 @@ def decide_between_run_variants(
     tallies = summary.tallies
     layers = {layer for tally in tallies.values() for own in tally.composites_by_layers for layer in own}
     gates = {
-        name: name_gate_samples(
-            tally, check_run_gates(frame, tally, but=layers), name_samples, count_borderline=frame.count_borderline
+        name: name_compared_samples_short_of_gates(
+            tally,
+            hold_variant_to_gates(frame, tally, but=layers),
+            name_samples,
+            count_borderline=frame.count_borderline,
         )
         for name, tally in tallies.items()
     }
     columns, judges = {}, {}
     rows = _find_rows_in_all_variants(tallies)
     try:
-        _refuse_mixed_run_layers(summary, name_samples)
+        _refuse_to_compare_mixed_layers(summary, name_samples)
         for name, tally in tallies.items():
             judges[name] = _select_compared_values(tally.judges, rows[name])
             columns[name] = VariantColumn(
@@ -86,7 +89,7 @@ def decide_between_run_variants(
             gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={
-                name: _find_samples_failing_variant_gates(tally, layers, frame.list_layer_gates(layers), name_samples)
+                name: _find_compared_samples_failing_gates(tally, layers, frame.list_layer_gates(layers), name_samples)
                 for name, tally in tallies.items()
             },
             judges={name: list(own.values()) for name, own in judges.items()},
@@ -118,7 +121,7 @@ def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
     }
 
 
-def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
+def list_decision_terms_for_stopping(frame: RunEvalRecord) -> StoppingTerms:
     """What the decision will hold a treatment to, for whoever looks at a run while it comes in."""
     terms = list_decision_terms(frame)
     passed = BORDERLINE_NUMBER if frame.count_borderline else PASSED_NUMBER
@@ -136,16 +139,16 @@ def list_stopping_terms(frame: RunEvalRecord) -> StoppingTerms:
     )
 
 
-def _refuse_mixed_run_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:
+def _refuse_to_compare_mixed_layers(summary: RunSummary, name_samples: SampleNames | None) -> None:
     """Refuse samples whose composites are of different layers, each set with the first sample that has it."""
     if all(len(tally.composites_by_layers) < 2 for tally in summary.tallies.values()):
         return  # Between variants, the comparison says what differs.
     told = []
-    for layers, count in count_samples_by_layers(summary).items():
+    for layers, count in summarise_run_layer_sets(summary).items():
         positions = (tally.composites_by_layers.get(layers, ()) for tally in summary.tallies.values())
         first = min(chain.from_iterable(positions))
         named = f", first {name_samples({first})[first]}" if name_samples else ""
-        told.append(f"{format_layers(layers)} ({format_plural(count, 'sample')}{named})")
+        told.append(f"{word_layers(layers)} ({format_plural(count, 'sample')}{named})")
     raise InputError(Fault(f"samples were scored from different layers, which cannot be compared: {'; '.join(told)}"))
 
 
@@ -189,14 +192,14 @@ _UNSCORED = {  # What could not be done where a kind of failure is the commonest
 }
 
 
-def _find_samples_failing_variant_gates(
+def _find_compared_samples_failing_gates(
     tally: VariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer whose mean is."""
     least = {layer: gates.get(layer, DEFAULT_LAYER_GATE) for layer in layers if layer in tally.layers}
     means = {layer: tally.layers[layer].exact for layer in least}
     return {
-        layer: find_short_samples(tally, layer, least[layer], name_samples)
+        layer: find_compared_samples_short_of_gate(tally, layer, least[layer], name_samples)
         for layer, mean in means.items()
         if mean is not None and mean < least[layer]
     }
@@ -239,7 +242,9 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
     return selected
 
 
-def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()) -> tuple[GateState, ...]:
+def hold_variant_to_gates(
+    frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()
+) -> tuple[GateState, ...]:
     """Each gate that is written, `but` for some, with what was reached.
 
     Where no pass rate says how many outputs may fail, none may fail a gate of its rubric; and where there is one

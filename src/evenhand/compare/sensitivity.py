@@ -77,10 +77,10 @@ Json = dict[str, Any]
 MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
 
 
-def encode_variant_weight_sensitivity(found: Sensitivity) -> Json:
+def encode_compared_weight_sensitivity(found: Sensitivity) -> Json:
     """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
     first, *others = found.rankings
-    beside = {one.of: _variant_ranking_by_weights_json(one) for one in others}
+    beside = {one.of: _encode_compared_variant_ranking(one) for one in others}
     return {
         "run": found.run,
         "headline": found.headline,
@@ -88,7 +88,7 @@ def encode_variant_weight_sensitivity(found: Sensitivity) -> Json:
         "draws": found.draws,
         "seed": found.seed,
         "spread": found.spread,
-        **_variant_ranking_by_weights_json(first),
+        **_encode_compared_variant_ranking(first),
         "layers": beside.get("layers"),
         "without_judge": [
             {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
@@ -97,7 +97,7 @@ def encode_variant_weight_sensitivity(found: Sensitivity) -> Json:
     }
 
 
-def _variant_ranking_by_weights_json(one: WeightRanking) -> Json:
+def _encode_compared_variant_ranking(one: WeightRanking) -> Json:
     heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
     listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
     gap: Json | None = encode_decision_value(one.gap)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
+from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_criterion
 from evenhand.runs.run_record import find_run_rubric_key, read_composite_record
 
 SetupData = Mapping[str, Any]
@@ -23,26 +23,26 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
     """What differs in the setups of two runs, of all that decides a score; empty where nothing was kept of it."""
     ours, theirs = first["prompts"], second["prompts"]
     return [
-        *_compare_setup_judges(first["judges"], second["judges"]),
+        *_compare_setups_by_judges(first["judges"], second["judges"]),
         *(
             f"prompt {name}: {'removed' if name not in theirs else 'changed' if name in ours else 'added'}"
             for name in sorted(ours.keys() | theirs.keys())
             if ours.get(name) != theirs.get(name)
         ),
         *_compare_rubrics(first, second),
-        *_compare_assertions(first, second),
-        *_describe_changed_fields("composite", _list_composite_changes(first), _list_composite_changes(second)),
-        *_describe_changed_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
+        *_compare_setups_by_assertions(first, second),
+        *_compare_setup_fields("composite", _compared_setup_composite(first), _compared_setup_composite(second)),
+        *_compare_setup_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
     ]
 
 
-def _compare_setup_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:
+def _compare_setups_by_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:
     ours, theirs = ({one["name"]: one for one in judges} for judges in (first, second))
     if list(ours) != list(theirs):
         word = "judge" if len(ours) == len(theirs) == 1 else "judges"
         yield f"{word}: {', '.join(ours) or 'none'} → {', '.join(theirs) or 'none'}"
     for name in ours.keys() & theirs.keys():
-        yield from _describe_changed_fields(f"judge {name}", ours[name], theirs[name])
+        yield from _compare_setup_fields(f"judge {name}", ours[name], theirs[name])
 
 
 def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
@@ -59,14 +59,14 @@ def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
         if shown["method"] != new_shown["method"]:
             yield f"method: {shown['method']} → {new_shown['method']}"
         yield from _compare_criteria(shown, whole, new_shown, new_whole)
-        yield from _compare_rubric_rest(of, whole, new_whole)
+        yield from _compare_rubrics_beside_criteria(of, whole, new_whole)
 
 
 def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
     ours, theirs = ({one["id"]: one for one in rubric["criteria"]} for rubric in (shown, new_shown))
     key = find_run_rubric_key(shown)
     asked, new_asked = (
-        {name_sample_rubric_column(key, one["id"]): one for one in _compared_setup_criteria(rubric)}
+        {name_sample_rubric_criterion(key, one["id"]): one for one in _compared_setup_criteria(rubric)}
         for rubric in (whole, new_whole)
     )
     for id in {**ours, **theirs}:
@@ -74,12 +74,12 @@ def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, 
             yield f"criterion {id}: {'removed' if id in ours else 'added'}"
             continue
         told = [name for name in _CRITERION_FIELDS if name != "id"]
-        yield from _describe_changed_fields(
+        yield from _compare_setup_fields(
             f"criterion {id}", {name: ours[id][name] for name in told}, {name: theirs[id][name] for name in told}
         )
         one, other = asked.get(id), new_asked.get(id)
         if one is not None and other is not None:
-            yield from _describe_changed_fields(
+            yield from _compare_setup_fields(
                 f"criterion {id}",
                 _compared_setup_without(one, _CRITERION_FIELDS),
                 _compared_setup_without(other, _CRITERION_FIELDS),
@@ -92,7 +92,7 @@ def _compared_setup_criteria(rubric: SetupData) -> Iterator[SetupData]:
         yield from _compared_setup_criteria(one)
 
 
-def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Iterator[str]:
+def _compare_rubrics_beside_criteria(of: str, whole: SetupData, new_whole: SetupData) -> Iterator[str]:
     """What a rubric has beside its criteria, and the steps of its method."""
     for part, one, other in (
         (
@@ -102,7 +102,7 @@ def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Ite
         ),
         ("method", whole.get("method") or {}, new_whole.get("method") or {}),
     ):
-        yield from _describe_changed_fields(
+        yield from _compare_setup_fields(
             part,
             _compared_setup_without(one, _FIELDS_WITHOUT_EFFECT),
             _compared_setup_without(other, _FIELDS_WITHOUT_EFFECT),
@@ -115,7 +115,7 @@ def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Ite
 _ASSERTION_WEIGHT = ("weight",)  # Assertions that differ in this alone are the same one, changed.
 
 
-def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
+def _compare_setups_by_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
     """What asks for the same is one assertion, however it is weighed; the rest was removed or added."""
     removed, added = _list_unshared_assertions(first, second), _list_unshared_assertions(second, first)
     for title, one in list(removed):
@@ -124,7 +124,7 @@ def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
         if same is not None:
             removed.remove((title, one))
             added.remove(same)
-            yield from _describe_changed_fields(f"assertion {same[0]}", one, same[1])
+            yield from _compare_setup_fields(f"assertion {same[0]}", one, same[1])
     yield from (f"assertion removed: {title}" for title, _ in removed)
     yield from (f"assertion added: {title}" for title, _ in added)
 
@@ -142,11 +142,11 @@ def _list_unshared_assertions(setup: SetupData, other: SetupData) -> list[tuple[
     return unshared
 
 
-def _list_composite_changes(setup: SetupData) -> SetupData:
+def _compared_setup_composite(setup: SetupData) -> SetupData:
     return read_composite_record(setup["frame"].get("composite") or {}).list_changes()
 
 
-def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:
+def _compare_setup_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:
     for name in {**one, **other}:
         before, after = one.get(name), other.get(name)
         # What a run kept before there was such a field is a run without it.

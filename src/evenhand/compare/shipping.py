@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.compare.decision import (
     ShippingObjection,
-    describe_short_samples,
+    describe_compared_samples_short_of_gate,
     object_to_missed_gate,
     treatment_difference_text,
 )
@@ -13,14 +13,14 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import Agreement
 from evenhand.wording import (
-    format_layer,
-    format_layers,
     format_number,
     format_percent_tenths,
     format_plural,
     format_score,
     format_signed,
     format_signed_beside,
+    word_layer,
+    word_layers,
 )
 
 LEAST_JUDGE_AGREEMENT = 0.4
@@ -31,14 +31,14 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     found = []
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
-            f"The {format_layer(name)} layer is "
+            f"The {word_layer(name)} layer is "
             f"{format_score(layer.treatment_mean, beside=layer.gate)}, the gate is "
-            f"{format_score(layer.gate, beside=layer.gate)}{describe_short_samples(layer.short)}."
+            f"{format_score(layer.gate, beside=layer.gate)}{describe_compared_samples_short_of_gate(layer.short)}."
             if layer.below
             else lower_treatment_layer_reason(name, layer.difference)
             for name, layer in low.items()
         )
-        step = f"Bring {format_layers(low)} up before shipping."
+        step = f"Bring {word_layers(low)} up before shipping."
         what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
         found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
     if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
@@ -53,7 +53,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
         step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
         found.append(ShippingObjection(what=what, reasons=describe_large_losses(facts), next_step=step))
-    if disagreement := describe_cluster_disagreement(facts):
+    if disagreement := describe_verdict_against_clusters(facts):
         step = "Look at the large clusters alone: they and the small ones moved in opposite directions."
         what = "samples and clusters disagree"
         found.append(ShippingObjection(what=what, reasons=disagreement, next_step=step))
@@ -84,7 +84,7 @@ def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
     return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
 
 
-def describe_cluster_disagreement(facts: CompareFacts) -> tuple[str, ...]:
+def describe_verdict_against_clusters(facts: CompareFacts) -> tuple[str, ...]:
     """That the mean over samples and the mean over clusters have opposite signs, where they do."""
     if facts.clusters is None or not facts.clusters.means_disagree:
         return ()
@@ -96,7 +96,7 @@ def describe_cluster_disagreement(facts: CompareFacts) -> tuple[str, ...]:
 
 def lower_treatment_layer_reason(name: str, found: Difference | None) -> str:
     """That a layer is lower, as a reason."""
-    return f"The {format_layer(name)} layer is significantly lower: {treatment_difference_text(found)}."
+    return f"The {word_layer(name)} layer is significantly lower: {treatment_difference_text(found)}."
 
 
 def do_judges_put_verdict_in_doubt(agreed: JudgeAgreement) -> bool:

@@ -192,7 +192,7 @@ class WeightFlip:
     exact: bool
 
 
-def find_smallest_variant_lead_flip(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
+def find_smallest_weights_levelling_variants(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
     """The nearest weights at which `weights · gaps + rest` is 0; None where no weights bring it there.
 
     Weight that is moved from one part to another costs twice itself, and gains the difference of their gaps. So all of

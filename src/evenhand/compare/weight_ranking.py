@@ -11,7 +11,7 @@ from evenhand.compare.weight_changes import (
     WeightFlip,
     draw_compare_weights_near,
     draw_weights_anywhere,
-    find_smallest_variant_lead_flip,
+    find_smallest_weights_levelling_variants,
     find_weight_levelling_variants,
     lead_errors_under_weights,
     means_and_wins_under_weights,
@@ -50,10 +50,10 @@ def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, see
         means={name: float(own[0, place]) for place, name in enumerate(weighed.variants)},
         order=order,
         parts=parts,
-        near=_measure_ranking_survival(near, own, weighed),
-        anywhere=_measure_ranking_survival(far, own, weighed),
+        near=_measure_variant_ranking_survival(near, own, weighed),
+        anywhere=_measure_variant_ranking_survival(far, own, weighed),
         won=(float(own_wins[0, lead[0]]), float(low), float(high)),
-        flip=find_smallest_variant_lead_flip(weighed.weights, gaps, rest)
+        flip=find_smallest_weights_levelling_variants(weighed.weights, gaps, rest)
         if weighed.linear
         else _find_nearest_drawn_lead_flip(weighed, drawn, near, lead),
         gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
@@ -87,7 +87,7 @@ def _order_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[s
     return tuple(sorted(variants, key=lambda name: (-round(float(means[variants.index(name)]), 9), name)))
 
 
-def _measure_ranking_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
+def _measure_variant_ranking_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
     places, before = (
         variant_first_places_under_weights(means, weighed.span),
         variant_first_places_under_weights(own, weighed.span),

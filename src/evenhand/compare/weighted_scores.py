@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.evals.eval_scoring import name_sample_rubric_column
+from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import CountedPer
 
@@ -70,7 +70,7 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
         tag: {
             name: table.criteria[column]
             for name in leaves
-            if (column := name_sample_rubric_column(tag, name)) in table.criteria
+            if (column := name_sample_rubric_criterion(tag, name)) in table.criteria
         }
         for tag, leaves in judged.items()
     }

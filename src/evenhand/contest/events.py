@@ -137,7 +137,7 @@ ContestEvent = (
 )
 
 
-def receive_submission(submission: Submission) -> SubmissionReceived:
+def make_submission_received_event(submission: Submission) -> SubmissionReceived:
     """The event that a submission came, looked at by the guards before any judge is asked."""
     findings = list_guard_findings(submission.text, ("injection", "safety"))
     return SubmissionReceived(submission=submission, findings=findings)

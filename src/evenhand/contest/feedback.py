@@ -38,7 +38,7 @@ def view_submission(state: ContestState, id: str) -> Json:
         "author": entry.submission.author,
         "status": entry.status,
         "rank": entry.rank,
-        "score": None if score is None else _submission_score_json(state.dimensions, score),
+        "score": None if score is None else _round_submission_feedback_score(state.dimensions, score),
         "feedback": visible_submission_feedback(state, entry),
     }
 
@@ -59,7 +59,7 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
     return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
 
 
-def notify_submitter(state: ContestState, id: str) -> NotifySubmitter:
+def make_submitter_notice_effect(state: ContestState, id: str) -> NotifySubmitter:
     """Tell the author what may be seen now."""
     entry = state.entries[id]
     feedback = visible_submission_feedback(state, entry)
@@ -75,9 +75,12 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     checks = []
     for one in check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ():
         said = [check.judgment for check in one.checks]
-        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_contest_submission_quotes(said)}
-        reason, hint = _join_contest_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
-        checks.append({**about, **_contest_absences_json(said), "reason": reason, "revision_hint": hint})
+        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_feedback_quotes(said)}
+        reason, hint = (
+            _join_submission_feedback_comments(said, "reason") or one.why_unknown,
+            "\n".join(one.hints) or None,
+        )
+        checks.append({**about, **_build_absence_feedback(said), "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
         "criteria_checks": checks,
@@ -88,10 +91,10 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
 def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """How a submission does on its own, and what to fix."""
     card = score_submission_alone(state, entry)
-    worth = _submission_score_feedback_json(state.dimensions, card, "penalized_total")
+    worth = _build_submission_score_feedback(state.dimensions, card, "penalized_total")
     return {
         "type": "individual_scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth["risk_flags"]),
+        "dimension_scores": _build_dimension_feedback(state.dimensions, card, entry.judgments, worth["risk_flags"]),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
         **worth,
@@ -117,11 +120,11 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     compared = score_finalists(state) if entry.id in state.finalists else None
     card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
     said = entry.judgments if compared is None else [one for one in compared.judgments if one.output == entry.id]
-    worth = _submission_score_feedback_json(state.dimensions, card, "final_score")
+    worth = _build_submission_score_feedback(state.dimensions, card, "final_score")
     place = next((one for one in rank_submissions(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, said, worth["risk_flags"]),
+        "dimension_scores": _build_dimension_feedback(state.dimensions, card, said, worth["risk_flags"]),
         **worth,
         "rank": entry.rank,
         "compared": compared is not None,
@@ -130,7 +133,7 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def _submission_score_feedback_json(rubric: Rubric, card: Scorecard, total: str) -> Json:
+def _build_submission_score_feedback(rubric: Rubric, card: Scorecard, total: str) -> Json:
     """A scorecard's total, under a name, with what it is made of.
 
     Of several judges the penalty is what their totals together lost, its reasons say also where one alone puts a
@@ -148,23 +151,23 @@ def _submission_score_feedback_json(rubric: Rubric, card: Scorecard, total: str)
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
     totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
-    by_judge = {judge: _submission_score_json(rubric, own) for judge, own in totals.items()}
+    by_judge = {judge: _round_submission_feedback_score(rubric, own) for judge, own in totals.items()}
     return {
-        "weighted_base": _submission_score_json(rubric, base),
+        "weighted_base": _round_submission_feedback_score(rubric, base),
         "penalty": format_number_for_json(penalty, 4, beside=[Fraction(1)]),
-        "penalty_reasons": list(_explain_contest_penalties(rubric, card, expected)),
-        total: _submission_score_json(rubric, card.exact),
+        "penalty_reasons": list(_list_contest_penalty_feedback(rubric, card, expected)),
+        total: _round_submission_feedback_score(rubric, card.exact),
         "risk_flags": [one.id for one in rubric.criteria if one.fixed and values[one.id] < expected],
         "by_judge": None if card.reviews is None else by_judge,
     }
 
 
-def _submission_score_json(rubric: Rubric, exact: Fraction) -> float:
+def _round_submission_feedback_score(rubric: Rubric, exact: Fraction) -> float:
     """A score with two decimals, or as many as show which side of a limit it is on: who pays by it pays as we would."""
     return format_number_for_json(exact, FEEDBACK_DECIMALS, beside=list_contest_score_limits(rubric))
 
 
-def _explain_contest_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
+def _list_contest_penalty_feedback(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
     """The fixed dimensions that cost something, each with the scores that did."""
     panel = [
         (f"{one.judge}: ", _contest_dimension_scores(one.criteria))
@@ -184,7 +187,7 @@ def _contest_dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[st
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
 
-def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]) -> Json:
+def _build_dimension_feedback(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]) -> Json:
     found: Json = {}
     limits = list_contest_score_limits(rubric)  # The bands of a dimension are those of the whole.
     for one in rubric.criteria:
@@ -193,25 +196,26 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
         found[one.id] = {
             "band": None if value is None else find_dimension_band(one.scale, value),
             "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS, beside=limits),
-            "evidence": _join_contest_submission_quotes(own),
-            **_contest_absences_json(own),
-            "feedback": _join_contest_judge_comments(own, "feedback") or _join_contest_judge_comments(own, "reason"),
+            "evidence": _join_submission_feedback_quotes(own),
+            **_build_absence_feedback(own),
+            "feedback": _join_submission_feedback_comments(own, "feedback")
+            or _join_submission_feedback_comments(own, "reason"),
             **({"flag": "below_expected"} if value is not None and one.id in low else {}),
         }
     return found
 
 
-def _join_contest_submission_quotes(judgments: Iterable[Judgment]) -> str:
+def _join_submission_feedback_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
 
 
-def _contest_absences_json(judgments: Iterable[Judgment]) -> Json:
+def _build_absence_feedback(judgments: Iterable[Judgment]) -> Json:
     """What judges state is not there: beside the quotations, and only where there is something to say."""
     absent = "\n".join(dict.fromkeys(absent for one in judgments for absent in one.absent))
     return {"absent": absent} if absent else {}
 
 
-def _join_contest_judge_comments(judgments: Sequence[Judgment], field: str) -> str:
+def _join_submission_feedback_comments(judgments: Sequence[Judgment], field: str) -> str:
     """What the judges wrote; of several, who wrote it."""
     texts = [(one.judge, str(getattr(one, field))) for one in judgments if getattr(one, field)]
     if len({one.judge for one in judgments}) < 2:

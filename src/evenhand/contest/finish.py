@@ -13,7 +13,7 @@ from evenhand.contest.events import (
     PanelKind,
     ReleasePayment,
 )
-from evenhand.contest.feedback import notify_submitter
+from evenhand.contest.feedback import make_submitter_notice_effect
 from evenhand.contest.ranking import (
     MOST_FINALISTS,
     find_low_contest_dimensions,
@@ -37,7 +37,7 @@ def close_with_first_to_pass(state: ContestState, id: str) -> ContestTransition:
     left = [replace(one, status="unjudged", why=why) for one in state.entries_awaiting_judges() if one.id != id]
     state = replace(state, winner=id, finalists=(id,)).with_entries(won, *left)
     state, effects = _close_and_pay_winner(state, f"{id} is the first to pass")
-    return state, (*_notify_submitters(state, [id, *(one.id for one in left)]), *effects)
+    return state, (*_make_submitter_notice_effects(state, [id, *(one.id for one in left)]), *effects)
 
 
 def close_without_pass(state: ContestState) -> ContestTransition:
@@ -46,7 +46,7 @@ def close_without_pass(state: ContestState) -> ContestTransition:
     if unjudged and unjudged == len(state.entries):
         return _close_contest(state, NO_SUBMISSION_JUDGED)
     return _close_contest(
-        state, _mention_unjudged_contest_entries("no submission passed before the deadline", unjudged)
+        state, _add_unjudged_entries_to_closing_reason("no submission passed before the deadline", unjudged)
     )
 
 
@@ -56,14 +56,14 @@ def start_final(state: ContestState) -> ContestTransition:
     state = replace(state, finalists=tuple(one.id for one in best))
     if len(best) > 1:
         state = replace(state, phase="ranking")
-        return state, (ask_finalist_panel(state, "judges"),)
+        return state, (make_finalist_panel_effect(state, "judges"),)
     if best:
         return reveal_ranking(state)
-    state, effects = _close_contest(_assign_contest_places(state), _explain_contest_without_winner(state))
-    return state, (*_notify_submitters(state, [one.id for one in list_ranked_entries(state)]), *effects)
+    state, effects = _close_contest(_assign_contest_places(state), _explain_closing_without_winner(state))
+    return state, (*_make_submitter_notice_effects(state, [one.id for one in list_ranked_entries(state)]), *effects)
 
 
-def ask_finalist_panel(state: ContestState, panel: PanelKind) -> ContestEffect:
+def make_finalist_panel_effect(state: ContestState, panel: PanelKind) -> ContestEffect:
     """What a panel has to be asked for the ranking, or anew on a challenge; there may be one finalist only."""
     if len(state.finalists) == 1:
         return AskIndividual(submission=state.finalists[0], panel=panel)
@@ -78,7 +78,7 @@ def reveal_ranking(state: ContestState) -> ContestTransition:
     if ends.year > LAST_YEAR:  # No event could say that it is over.
         raise ContestError(Fault(f"the challenge period would end after {LAST_YEAR}", "an earlier moment is taken"))
     state = _assign_contest_places(replace(state, phase="challenge_period", period_ends=ends))
-    return state, _notify_submitters(state, [one.id for one in list_ranked_entries(state)])
+    return state, _make_submitter_notice_effects(state, [one.id for one in list_ranked_entries(state)])
 
 
 def apply_challenge_review(state: ContestState) -> ContestTransition:
@@ -92,9 +92,9 @@ def apply_challenge_review(state: ContestState) -> ContestTransition:
             only = replace(only, status="below_threshold", rank=None, why=why)
             state = replace(state, winner=None).with_entries(only)
             state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
-            return state, (*_notify_submitters(state, [only.id]), *effects)
+            return state, (*_make_submitter_notice_effects(state, [only.id]), *effects)
     state = _assign_contest_places(state)
-    return state, _notify_submitters(state, state.finalists)
+    return state, _make_submitter_notice_effects(state, state.finalists)
 
 
 def end_challenge_period(state: ContestState) -> ContestTransition:
@@ -117,25 +117,25 @@ def _assign_contest_places(state: ContestState) -> ContestState:
     return replace(state, winner=winner).with_entries(*entries)
 
 
-def _explain_contest_without_winner(state: ContestState) -> str:
+def _explain_closing_without_winner(state: ContestState) -> str:
     if not state.entries:
         return "nothing was handed in before the deadline"
     unjudged = [one for one in state.entries.values() if one.status == "unjudged"]
     unscored = [one for one in unjudged if one.scored]
     if list_ranked_entries(state):
         which = "that could be scored" if unscored else "that passed the gate"
-        return _mention_unjudged_contest_entries(
+        return _add_unjudged_entries_to_closing_reason(
             f"every submission {which} has a dimension below band C", len(unjudged)
         )
     if len(unjudged) == len(state.entries) and not unscored:
         return NO_SUBMISSION_JUDGED
     if unscored:
         why = "no submission that passed the gate could be scored"
-        return _mention_unjudged_contest_entries(why, len(unjudged) - len(unscored))
-    return _mention_unjudged_contest_entries("no submission passed the gate before the deadline", len(unjudged))
+        return _add_unjudged_entries_to_closing_reason(why, len(unjudged) - len(unscored))
+    return _add_unjudged_entries_to_closing_reason("no submission passed the gate before the deadline", len(unjudged))
 
 
-def _mention_unjudged_contest_entries(why: str, unjudged: int) -> str:
+def _add_unjudged_entries_to_closing_reason(why: str, unjudged: int) -> str:
     """What judges failed at is no fault of a submission: it is told apart."""
     return f"{why}, and {unjudged} could not be judged" if unjudged else why
 
@@ -153,5 +153,5 @@ def _close_contest(state: ContestState, why: str) -> ContestTransition:
     return state, (CloseContest(winner=state.winner, why=why),)
 
 
-def _notify_submitters(state: ContestState, ids: Iterable[str]) -> tuple[ContestEffect, ...]:
-    return tuple(notify_submitter(state, id) for id in ids)
+def _make_submitter_notice_effects(state: ContestState, ids: Iterable[str]) -> tuple[ContestEffect, ...]:
+    return tuple(make_submitter_notice_effect(state, id) for id in ids)

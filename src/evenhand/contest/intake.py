@@ -18,9 +18,9 @@ from evenhand.contest.read_submissions import (
     SUBMISSION_FIELDS,
     SUBMISSION_TEXT_ENDINGS,
     ContestSubmissionFields,
-    locate_submission,
+    locate_parsed_submission,
     parse_submission_object,
-    read_front_matter_fields,
+    read_submission_front_matter,
     read_submission_objects,
     split_submission_front_matter,
 )
@@ -48,7 +48,7 @@ class SubmissionReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAsideFile:
+class SubmissionSetAside:
     """What was not taken, whose it is, and why: nobody else waits for it."""
 
     file: str
@@ -66,7 +66,7 @@ class SubmissionIntake:
     """What has come: submissions in order of arrival, what was set aside, and receipts that are not written yet."""
 
     submissions: tuple[Submission, ...] = ()
-    set_aside: tuple[SetAsideFile, ...] = ()
+    set_aside: tuple[SubmissionSetAside, ...] = ()
     receipts: tuple[SubmissionReceipt, ...] = ()
 
 
@@ -84,19 +84,19 @@ class _IntakeEntry:
 
 
 @dataclass(slots=True)
-class _IntakeReader:
+class _SubmissionIntakeReader:
     """Reads file after file, and keeps what is wrong with one apart from the others."""
 
     known: Mapping[str, SubmissionReceipt]
     now: datetime | None
     found: list[tuple[str, Submission]] = field(default_factory=list)
-    set_aside: list[SetAsideFile] = field(default_factory=list)
+    set_aside: list[SubmissionSetAside] = field(default_factory=list)
     receipts: list[SubmissionReceipt] = field(default_factory=list)
     _layout: set[str] = field(default_factory=set)
 
     def refuse(self, file: str, author: str | None, *faults: Fault) -> None:
         """Set one aside."""
-        self.set_aside.append(SetAsideFile(file=file, author=author, faults=faults))
+        self.set_aside.append(SubmissionSetAside(file=file, author=author, faults=faults))
 
     def read_entry(self, entry: _IntakeEntry) -> None:
         """Take one file, or set it aside."""
@@ -112,11 +112,11 @@ class _IntakeReader:
         else:
             at = entry.at or receipt.at
             told = {"id": entry.id, "author": entry.author, "revises": entry.revises}
-            faults += _find_false_claims(claims, told, at, str(entry.path))
+            faults += _find_false_submission_claims(claims, told, at, str(entry.path))
             given: dict[str, object] = {**told, "at": at.isoformat(), "text": text}
             if not faults and (why := explain_unstorable_sample_value(given)):
                 faults.append(Fault(f"it holds {why}", where=str(entry.path)))
-            located = [] if faults else locate_submission(given, str(entry.path), faults)
+            located = [] if faults else locate_parsed_submission(given, str(entry.path), faults)
             self.found += located
             if located and entry.file not in self.known:  # What is set aside may be mended: it comes when it is right.
                 self.receipts.append(receipt)
@@ -166,17 +166,21 @@ def load_submission_intake(
     now: datetime | None = None,
 ) -> SubmissionIntake:
     """What has come: a JSONL file of the operator, or a folder with its index, a folder per author, or receipts."""
-    reader = _IntakeReader(known=known or {}, now=now)
+    reader = _SubmissionIntakeReader(known=known or {}, now=now)
     try:
         if path.is_dir():
             beside = path.with_name(path.name + INDEX_ENDING)
             index = index or (beside if beside.exists() else None)
-            listed = dict(_list_folder_files(path, reader))
-            assign = _assign_by_layout(listed, reader) if index is None else _assign_by_index(index, listed, reader)
+            listed = dict(_list_intake_folder_files(path, reader))
+            assign = (
+                _assign_submissions_by_layout(listed, reader)
+                if index is None
+                else _assign_submissions_by_index(index, listed, reader)
+            )
             for entry in assign:
                 reader.read_entry(entry)
         else:
-            _read_operator_file(path, reader)
+            _read_submission_intake_lines(path, reader)
     except OSError as problem:
         why = (problem.strerror or str(problem)).lower()
         raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
@@ -188,7 +192,7 @@ def load_submission_intake(
     return intake
 
 
-def _read_operator_file(path: Path, reader: _IntakeReader) -> None:
+def _read_submission_intake_lines(path: Path, reader: _SubmissionIntakeReader) -> None:
     """A JSONL file, which is the operator's: each line says whose it is and when it came."""
     if path.suffix.lower() != ".jsonl":
         if not path.exists():
@@ -197,7 +201,7 @@ def _read_operator_file(path: Path, reader: _IntakeReader) -> None:
     faults: list[Fault] = []
     for where, given in read_submission_objects(path, SUBMISSION_EXAMPLE, faults):
         wrong: list[Fault] = []
-        reader.found += locate_submission(given, where, wrong)
+        reader.found += locate_parsed_submission(given, where, wrong)
         if wrong:
             author = given.get("author")
             reader.refuse(where, author if isinstance(author, str) else None, *wrong)
@@ -205,7 +209,7 @@ def _read_operator_file(path: Path, reader: _IntakeReader) -> None:
         reader.refuse(fault.where, None, fault)
 
 
-def _list_folder_files(folder: Path, reader: _IntakeReader) -> Iterator[tuple[str, Path]]:
+def _list_intake_folder_files(folder: Path, reader: _SubmissionIntakeReader) -> Iterator[tuple[str, Path]]:
     """The files of a folder and of the folders in it, by their path; nothing is left out without a word."""
     for entry in sorted(folder.iterdir(), key=lambda entry: (entry.stem, entry.name)):
         inside = entry.is_dir() and not entry.is_symlink()
@@ -229,7 +233,9 @@ def _list_folder_files(folder: Path, reader: _IntakeReader) -> Iterator[tuple[st
                 yield file, one
 
 
-def _assign_by_layout(listed: Mapping[str, Path], reader: _IntakeReader) -> Iterator[_IntakeEntry]:
+def _assign_submissions_by_layout(
+    listed: Mapping[str, Path], reader: _SubmissionIntakeReader
+) -> Iterator[_IntakeEntry]:
     """In the folder of an author it is that author's; where there are no such folders, each file is an author's own."""
     folders = {file.rpartition("/")[0] for file in listed if "/" in file}
     for file, path in listed.items():
@@ -247,7 +253,9 @@ def _assign_by_layout(listed: Mapping[str, Path], reader: _IntakeReader) -> Iter
         yield _IntakeEntry(file=file, path=path, author=folder or path.stem, id=id, layout=bool(folder))
 
 
-def _assign_by_index(index: Path, listed: Mapping[str, Path], reader: _IntakeReader) -> Iterator[_IntakeEntry]:
+def _assign_submissions_by_index(
+    index: Path, listed: Mapping[str, Path], reader: _SubmissionIntakeReader
+) -> Iterator[_IntakeEntry]:
     """The operator's index decides; its own mistakes are refused as a whole, before anybody is judged."""
     faults: list[Fault] = []
     entries: dict[str, _IntakeEntry] = {}
@@ -290,10 +298,10 @@ def _read_handed_in_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str
         return text, {name: given[name] for name in FRONT_MATTER_FIELDS if given.get(name) is not None}, digest
     parts = split_submission_front_matter(whole, FRONT_MATTER_FIELDS)
     faults += [replace(fault, where=f"{path}{fault.where}") for fault in parts.faults]
-    return parts.text, read_front_matter_fields(parts), digest
+    return parts.text, read_submission_front_matter(parts), digest
 
 
-def _find_false_claims(
+def _find_false_submission_claims(
     claims: Mapping[str, object], told: Mapping[str, str | None], at: datetime, where: str
 ) -> Iterator[Fault]:
     """What a text says of itself that the intake does not."""

@@ -25,14 +25,14 @@ from evenhand.contest.events import (
     SubmissionReceived,
     SubmissionScored,
 )
-from evenhand.contest.feedback import notify_submitter
+from evenhand.contest.feedback import make_submitter_notice_effect
 from evenhand.contest.finish import (
     ContestTransition,
     apply_challenge_review,
-    ask_finalist_panel,
     close_with_first_to_pass,
     close_without_pass,
     end_challenge_period,
+    make_finalist_panel_effect,
     reveal_ranking,
     start_final,
 )
@@ -79,7 +79,7 @@ def rebuild_contest_state(events: Iterable[ContestEvent]) -> ContestState:
 def list_pending_effects(state: ContestState) -> ContestEffects:
     """What was asked for and has not been answered: where whoever runs a contest goes on after a crash."""
     if state.phase in ("ranking", "challenged"):
-        return (ask_finalist_panel(state, "judges" if state.phase == "ranking" else "challenge_judges"),)
+        return (make_finalist_panel_effect(state, "judges" if state.phase == "ranking" else "challenge_judges"),)
     waiting = list(state.entries_awaiting_judges())
     if state.task is not None and state.task.mode == "fastest_first":
         waiting = waiting[:1]
@@ -104,7 +104,7 @@ def _apply_submission_received(state: ContestState, event: SubmissionReceived) -
         found = entry.violations[0]
         entry = replace(entry, status="policy_violation", why=f"it {found.says}: “{found.text}”")
         state = state.with_entries(entry)
-        return state, (notify_submitter(state, entry.id),)
+        return state, (make_submitter_notice_effect(state, entry.id),)
     before = list_pending_effects(state)
     state = state.with_entries(entry)
     return state, tuple(one for one in list_pending_effects(state) if one not in before)
@@ -114,12 +114,12 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
     entry = _require_awaited_entry(state, event.submission, "ask_gate")
     scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
     said = [one.judgment for one in event.checks]
-    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
+    _refuse_event_with_judgment_faults(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
     criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
     passed, entry = is_submission_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
         state = state.with_entries(replace(entry, status="gate_passed"))
-        return state, (notify_submitter(state, entry.id), AskIndividual(submission=entry.id))
+        return state, (make_submitter_notice_effect(state, entry.id), AskIndividual(submission=entry.id))
     if passed is None:
         unknown = [f"{one.asks}: {one.why_unknown}" for one in criteria if one.met is None]
         entry = replace(entry, status="unjudged", why=f"not every criterion could be checked: {'; '.join(unknown)}")
@@ -131,7 +131,7 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
 def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_individual")
     judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
+    _refuse_event_with_judgment_faults(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions, overall_bands=event.overall_bands)
     card = score_submission_alone(state, entry)
     if card.exact is None:
@@ -180,7 +180,7 @@ def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> 
     if not state.required_task.challenge_judges:
         raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
     state = replace(state, phase="challenged", challenge=given)
-    return state, (ask_finalist_panel(state, "challenge_judges"),)
+    return state, (make_finalist_panel_effect(state, "challenge_judges"),)
 
 
 def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> ContestTransition:
@@ -199,7 +199,7 @@ def _apply_payment_released(state: ContestState, event: PaymentReleased) -> Cont
 
 def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
     """What follows when judges have said all they will of a submission: the next one, or the end."""
-    told = notify_submitter(state, id)
+    told = make_submitter_notice_effect(state, id)
     waiting = list_pending_effects(state)
     if state.phase == "judging" and not waiting:
         state, effects = _advance_after_all_submissions(state)
@@ -253,7 +253,7 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
         what = f"{min(before)} judged before: a challenge is for a panel that did not"
         raise ContestError(Fault(what, f"as in {', '.join(state.required_task.challenge_judges)}"))
     judges = state.required_task.judges if event.kind == "ranked" else state.required_task.challenge_judges
-    _refuse_faulty_contest_judgments(
+    _refuse_event_with_judgment_faults(
         event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=state.finalists
     )
 
@@ -262,7 +262,7 @@ def _contest_dimension_scales(state: ContestState) -> dict[str, Scale]:
     return {one.id: one.scale for one in state.dimensions.criteria}
 
 
-def _refuse_faulty_contest_judgments(
+def _refuse_event_with_judgment_faults(
     said: Sequence[Judgment], *, judges: Sequence[str], scales: Mapping[str, Scale], ids: Sequence[str]
 ) -> None:
     """Every judge speaks once of everything it was asked: what it failed at is there too, as unscored."""

@@ -52,18 +52,18 @@ class PanelAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ContestJudgePanels:
+class ContestMachinePanels:
     """The judges of a contest and those for a challenge, and how they are asked."""
 
     judges: Sequence[Model]
     challenge_judges: Sequence[Model]
     how: JudgeOptions
 
-    async def answer_panel_question(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
+    async def answer_machine_question(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
         """Ask, and say what happened. Where a judge cannot be asked, that is no answer but an UnansweredError."""
         chosen = self.judges if isinstance(ask, AskGate) or ask.panel == "judges" else self.challenge_judges
         failures: dict[str, str] = {}
-        judges = [ChainedModel(model, [_note_contest_judge_failure(failures, model.name)]) for model in chosen]
+        judges = [ChainedModel(model, [_note_contest_event_judge_failure(failures, model.name)]) for model in chosen]
         if isinstance(ask, AskGate):
             answered = await self._ask_panel_at_gate(state, ask, judges, at)
         elif isinstance(ask, AskIndividual):
@@ -90,7 +90,7 @@ class ContestJudgePanels:
         told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         checks = tuple(check for one in told for check in one.checks)
         return PanelAnswer(
-            GateChecked(at=at, submission=submission.id, checks=checks), _collect_contest_panel_calls(drivers)
+            GateChecked(at=at, submission=submission.id, checks=checks), _collect_calls_behind_contest_event(drivers)
         )
 
     async def _ask_panel_about_submission(
@@ -129,10 +129,10 @@ class ContestJudgePanels:
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
-        return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_contest_panel_calls(drivers))
+        return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_calls_behind_contest_event(drivers))
 
 
-def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middleware:
+def _note_contest_event_judge_failure(failures: dict[str, str], name: str) -> Middleware:
     """Remember why a judge could not be asked, where another try, or another set-up, may help."""
 
     async def ask_and_note(request: Request, call_next: CallNext) -> Reply:
@@ -146,5 +146,5 @@ def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middlewa
     return ask_and_note
 
 
-def _collect_contest_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:
+def _collect_calls_behind_contest_event(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:
     return tuple(call for driver in drivers for call in driver.calls)

@@ -18,10 +18,10 @@ from evenhand.contest.events import (
     DeadlineReached,
     RankingChallenged,
     SubmissionReceived,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestJudgePanels, PanelAnswer, PanelQuestion, UnansweredError, UnreadableError
+from evenhand.contest.panels import ContestMachinePanels, PanelAnswer, PanelQuestion, UnansweredError, UnreadableError
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
@@ -64,7 +64,7 @@ class _SubmissionTurn:
     asks: tuple[PanelQuestion, ...]
 
 
-class ContestLog:
+class ContestEventLog:
     """The events of a contest so far and the state they lead to. What is written down is kept first, then counts.
 
     `left_out` are submissions and challenges that came and were not taken.
@@ -86,7 +86,7 @@ class ContestLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestArrivals:
+class ContestEventArrivals:
     """What has come: submissions and challenges, each with its time; what lies behind `until` does not happen yet."""
 
     submissions: Sequence[Submission]
@@ -99,7 +99,7 @@ class ContestArrivals:
 
 
 async def advance_contest_phases(
-    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress = lambda _: None
+    log: ContestEventLog, panels: ContestMachinePanels, come: ContestEventArrivals, tell: TellProgress = lambda _: None
 ) -> None:
     """Play a contest that was created as far as it goes, from wherever its log stands."""
     here = [one for one in come.submissions if come.has(one.at)]
@@ -107,10 +107,10 @@ async def advance_contest_phases(
     judging = tuple(one for one in list_pending_effects(log.state) if isinstance(one, (AskGate, AskIndividual)))
     if judging:  # Where an earlier sitting was stopped.
         turns = [_SubmissionTurn((), log.state, (one,)) for one in judging]
-        await _judge_submission_turns(log, panels, turns, tell, total)
+        await _advance_submission_turns(log, panels, turns, tell, total)
     for wave in list(batch_submissions_by_author(log.state, here)):
-        await _judge_submission_turns(log, panels, list(_plan_submission_turns(log, wave)), tell, total)
-    await _play_contest_end(log, panels, come, tell, total)
+        await _advance_submission_turns(log, panels, list(_order_submission_turns(log, wave)), tell, total)
+    await _advance_contest_after_deadline(log, panels, come, tell, total)
 
 
 def batch_submissions_by_author(state: ContestState, submissions: Sequence[Submission]) -> Iterator[list[Submission]]:
@@ -131,11 +131,11 @@ def batch_submissions_by_author(state: ContestState, submissions: Sequence[Submi
         yield wave
 
 
-def _plan_submission_turns(log: ContestLog, wave: Sequence[Submission]) -> Iterator[_SubmissionTurn]:
+def _order_submission_turns(log: ContestEventLog, wave: Sequence[Submission]) -> Iterator[_SubmissionTurn]:
     """Each with the state that its coming leads to; what the contest does not take has no turn."""
     state = log.state
     for one in wave:
-        event = receive_submission(one)
+        event = make_submission_received_event(one)
         try:
             state, wanted = apply_contest_event(state, event)
         except ContestError:
@@ -144,14 +144,14 @@ def _plan_submission_turns(log: ContestLog, wave: Sequence[Submission]) -> Itera
         yield _SubmissionTurn((event,), state, tuple(ask for ask in wanted if isinstance(ask, AskGate)))
 
 
-async def _judge_submission_turns(
-    log: ContestLog, panels: ContestJudgePanels, turns: Sequence[_SubmissionTurn], tell: TellProgress, total: int
+async def _advance_submission_turns(
+    log: ContestEventLog, panels: ContestMachinePanels, turns: Sequence[_SubmissionTurn], tell: TellProgress, total: int
 ) -> None:
     """Judges are asked about all of them at once; what happened is written down in order of arrival.
 
     Where a judge cannot be asked, what was answered is paid for: it is kept before the contest stops.
     """
-    tasks = [asyncio.create_task(_ask_about_submission(turn, panels)) for turn in turns]
+    tasks = [asyncio.create_task(_advance_submission_through_panels(turn, panels)) for turn in turns]
     silent: UnansweredError | None = None
     try:
         for turn, task in zip(turns, tasks, strict=True):
@@ -171,15 +171,15 @@ async def _judge_submission_turns(
         raise silent
 
 
-async def _ask_about_submission(
-    turn: _SubmissionTurn, panels: ContestJudgePanels
+async def _advance_submission_through_panels(
+    turn: _SubmissionTurn, panels: ContestMachinePanels
 ) -> tuple[list[PanelAnswer], UnansweredError | None]:
     """The answers about one submission: each tells, by the machine itself, whether there is another question."""
     answers: list[PanelAnswer] = []
     state, asks = turn.state, list(turn.asks)
     while asks:
         try:
-            answered = await panels.answer_panel_question(state, asks.pop(), _last_event_time(state))
+            answered = await panels.answer_machine_question(state, asks.pop(), _last_event_time(state))
         except UnansweredError as error:
             return answers, error
         answers.append(answered)
@@ -188,8 +188,8 @@ async def _ask_about_submission(
     return answers, None
 
 
-async def _play_contest_end(
-    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress, total: int
+async def _advance_contest_after_deadline(
+    log: ContestEventLog, panels: ContestMachinePanels, come: ContestEventArrivals, tell: TellProgress, total: int
 ) -> None:
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
@@ -203,7 +203,7 @@ async def _play_contest_end(
             why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
             raise UnreadableError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
-    await _ask_pending_contest_panels(log, panels, come, tell, total)
+    await _answer_pending_effects(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
         if challenge == log.state.challenge or not come.has(challenge.at):
             continue
@@ -212,24 +212,24 @@ async def _play_contest_end(
         except ContestError:
             log.left_out.append(RankingChallenged(challenge=challenge))
             continue
-        await _ask_pending_contest_panels(log, panels, come, tell, total)
+        await _answer_pending_effects(log, panels, come, tell, total)
     ends = log.state.period_ends
     if log.state.phase == "challenge_period" and ends is not None and come.has(ends):
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
 
 
-async def _ask_pending_contest_panels(
-    log: ContestLog, panels: ContestJudgePanels, come: ContestArrivals, tell: TellProgress, total: int
+async def _answer_pending_effects(
+    log: ContestEventLog, panels: ContestMachinePanels, come: ContestEventArrivals, tell: TellProgress, total: int
 ) -> None:
     """Answer what the final or a challenge asks, if it asks."""
     for ask in list_pending_effects(log.state):
         if isinstance(ask, (AskHorizontal, AskIndividual)):
             tell(ContestProgress(done=total, total=total, doing="ranked" if ask.panel == "judges" else "resolved"))
-            answered = await panels.answer_panel_question(log.state, ask, _contest_event_time(log.state, come))
+            answered = await panels.answer_machine_question(log.state, ask, _contest_event_time(log.state, come))
             log.write(answered.event, answered.calls)
 
 
-def _contest_event_time(state: ContestState, come: ContestArrivals, due: datetime | None = None) -> datetime:
+def _contest_event_time(state: ContestState, come: ContestEventArrivals, due: datetime | None = None) -> datetime:
     """When something happens: when it is due, or later where more has happened.
 
     Played up to a moment, it happens at that moment: whoever learns of a ranking then has the whole period to doubt it.

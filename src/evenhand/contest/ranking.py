@@ -10,7 +10,7 @@ from fractions import Fraction
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.method import Shortfall
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
@@ -55,8 +55,8 @@ def rank_submissions(state: ContestState) -> tuple[RankingPlace, ...]:
 
 
 # Everybody is told from one state: worked out for each, a ranking of hundreds would take minutes.
-_FINALIST_SCORES_CACHE: IdentityCache[FinalistScores | None] = IdentityCache(most=8)
-_RANKING_CACHE: IdentityCache[tuple[RankingPlace, ...]] = IdentityCache(most=8)
+_FINALIST_SCORES_CACHE: RubricIdentityCache[FinalistScores | None] = RubricIdentityCache(most=8)
+_RANKING_CACHE: RubricIdentityCache[tuple[RankingPlace, ...]] = RubricIdentityCache(most=8)
 
 
 def _compute_contest_ranking(state: ContestState) -> tuple[RankingPlace, ...]:
@@ -68,7 +68,9 @@ def _compute_contest_ranking(state: ContestState) -> tuple[RankingPlace, ...]:
     keys = [_submission_sort_key(state, id, cards, alone) for id in first]
     keys += [_submission_sort_key(state, id, alone, alone) for id in rest]
     return tuple(
-        RankingPlace(id=id, rank=place + 1, tie_broken_by=_explain_tie_break(keys, place, place == len(first)))
+        RankingPlace(
+            id=id, rank=place + 1, tie_broken_by=_explain_submission_tie_break(keys, place, place == len(first))
+        )
         for place, id in enumerate([*first, *rest])
     )
 
@@ -83,7 +85,7 @@ def _submission_sort_key(
     return -score, -own, state.entries[id].submission.at, list(state.entries).index(id)
 
 
-def _explain_tie_break(keys: Sequence[RankingKey], place: int, another_kind: bool) -> str | None:
+def _explain_submission_tie_break(keys: Sequence[RankingKey], place: int, another_kind: bool) -> str | None:
     """Scores side by side and scores alone are not compared with each other."""
     if place == 0 or another_kind or keys[place][0] != keys[place - 1][0]:
         return None
@@ -218,7 +220,7 @@ def _group_contest_judgments(judgments: Iterable[Judgment]) -> dict[str, list[Ju
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceCriterion:
+class SubmissionAcceptanceCriterion:
     """One acceptance criterion as the judges together see it; `met` is None where too few of them could tell."""
 
     asks: str
@@ -229,7 +231,7 @@ class AcceptanceCriterion:
     def hints(self) -> list[str]:
         """What to fix, from those who found it not met."""
         hints = [
-            one.revision_hint for one in self.checks if _read_contest_gate_vote(one) is False and one.revision_hint
+            one.revision_hint for one in self.checks if _read_submission_gate_vote(one) is False and one.revision_hint
         ]
         return list(dict.fromkeys(hints))
 
@@ -242,15 +244,15 @@ class AcceptanceCriterion:
 
 def check_acceptance_criteria(
     acceptance: Sequence[str], checks: Sequence[AcceptanceCheck]
-) -> tuple[AcceptanceCriterion, ...]:
+) -> tuple[SubmissionAcceptanceCriterion, ...]:
     """Every acceptance criterion with what the judges say of it. More than half must answer, and a split fails."""
     judges = {one.judgment.judge for one in checks}
     found = []
     for id, asks in zip(acceptance_criterion_ids(acceptance), acceptance, strict=True):
         own = tuple(one for one in checks if one.judgment.criterion == id)
-        votes = [vote for one in own if (vote := _read_contest_gate_vote(one)) is not None]
+        votes = [vote for one in own if (vote := _read_submission_gate_vote(one)) is not None]
         met = None if 2 * len(votes) <= len(judges) else 2 * sum(votes) > len(votes)
-        found.append(AcceptanceCriterion(asks=asks, met=met, checks=own))
+        found.append(SubmissionAcceptanceCriterion(asks=asks, met=met, checks=own))
     return tuple(found)
 
 
@@ -259,13 +261,13 @@ def acceptance_criterion_ids(acceptance: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"criterion-{number}" for number in range(1, len(acceptance) + 1))
 
 
-def is_submission_gate_passed(criteria: Sequence[AcceptanceCriterion]) -> bool | None:
+def is_submission_gate_passed(criteria: Sequence[SubmissionAcceptanceCriterion]) -> bool | None:
     """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
     if any(one.met is False for one in criteria):
         return False
     return None if any(one.met is None for one in criteria) else True
 
 
-def _read_contest_gate_vote(check: AcceptanceCheck) -> bool | None:
+def _read_submission_gate_vote(check: AcceptanceCheck) -> bool | None:
     score = check.judgment.score
     return bool(score.value) if isinstance(score, Scored) else None

@@ -21,7 +21,7 @@ from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sam
 from evenhand.evals.output_data import refuse_unknown_sample_fields
 from evenhand.files.parsing import parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 
 def load_submission(path: Path) -> Submission:
@@ -51,7 +51,7 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
         read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS
     )
     faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
-    said = read_front_matter_fields(parts)
+    said = read_submission_front_matter(parts)
     id = said.get("id", file.stem)
     given = {"author": id, **said, "id": id, "text": parts.text}
     if why := explain_unstorable_sample_value(given):
@@ -64,10 +64,10 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
             raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
         given["at"] = changed.isoformat()
     tree = parts.tree
-    return locate_submission(given, str(file), faults, lambda path: find_node_line(tree, path) if tree else 1)
+    return locate_parsed_submission(given, str(file), faults, lambda path: find_node_line(tree, path) if tree else 1)
 
 
-def locate_submission(
+def locate_parsed_submission(
     given: dict[str, object], where: str, faults: list[Fault], line: Callable[[FaultPath], int] | None = None
 ) -> list[LocatedSubmission]:
     """The submission in an object; faults get their place, and the line where that alone does not tell it."""
@@ -85,7 +85,7 @@ CHALLENGE_FIELDS = frozenset(("by", "at", "reason"))
 CHALLENGE_EXAMPLE = '{"by": "heron", "at": "2026-12-02T09:00:00Z", "reason": "…"}'
 
 
-def load_challenges(path: Path) -> tuple[Challenge, ...]:
+def read_ranking_challenges(path: Path) -> tuple[Challenge, ...]:
     """The challenges in a JSONL file, the earliest first; of those at one moment, as they stand in the file."""
     faults: list[Fault] = []
     found = []
@@ -120,7 +120,7 @@ class ContestSubmissionFields:
             self.faults.append(Fault(f"{name} is missing", "", (name,)))
         else:
             hint = "put it in quotes" if isinstance(value, (int, float)) else ""
-            self.faults.append(Fault(f"{name} must be text, got {word_json_type(value)}", hint, (name,)))
+            self.faults.append(Fault(f"{name} must be text, got {word_type_of_value(value)}", hint, (name,)))
         return None
 
     def name(self, name: str) -> str | None:
@@ -163,7 +163,7 @@ def parse_submission_object(text: str, where: str, example: str, faults: list[Fa
     if isinstance(value, Fault):
         faults.append(replace(value, where=where))
     else:
-        faults.append(Fault(f"expected an object, got {word_json_type(value)}", f"as in {example}", where=where))
+        faults.append(Fault(f"expected an object, got {word_type_of_value(value)}", f"as in {example}", where=where))
     return None
 
 
@@ -183,7 +183,7 @@ class FrontMatterText:
     faults: tuple[Fault, ...] = ()  # Their places are the lines, as in ":3".
 
 
-def read_front_matter_fields(parts: FrontMatterText) -> dict[str, object]:
+def read_submission_front_matter(parts: FrontMatterText) -> dict[str, object]:
     """What front matter says; what is no text stands as an empty object or list, to be refused as such."""
     said: dict[str, object] = {}
     for key, node in parts.tree.items if parts.tree else ():

@@ -141,7 +141,7 @@ class _TaskReader:
             else read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ),
             "judges": judges,
             "weights": weights,
-            "challenge_judges": read_challenge_judges(self.fields),
+            "challenge_judges": read_contest_challenge_judges(self.fields),
         }
 
     def _read_acceptance(self) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     return (found.names if found.places else ()), found.weights
 
 
-def read_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
+def read_contest_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     """The name, or the names, under `challenge_judges`."""
     if not _is_task_judge_named(fields, "challenge_judges"):
         return ()

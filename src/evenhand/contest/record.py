@@ -59,17 +59,17 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         "state": state.phase,
         "winner": state.winner,
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
-        "payment": _contest_payment_json(state),
+        "payment": _encode_contest_payment_state(state),
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
-        "dimensions": contest_dimensions_json(state.dimensions),
+        "dimensions": encode_contest_dimensions(state.dimensions),
         "submissions": submissions,
         "events": [
-            {"number": number, **_omit_contest_fields(contest_event_json(event), hidden)}
+            {"number": number, **_omit_contest_state_fields(contest_event_json(event), hidden)}
             for number, event in enumerate(events)
         ],
         "effects": [
             {"after": number, "at": event.at.isoformat()}
-            | _omit_contest_fields(
+            | _omit_contest_state_fields(
                 # Who is in the final is hidden as long as the scores that put them there.
                 contest_effect_json(one),
                 ("submissions",) if isinstance(one, AskHorizontal) and hidden else (),
@@ -79,7 +79,7 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
     }
 
 
-def contest_dimensions_json(rubric: Rubric) -> list[Json]:
+def encode_contest_dimensions(rubric: Rubric) -> list[Json]:
     """What a contest scores, with what weight."""
     return [
         {"id": one.id, "asks": one.asks, "weight": format_number_for_json(one.weight), "fixed": one.fixed}
@@ -87,7 +87,7 @@ def contest_dimensions_json(rubric: Rubric) -> list[Json]:
     ]
 
 
-def _contest_payment_json(state: ContestState) -> Json | None:
+def _encode_contest_payment_state(state: ContestState) -> Json | None:
     """What is to be paid to whom: released once, or, in a rehearsal, never."""
     if not state.paid or state.winner is None:
         return None
@@ -103,7 +103,7 @@ def _contest_payment_json(state: ContestState) -> Json | None:
     }
 
 
-def _omit_contest_fields(data: Json, names: Sequence[str]) -> Json:
+def _omit_contest_state_fields(data: Json, names: Sequence[str]) -> Json:
     return {name: value for name, value in data.items() if name not in names}
 
 
@@ -130,11 +130,11 @@ def explain_contest_decision(state: ContestState) -> ContestDecision | None:
         return _explain_first_to_pass(state, state.winner)
     if len(state.finalists) == 1:
         card = score_submission_alone(state, state.entries[state.winner])
-        score = f"{_finalist_score_text(card)}, not compared"
+        score = f"{_write_finalist_total(card)}, not compared"
         why = f"{state.winner} is the only one with every dimension at band C or above: {score}."
         told = (why, *_contest_challenge_outcome(state))
         return ContestDecision(winner=state.winner, why=told, how_sure=("nobody was compared with it",))
-    return _explain_winning_finalist(state, state.winner)
+    return _explain_ranked_winner(state, state.winner)
 
 
 def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
@@ -144,13 +144,13 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     unjudged = sum(entry.status == "unjudged" for entry in earlier)
     before = f" Of {judged} judged before it none did." if judged else ""
     before += f" {unjudged} before it could not be judged." if unjudged else ""
-    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_finalist_score_text(card)}.{before}"
+    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_write_finalist_total(card)}.{before}"
     passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
-    sure = _describe_panel_majority(passing, "put it at 60 or more")
+    sure = _explain_majority_for_finalist(passing, "put it at 60 or more")
     return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
 
 
-def _explain_winning_finalist(state: ContestState, winner: str) -> ContestDecision:
+def _explain_ranked_winner(state: ContestState, winner: str) -> ContestDecision:
     places = rank_submissions(state)
     second = places[1].id
     compared = score_finalists(state)
@@ -161,7 +161,7 @@ def _explain_winning_finalist(state: ContestState, winner: str) -> ContestDecisi
     assert first is not None
     assert next_ is not None
     ahead = "less than 0.01" if 0 < first - next_ < Fraction(1, 200) else format_fraction(first - next_, 2)
-    lead = f"{_finalist_score_text(cards[winner])}, {ahead} ahead of {second}"
+    lead = f"{_write_finalist_total(cards[winner])}, {ahead} ahead of {second}"
     why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
@@ -172,7 +172,7 @@ def _explain_winning_finalist(state: ContestState, winner: str) -> ContestDecisi
     said = [{one.judge: one.exact for one in cards[id].reviews or ()} for id in (winner, second)]
     pairs = [(mine, said[1].get(judge)) for judge, mine in said[0].items()]
     leads = [mine - other for mine, other in pairs if mine is not None and other is not None]
-    sure.append(_describe_panel_majority(leads, f"put it ahead of {second}"))
+    sure.append(_explain_majority_for_finalist(leads, f"put it ahead of {second}"))
     return ContestDecision(winner=winner, why=tuple(why), how_sure=tuple(sure))
 
 
@@ -219,15 +219,15 @@ def _compare_finalists_alone(alone: Mapping[str, Scorecard], winner: str) -> str
     scores = {id: card.exact for id, card in alone.items() if card.exact is not None}
     others = {id: score for id, score in scores.items() if id != winner}
     best = max(others, key=lambda id: others[id])
-    own = _finalist_score_text(alone[winner])
+    own = _write_finalist_total(alone[winner])
     if others[best] < scores[winner]:
         return f"alone it was the best of the finalists too: {own}"
     if others[best] == scores[winner]:
         return f"alone it was equal to {best}: {own}"
-    return f"alone {best} was better: {_finalist_score_text(alone[best])} to {own}"
+    return f"alone {best} was better: {_write_finalist_total(alone[best])} to {own}"
 
 
-def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
+def _explain_majority_for_finalist(leads: Sequence[Fraction], what: str) -> str:
     """How many judges agree, and how often so clear a majority would come up between equals."""
     if not leads:
         return JUDGE_ERROR_UNKNOWN
@@ -241,5 +241,5 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
     return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)}% of contests"
 
 
-def _finalist_score_text(card: Scorecard) -> str:
+def _write_finalist_total(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals, beside=[PASSING_SCORE])

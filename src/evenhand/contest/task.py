@@ -221,7 +221,7 @@ def parse_contest_moment(text: str, name: str, faults: list[Fault]) -> datetime 
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        what = f"{name} must be a time in ISO 8601, got {_quote_contest_task_text(text)}"
+        what = f"{name} must be a time in ISO 8601, got {_quote_task_fault_text(text)}"
         faults.append(Fault(what, MOMENT_EXAMPLE, (name,)))
         return None
     wrong = list(find_moment_faults(moment, name))
@@ -258,13 +258,13 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     """The length of time written in a field: a number and its unit."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None:
-        what = f"{name} must be a length of time, got {_quote_contest_task_text(text)}"
+        what = f"{name} must be a length of time, got {_quote_task_fault_text(text)}"
         faults.append(Fault(what, DURATION_EXAMPLE, (name,)))
         return None
     unit = found["unit"]
     seconds = _DURATION_UNITS.get(unit) or _DURATION_UNITS.get(unit.removesuffix("s"))
     if seconds is None:
-        what = f"has an unknown unit, {_quote_contest_task_text(unit)}" if unit else f"{found['number']} has no unit"
+        what = f"has an unknown unit, {_quote_task_fault_text(unit)}" if unit else f"{found['number']} has no unit"
         faults.append(Fault(f"{name} {what}", DURATION_EXAMPLE, (name,)))
         return None
     length = Fraction(found["number"]) * seconds
@@ -274,5 +274,5 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     return timedelta(microseconds=round(length * 1_000_000))
 
 
-def _quote_contest_task_text(text: str) -> str:
+def _quote_task_fault_text(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")

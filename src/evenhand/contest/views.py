@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.contest.events import ContestEvent, DeadlineReached, FinalistsRanked, PaymentReleased
 from evenhand.contest.feedback import view_submission
 from evenhand.contest.machine import rebuild_contest_state
-from evenhand.contest.record import DECISION_JSON, contest_dimensions_json, explain_contest_decision
+from evenhand.contest.record import DECISION_JSON, encode_contest_dimensions, explain_contest_decision
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import normalize_author_name
 from evenhand.errors import ContestError, Fault
@@ -42,7 +42,7 @@ def view_contest(events: Sequence[ContestEvent], author: str | None = None) -> J
         "deadline": None if state.task.deadline is None else state.task.deadline.isoformat(),
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
         "reward": state.task.reward,
-        "dimensions": contest_dimensions_json(state.dimensions),
+        "dimensions": encode_contest_dimensions(state.dimensions),
         "winner": _public_contest_winner(state) if decided else None,
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "ranking": _public_contest_ranking(state) if decided else None,

@@ -14,7 +14,7 @@ from typing import Any
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_data_assertions
-from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, SharedSampleFaults
+from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedFaults
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
@@ -292,7 +292,7 @@ def count_eval_samples(
     count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
-    shared = SharedSampleFaults(faults)
+    shared = RepeatedFaults(faults)
     for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)

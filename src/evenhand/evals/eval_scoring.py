@@ -111,7 +111,7 @@ def set_pairwise_eval_rubric(rubric: Rubric) -> Rubric:
     return replace(rubric, method=replace(rubric.method, dialogue=PAIRWISE))
 
 
-def name_sample_rubric_column(key: str, criterion: str) -> str:
+def name_sample_rubric_criterion(key: str, criterion: str) -> str:
     """The name of a criterion in tables: ids of samples' own rubrics stand behind the rubric's name."""
     if not key.startswith(SAMPLE_RUBRIC_PREFIX):
         return criterion

@@ -11,7 +11,7 @@ from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in
 from evenhand.evals.eval_schema import OUTPUT_FACTS, TOOL_CALL_FIELDS
 from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
 from evenhand.model.sample import ToolCall, VariantOutput
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 _OUTPUT_FIELDS = ("text", "output", *OUTPUT_FACTS)
 _WHOLE_FACTS = ("turns", "input_tokens", "output_tokens")
@@ -20,7 +20,7 @@ _LARGEST_NUMBER = Decimal(10**12)
 _MOST_TOOL_CALLS = 10_000
 
 
-def read_output_value(
+def read_sample_output_value(
     value: object, path: FaultPath, faults: list[Fault], author: str | None = None
 ) -> VariantOutput | None:
     """The output in a value of a file; None where it is null, empty of facts, or wrong."""
@@ -30,16 +30,16 @@ def read_output_value(
         return VariantOutput(text=str(value), author=author)
     if not isinstance(value, dict):
         hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
-        what = f"{_sample_field_name(path)} must be a text or an object with a text, got {word_json_type(value)}"
+        what = f"{_sample_field_name(path)} must be a text or an object with a text, got {word_type_of_value(value)}"
         faults.append(Fault(what, hint, path))
         return None
     refuse_unknown_sample_fields(value, _OUTPUT_FIELDS, path, faults)
     if all(entry is None for entry in value.values()):
         return None  # A row of a table has every column, whether there was an output or not.
-    return read_output_facts(value, path, faults, author)
+    return read_sample_output_facts(value, path, faults, author)
 
 
-def read_output_facts(
+def read_sample_output_facts(
     facts: Mapping[str, object], path: FaultPath, faults: list[Fault], author: str | None = None
 ) -> VariantOutput | None:
     """The output in an object with `text` or `output`; what else it holds is not looked at."""
@@ -49,7 +49,7 @@ def read_output_facts(
         faults.append(Fault(f"{_sample_field_name(path)} has a text and an output", "keep one of them", path))
     text = other if text is None else text
     if not isinstance(text, str):
-        what = "has no text" if text is None else f"has a text that is {word_json_type(text)}"
+        what = "has no text" if text is None else f"has a text that is {word_type_of_value(text)}"
         faults.append(Fault(f"{_sample_field_name(path)} {what}", "leave the output out where there is none", path))
         return None
     trace = read_sample_tool_trace(facts.get("trace"), (*path, "trace"), faults)
@@ -70,7 +70,7 @@ def read_sample_output_author(value: object, path: FaultPath, faults: list[Fault
     """The name of the model that wrote an output."""
     if value is None or (isinstance(value, str) and value.strip()):
         return value
-    what = f"{_sample_field_name(path)} must be the name of a model, got {word_json_type(value)}"
+    what = f"{_sample_field_name(path)} must be the name of a model, got {word_type_of_value(value)}"
     faults.append(Fault(what, path=path))
     return None
 
@@ -80,7 +80,7 @@ def read_sample_tool_trace(value: object, path: FaultPath, faults: list[Fault]) 
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or len(value) > _MOST_TOOL_CALLS:
-        what = f"must be a list of at most {_MOST_TOOL_CALLS:,} tool calls, got {word_json_type(value)}"
+        what = f"must be a list of at most {_MOST_TOOL_CALLS:,} tool calls, got {word_type_of_value(value)}"
         hint = "as in [{name: search, input: Berlin, output: …}]"
         faults.append(Fault(f"{_sample_field_name(path)} {what}", hint, path))
         return None
@@ -88,7 +88,7 @@ def read_sample_tool_trace(value: object, path: FaultPath, faults: list[Fault]) 
     for at, one in enumerate(value):
         place = (*path, at)
         if not isinstance(one, dict):
-            what = f"must be an object with the name of a tool, got {word_json_type(one)}"
+            what = f"must be an object with the name of a tool, got {word_type_of_value(one)}"
             faults.append(Fault(f"{_sample_field_name(place)} {what}", path=place))
             continue
         refuse_unknown_sample_fields(one, TOOL_CALL_FIELDS, place, faults)
@@ -105,7 +105,7 @@ def _read_sample_output_number(
     value, where = facts.get(name), (*path, name)
     number = None if value is None else _parse_sample_decimal(value)
     if value is not None and (number is None or not 0 <= number <= _LARGEST_NUMBER):
-        shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_json_type(value)
+        shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_type_of_value(value)
         faults.append(Fault(f"{_sample_field_name(where)} must be a number from 0 up, got {shown}", path=where))
         return None
     if name in _WHOLE_FACTS and number is not None and number != int(number):
@@ -149,17 +149,17 @@ def read_variant_text(text: str, latency_ms: float) -> VariantOutput:
     if text.lstrip().startswith("{"):
         value = parse_sample_json(text)
         if isinstance(value, dict) and isinstance(value.get("text", value.get("output")), str):
-            return read_variant_facts(value, latency_ms)
+            return read_variant_output_facts(value, latency_ms)
     return VariantOutput(text=clean_variant_text(text.removesuffix("\n").removesuffix("\r")), latency_ms=latency_ms)
 
 
-def read_variant_facts(facts: dict[str, object], latency_ms: float) -> VariantOutput:
+def read_variant_output_facts(facts: dict[str, object], latency_ms: float) -> VariantOutput:
     """The output in an object; the time it took is measured where it does not say it."""
     cleaned = {name: clean_variant_text(value) if isinstance(value, str) else value for name, value in facts.items()}
     faults: list[Fault] = []
     why = explain_unstorable_sample_value({name: cleaned[name] for name in ("trace", "author") if name in cleaned})
     given = {name: value for name, value in cleaned.items() if value is not None}
-    made = read_output_facts({"latency_ms": latency_ms, **given}, (), faults)
+    made = read_sample_output_facts({"latency_ms": latency_ms, **given}, (), faults)
     if why or made is None:
         raise OutputError(f"it gave back what cannot be used: {why or faults[0]}")
     return made

@@ -13,13 +13,13 @@ from evenhand.assertions.assertion import AnyAssertion
 from evenhand.assertions.reading import NamedChecks, read_plain_assertions
 from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_known_word_in_error
 from evenhand.evals.json_lines import explain_unstorable_sample_value
-from evenhand.evals.output_data import read_output_value
+from evenhand.evals.output_data import read_sample_output_value
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample, read_sample_entry
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import FunctionVariant, VariantFunction
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name, read_variants
-from evenhand.files.python_functions import hash_function, name_function
+from evenhand.files.python_functions import hash_python_function, name_python_function
 from evenhand.files.rubrics import load_rubric
 from evenhand.files.tree import build_tree, read_node_number
 from evenhand.guards.output_guards import GUARDS
@@ -152,10 +152,10 @@ class PythonEvalReader:
             return None, samples
         call = given.get("python") if given else None
         if call is not None and callable(call):  # Named for the reader of a file, which knows no functions.
-            given = {**(given or {}), "python": name_function(call)}
+            given = {**(given or {}), "python": name_python_function(call)}
         read = read_variants(build_tree({name: given}), self.folder, self.faults, ("variants",)).get(name)
         if isinstance(read, FunctionVariant) and callable(call):
-            read = replace(read, call=call, version=hash_function(call))
+            read = replace(read, call=call, version=hash_python_function(call))
         return read, samples
 
     def _add_outputs(self, name: str, given: Sequence[object], samples: SampleSource) -> SampleSource:
@@ -168,7 +168,7 @@ class PythonEvalReader:
             return samples
         filled = []
         for at, (sample, value) in enumerate(zip(every, given, strict=True)):
-            made = read_output_value(value, (*place, at), self.faults)
+            made = read_sample_output_value(value, (*place, at), self.faults)
             outputs = sample.outputs if made is None else {**sample.outputs, name: made}
             filled.append(replace(sample, outputs=outputs))
         return InlineSamples(tuple(filled), samples.where)

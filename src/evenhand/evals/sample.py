@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_error
 from evenhand.evals.eval_schema import MESSAGE_FIELDS, MESSAGE_ROLES, OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.output_data import (
-    read_output_facts,
-    read_output_value,
     read_sample_output_author,
+    read_sample_output_facts,
+    read_sample_output_value,
     refuse_unknown_sample_fields,
 )
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import written_as
+from evenhand.files.json_shape import json_write_only_scalar
 from evenhand.model.sample import VariantOutput
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 SINGLE_VARIANT = "output"  # The variant of a sample that has one output and no name for it.
 _EMPTY_FIELDS: tuple[object, ...] = (None, "", [], {})
@@ -67,7 +67,7 @@ class EvalSample:
     def digest(self) -> str:
         """A name for all that can change what is made of the sample and how it is judged; its cluster cannot."""
         messages = [(message["role"], message["text"]) for message in self.messages]
-        facts = [(name, sample_file_output_json(made)) for name, made in self.outputs.items()]
+        facts = [(name, write_sample_output_entry(made)) for name, made in self.outputs.items()]
         outputs = [(name, made if len(made) > 1 else made["text"]) for name, made in facts]
         known = (self.id, self.input, messages, self.reference, self.context, self.tags, self.assertions)
         own = [one for one in (self.rubric, self.rubrics) if one is not None]
@@ -96,12 +96,14 @@ def read_sample_output_json(data: object) -> VariantOutput:
     return OUTPUT_JSON.from_json(VariantOutput, data)
 
 
-def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
+def write_sample_output_entry(made: VariantOutput) -> dict[str, object]:
     """An output as plain data in the form of a sample file; what was not measured is left out."""
     return {name: value for name, value in write_output_json(made).items() if value is not None}
 
 
-_write_sample_json = Codec(scalars={VariantOutput: written_as(sample_file_output_json)}).writer(EvalSample)
+_write_sample_json = Codec(scalars={VariantOutput: json_write_only_scalar(write_sample_output_entry)}).writer(
+    EvalSample
+)
 
 
 def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_file: bool = False) -> EvalSample | None:
@@ -109,7 +111,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_fi
     before = len(faults)
     if not isinstance(entry, dict):
         hint = 'as in {"input": …, "output": …}'
-        faults.append(Fault(f"a sample is an object with fields, got {word_json_type(entry)}", hint))
+        faults.append(Fault(f"a sample is an object with fields, got {word_type_of_value(entry)}", hint))
         return None
     if not entry.keys() <= SAMPLE_FIELDS.keys():
         for name in [name for name in entry if name not in SAMPLE_FIELDS][:10]:
@@ -132,7 +134,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_fi
     tags = () if tags is None else _read_sample_tags(tags, faults)
     cluster = None if get("cluster") is None else _read_sample_text(get("cluster"), "cluster", faults, LONGEST_NAME)
     if metadata is not None and not isinstance(metadata, dict):
-        faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
+        faults.append(Fault(f"metadata must be an object, got {word_type_of_value(metadata)}", path=("metadata",)))
     if "rubric" in entry or "rubrics" in entry:
         _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
     if len(faults) > before:
@@ -161,7 +163,7 @@ def _read_sample_text(value: object, name: str, faults: list[Fault], longest: in
     text = str(value) if is_text else ""
     if not is_text:
         hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
-        faults.append(Fault(f"{name} must be text, got {word_json_type(value)}", hint, (name,)))
+        faults.append(Fault(f"{name} must be text, got {word_type_of_value(value)}", hint, (name,)))
     if longest and not text.strip() and isinstance(value, (str, int)):
         faults.append(Fault(f"{name} cannot be empty", "leave it out", (name,)))
     elif longest and len(text) > longest:
@@ -176,10 +178,12 @@ def _check_sample_rubric_fields(rubric: object, rubrics: object, faults: list[Fa
     if isinstance(rubric, list):
         faults.append(Fault("rubric is a name, a file or a mapping, got a list", "call it rubrics", ("rubric",)))
     elif rubric is not None and not (isinstance(rubric, (str, dict)) and rubric):
-        what = f"rubric is a name, a file or a mapping, got {word_json_type(rubric) if rubric else 'nothing'}"
+        what = f"rubric is a name, a file or a mapping, got {word_type_of_value(rubric) if rubric else 'nothing'}"
         faults.append(Fault(what, "as in rubric: summary", ("rubric",)))
     if rubrics is not None and not (isinstance(rubrics, list) and rubrics):
-        what = f"rubrics of a sample are a list of criteria, got {word_json_type(rubrics) if rubrics else 'nothing'}"
+        what = (
+            f"rubrics of a sample are a list of criteria, got {word_type_of_value(rubrics) if rubrics else 'nothing'}"
+        )
         faults.append(Fault(what, "one rubric by name, file or mapping is called rubric", ("rubrics",)))
 
 
@@ -199,7 +203,7 @@ def _read_sample_messages(
 
 def _read_sample_message_list(value: object, field: str, faults: list[Fault]) -> tuple[Mapping[str, str], ...]:
     if not isinstance(value, (list, tuple)) or not value:
-        faults.append(Fault(f"{field} must be a list with messages, got {word_json_type(value)}", path=(field,)))
+        faults.append(Fault(f"{field} must be a list with messages, got {word_type_of_value(value)}", path=(field,)))
         return ()
     messages = []
     for at, one in enumerate(value):
@@ -212,7 +216,7 @@ def _read_sample_message_list(value: object, field: str, faults: list[Fault]) ->
             hint = f"known: {', '.join(MESSAGE_ROLES)}; calls of tools belong into the trace of an output"
             faults.append(Fault(f"{field}[{at}].role {str(role)[:40]!r} is not known", hint, (field, at)))
         if not isinstance(text, str):
-            faults.append(Fault(f"{field}[{at}].text must be text, got {word_json_type(text)}", path=(field, at)))
+            faults.append(Fault(f"{field}[{at}].text must be text, got {word_type_of_value(text)}", path=(field, at)))
         else:
             messages.append({"role": str(role), "text": text})
     return tuple(messages)
@@ -253,7 +257,7 @@ def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[
     if output is not None:
         if outputs is not None:
             faults.append(Fault("output and outputs are the same field", "keep one of them", ("outputs",)))
-        return _read_single_output(output, entry, stray, author, faults)
+        return _read_single_sample_output(output, entry, stray, author, faults)
     for fact in stray:
         hint = f"write outputs: {{NAME: {{text: …, {fact}: …}}}}" if outputs else "give the output too"
         faults.append(Fault(f"{fact} belongs to an output", hint, (fact,)))
@@ -261,7 +265,9 @@ def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[
         return {}
     if not isinstance(outputs, dict):
         hint = "as in outputs: {old: …, new: …}"
-        faults.append(Fault(f"outputs must map variants to outputs, got {word_json_type(outputs)}", hint, ("outputs",)))
+        faults.append(
+            Fault(f"outputs must map variants to outputs, got {word_type_of_value(outputs)}", hint, ("outputs",))
+        )
         return {}
     found = {}
     for name, value in outputs.items():
@@ -270,21 +276,21 @@ def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[
             continue
         if isinstance(value, str):
             found[name] = VariantOutput(text=value, author=author)
-        elif (made := read_output_value(value, ("outputs", name), faults, author)) is not None:
+        elif (made := read_sample_output_value(value, ("outputs", name), faults, author)) is not None:
             found[name] = made
     return found
 
 
-def _read_single_output(
+def _read_single_sample_output(
     output: object, entry: dict[str, object], stray: list[str], author: str | None, faults: list[Fault]
 ) -> dict[str, VariantOutput]:
     if stray and isinstance(output, str):
-        made = read_output_facts({"text": output, **{fact: entry[fact] for fact in stray}}, (), faults, author)
+        made = read_sample_output_facts({"text": output, **{fact: entry[fact] for fact in stray}}, (), faults, author)
     else:
         beside = stray if isinstance(output, dict) else ()
         what = "stands beside an output that is an object"
         faults += [Fault(f"{fact} {what}", "put it into it", (fact,)) for fact in beside]
-        made = read_output_value(output, ("output",), faults, author)
+        made = read_sample_output_value(output, ("output",), faults, author)
     return {} if made is None else {SINGLE_VARIANT: made}
 
 

@@ -63,7 +63,7 @@ def eval_question_material(
     return Sample(outputs={"output": shown}, input=facts.input, context=context, findings=found)
 
 
-def measure_judged_eval_question(judged: JudgedSample) -> AssertionMeasurement:
+def measure_eval_question_answer(judged: JudgedSample) -> AssertionMeasurement:
     """What the judges' answer comes to, as a share."""
     card = judged.scores.scorecards[0]
     reasons = [one.reason for one in judged.judgments if one.reason]
@@ -79,15 +79,15 @@ def measure_eval_sample_similarity(assertion: Assertion, facts: AssertionFacts) 
         return AssertionMeasurement(why="the sample has no reference")
     if not facts.made.text.strip():
         return AssertionMeasurement(why="the output is empty")
-    value = _measure_text_similarity(facts.made.text, other)
+    value = _measure_sample_text_similarity(facts.made.text, other)
     if value is None:
         return AssertionMeasurement(why="it needs word vectors: pip install 'evenhand[embedded]'")
     return AssertionMeasurement(value=Fraction(value).limit_denominator(10_000))
 
 
-def _measure_text_similarity(one: str, other: str) -> float | None:
+def _measure_sample_text_similarity(one: str, other: str) -> float | None:
     """How near two texts are in meaning, from 0 to 1; None where the word vectors are not installed."""
-    vectors = _load_text_vectors()
+    vectors = _load_sample_similarity_vectors()
     if vectors is None:
         return None
     # Half of a surrogate pair is no text to the tokenizer.
@@ -96,7 +96,7 @@ def _measure_text_similarity(one: str, other: str) -> float | None:
 
 
 @cache
-def _load_text_vectors() -> Any:
+def _load_sample_similarity_vectors() -> Any:
     """The word vectors, loaded once: that takes half a second. None where `wordllama` is not installed."""
     try:
         wordllama = importlib.import_module("wordllama")

@@ -16,9 +16,9 @@ from evenhand.errors import (
     Fault,
     FaultPath,
     InputError,
-    SharedSampleFaults,
+    RepeatedFaults,
     format_error_path,
-    join_shared_sample_faults,
+    join_repeated_faults,
     suggest_close_word_in_error,
     suggest_known_word_in_error,
 )
@@ -148,7 +148,7 @@ class FileSamples:
     def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
         """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
         ordinal = 0
-        shared = SharedSampleFaults(faults)
+        shared = RepeatedFaults(faults)
         try:
             for number, entry in self.rows:
                 ordinal += 1
@@ -259,8 +259,8 @@ def select_samples(source: SampleSource, selection: EvalSampleSelection) -> Samp
             tags |= dict.fromkeys(sample.tags)
             both += selection.includes_sample(sample)
         faults = [
-            *_find_unknown_names("no sample has the id", selection.only, ids, source.where),
-            *_find_unknown_names("no sample has the tag", selection.tags, tags, source.where),
+            *_find_unknown_sample_names("no sample has the id", selection.only, ids, source.where),
+            *_find_unknown_sample_names("no sample has the tag", selection.tags, tags, source.where),
         ]
         if not faults and not both:
             faults.append(Fault("no sample that --only names has a tag that --tag names", where=source.where))
@@ -269,7 +269,9 @@ def select_samples(source: SampleSource, selection: EvalSampleSelection) -> Samp
     return SelectedSamples(source, selection)
 
 
-def _find_unknown_names(what: str, names: Collection[str], known: Collection[str], where: str) -> Iterator[Fault]:
+def _find_unknown_sample_names(
+    what: str, names: Collection[str], known: Collection[str], where: str
+) -> Iterator[Fault]:
     for name in names:
         if name not in known:
             more = ", …" if len(known) > MOST_NAMES_HINTED else ""
@@ -317,7 +319,7 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
             faults.append(Fault(what, "each id is unique", (*path, at, "id")))
         samples.append(sample)
     counts = Counter((fault.what, fault.hint) for fault in faults[told:])
-    faults[told:] = list(join_shared_sample_faults(faults[told:], counts, len(node.items)))
+    faults[told:] = list(join_repeated_faults(faults[told:], counts, len(node.items)))
     return tuple(samples)
 
 

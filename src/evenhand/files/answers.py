@@ -13,10 +13,10 @@ from evenhand.errors import (
     AnswersError,
     Fault,
     FaultPath,
-    make_ignored_id_warning,
+    make_fault_note_of_ignored_id,
     suggest_known_word_in_error,
 )
-from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_file_text, read_text_file
+from evenhand.files.parsing import DuplicateKeyJsonObject, decode_text_file, parse_json_file_text, read_text_file
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Answers, Review
@@ -96,7 +96,7 @@ class _AnswersJsonFileReader:
 
     def find_json_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
         """Which of the two forms this is, and its entries."""
-        if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_json_scores_by_output(data)):
+        if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_file_scores_by_output(data)):
             return "reviews", [data], ()
         known = ("scores", "dimension_scores", "holistic", "overall")
         if isinstance(data, Mapping) and any(name in data for name in known):
@@ -145,7 +145,7 @@ class _AnswersJsonFileReader:
                 f"a review is an object with judge and outputs, got {_describe_json_file_type(entry)}", path
             )
             return Review(judge="")
-        if _has_json_scores_by_output(entry):  # A reviewer's scores for the whole, by output.
+        if _has_file_scores_by_output(entry):  # A reviewer's scores for the whole, by output.
             given = {name: {"holistic": score} for name, score in entry["scores"].items()}
             entry = {**{key: value for key, value in entry.items() if key != "scores"}, "evaluations": given}
         self._refuse_unknown_fields(entry, REVIEW_FIELDS, path)
@@ -243,8 +243,8 @@ class _AnswersJsonFileReader:
             return {}, []
         read, notes = self.rubric.read(scores)
         for id in read:
-            given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
-            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_json_fields, given)):
+            given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyJsonObject) else [scores[id]]
+            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_file_fields, given)):
                 read[id] = CONFLICTING_ANSWERS
         return read, notes
 
@@ -259,7 +259,7 @@ class _AnswersJsonFileReader:
             got = _describe_json_file_type(given)
             self._add_fault(f"{name} must be an object of id and reason, got {got}", (*path, name))
             return {}
-        twice = given.twice if isinstance(given, DuplicateKeyObject) else {}
+        twice = given.twice if isinstance(given, DuplicateKeyJsonObject) else {}
         unclear = [id for id, said in twice.items() if False in said and any(one != said[0] for one in said)]
         for id, why in given.items():
             if not isinstance(why, (str, bool)) or id in unclear:
@@ -267,7 +267,7 @@ class _AnswersJsonFileReader:
                 self._add_fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
         ids = [statement.id for statement in getattr(self.rubric, name)]
         one = "red flag" if name == "red_flags" else "bonus"
-        notes += [make_ignored_id_warning(id, one, ids) for id in given if id not in ids]
+        notes += [make_fault_note_of_ignored_id(id, one, ids) for id in given if id not in ids]
         found = {id: given[id] for id in ids if given.get(id, False) is not False}
         # Given twice it counts once, with all that was said of it.
         said = {id: [one for one in twice.get(id, [why]) if isinstance(one, str)] for id, why in found.items()}
@@ -285,7 +285,7 @@ class _AnswersJsonFileReader:
         if scale is None or name not in entry or (name == "overall" and not alone):
             return None
         given = entry[name]
-        score = CONFLICTING_ANSWERS if _has_conflicting_json_fields(given) else scale.read(given)
+        score = CONFLICTING_ANSWERS if _has_conflicting_file_fields(given) else scale.read(given)
         if isinstance(score, Missing):
             notes.append(f"holistic score {score.text}")
         return score
@@ -330,11 +330,11 @@ class _AnswersJsonFileReader:
         self.faults.append(Fault(what, hint, path))
 
 
-def _has_conflicting_json_fields(answer: object) -> bool:
-    return isinstance(answer, DuplicateKeyObject) and bool(answer.differing())
+def _has_conflicting_file_fields(answer: object) -> bool:
+    return isinstance(answer, DuplicateKeyJsonObject) and bool(answer.differing())
 
 
-def _has_json_scores_by_output(data: Mapping[str, object]) -> bool:
+def _has_file_scores_by_output(data: Mapping[str, object]) -> bool:
     """Whether scores stand under outputs and not under criteria: beside a ranking, and none of them has an id."""
     return "ranking" in data and isinstance(data.get("scores"), Mapping) and "id" not in data
 

@@ -188,7 +188,7 @@ class Codec:
         if origin is Literal:
             return partial(read_json_choice, parts)
         if origin in (Union, UnionType) and NoneType in parts:
-            read = self._find_reader(_without_none(type_))
+            read = self._find_reader(_remove_none_from_codec_type(type_))
             return lambda value: None if value is None else read(value)
         if origin in (Union, UnionType):
             return partial(self._read_tagged, parts)
@@ -226,7 +226,10 @@ class Codec:
                 parts = self._call_expression(partial(JsonParts, self._find_reader), "data")
                 arguments += f"{one.name}={self._call_expression(form.read, parts)}, "
                 continue
-            key, type_ = one.keys[0], _without_none(one.type) if may_lack else one.type  # Null is then the default.
+            key, type_ = (
+                one.keys[0],
+                _remove_none_from_codec_type(one.type) if may_lack else one.type,
+            )  # Null is then the default.
             read = fields[key] = form.scalar.read if form.scalar else self._find_reader(type_)
             if may_lack:
                 there = self._call_expression(read, "given_part")
@@ -303,7 +306,7 @@ class _ObjectPlan:
     build: Callable[[Mapping[str, object], Mapping[str, object]], Any]
 
 
-def _without_none(type_: Any) -> Any:
+def _remove_none_from_codec_type(type_: Any) -> Any:
     parts = get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
     return Union[tuple(part for part in parts if part is not NoneType)]  # noqa: UP007 - of however many there are.
 

@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, get_type_hints
 
 from evenhand.errors import Fault, InputError
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 MOST_FRACTION_DIGITS = 300
 LARGEST_NUMBER_SHOWN = 10**30  # Numbers of thousands of digits cannot even be written.
@@ -144,7 +144,7 @@ class JsonScalar:
     write: Callable[[Any], object] | None = None
 
 
-def written_as(write: Callable[[Any], object]) -> JsonScalar:
+def json_write_only_scalar(write: Callable[[Any], object]) -> JsonScalar:
     """A form for readers, from which the value cannot be had again."""
 
     def refuse(value: object) -> None:
@@ -167,7 +167,7 @@ def describe_json_value(value: object) -> str:
     if isinstance(value, str):
         return repr(value[:40])
     small = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER_SHOWN
-    return str(value) if small or isinstance(value, float) else word_json_type(value)
+    return str(value) if small or isinstance(value, float) else word_type_of_value(value)
 
 
 def read_json_string(value: object) -> str:
@@ -188,7 +188,7 @@ def _make_checked_reader(expected: str, accepts: Callable[[Any], bool]) -> Calla
     return read
 
 
-def _is_whole_number(value: object) -> bool:
+def _is_whole_json_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -202,14 +202,16 @@ def read_json_choice(allowed: tuple[str, ...], value: object) -> str:
 def whole_number_between(least: int, most: int) -> JsonScalar:
     """A whole number that cannot be smaller or larger."""
     expected = f"a whole number from {least:,} to {most:,}"
-    return JsonScalar(_make_checked_reader(expected, lambda value: _is_whole_number(value) and least <= value <= most))
+    return JsonScalar(
+        _make_checked_reader(expected, lambda value: _is_whole_json_number(value) and least <= value <= most)
+    )
 
 
 def number_between(least: int, most: int) -> JsonScalar:
     """A number that cannot be smaller or larger."""
 
     def accepts(value: Any) -> bool:
-        return (isinstance(value, float) or _is_whole_number(value)) and least <= value <= most
+        return (isinstance(value, float) or _is_whole_json_number(value)) and least <= value <= most
 
     return JsonScalar(_make_checked_reader(f"a number from {least:,} to {most:,}", accepts))
 
@@ -245,9 +247,10 @@ def write_json_fraction(value: Fraction) -> int | str:
 
 
 _read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
-_read_whole_number = _make_checked_reader("a whole number", _is_whole_number)
+_read_whole_number = _make_checked_reader("a whole number", _is_whole_json_number)
 _read_number = _make_checked_reader(
-    "a number", lambda value: isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max)
+    "a number",
+    lambda value: isinstance(value, float) or (_is_whole_json_number(value) and abs(value) <= sys.float_info.max),
 )
 
 

@@ -29,11 +29,11 @@ class _FoldedCharacters(dict[int, str]):
     def __missing__(self, code: int) -> str:
         if len(self) > 20_000:  # Enough for any language; a text of all characters must not stay in memory.
             self.clear()
-        self[code] = folded = _fold_character(chr(code))
+        self[code] = folded = _fold_lookalike_character(chr(code))
         return folded
 
 
-def _fold_character(character: str) -> str:
+def _fold_lookalike_character(character: str) -> str:
     if 0xE0020 <= ord(character) <= 0xE007E:  # Tag characters: letters that machines read and nobody sees.
         return chr(ord(character) - 0xE0000).lower()
     lookalikes = _load_lookalikes()

@@ -72,7 +72,7 @@ def read_method(tree: TreeNode, name: str) -> Method:
     parts = {
         "name": fields.text("name") or name,
         "about": fields.text("about") or "",
-        "scale": read_score_scale(fields),
+        "scale": read_score_scale_field(fields),
         "criterion_scale": criterion_scale,
         "criteria": read_rubric_criteria_nodes(fields, defaults),
         "required": required,
@@ -87,7 +87,7 @@ def read_method(tree: TreeNode, name: str) -> Method:
     return method
 
 
-def read_score_scale(fields: FieldReader) -> ScoreScale | None:
+def read_score_scale_field(fields: FieldReader) -> ScoreScale | None:
     """The span of the score: {min, max, decimals} or 0-10."""
     node, path = fields.node("scale"), (*fields.path, "scale")
     if node is None:
@@ -207,7 +207,7 @@ def load_method_file(path: Path) -> Method:
         raise error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}") from None
 
 
-def read_starter_rubric() -> str:
+def read_starter_rubric_yaml() -> str:
     """The text of a commented rubric to begin with."""
     return (LIBRARY / "starter.yaml").read_text("utf-8")
 

@@ -203,7 +203,7 @@ class _JsonTokenReader:
 MOST_LOCATED_NODES = 5_000_000
 
 
-class DuplicateKeyObject(dict[str, object]):
+class DuplicateKeyJsonObject(dict[str, object]):
     """A JSON object in which a key came more than once; `twice` maps it to all its values."""
 
     twice: dict[str, list[object]]
@@ -216,7 +216,7 @@ class DuplicateKeyObject(dict[str, object]):
 def parse_json_file_text(text: str, where: str) -> tuple[object, Callable[[FaultPath], str]]:
     """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
 
-    tree = cache(lambda: _parse_lenient_tree(text))
+    tree = cache(lambda: _parse_lenient_json_tree(text))
     try:
         return decode_json(text), lambda path: f"{where}:{find_node_line(found, path) if (found := tree()) else 1}"
     except json.JSONDecodeError as error:
@@ -266,12 +266,12 @@ def decode_json_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values: dict[str, list[object]] = {}
     for key, value in pairs:
         values.setdefault(key, []).append(value)
-    result = DuplicateKeyObject(plain)
+    result = DuplicateKeyJsonObject(plain)
     result.twice = {key: given for key, given in values.items() if len(given) > 1}
     return result
 
 
-def _parse_lenient_tree(text: str) -> TreeNode | None:
+def _parse_lenient_json_tree(text: str) -> TreeNode | None:
     try:
         return parse_json_tree(text, MOST_LOCATED_NODES, lenient=True)
     except RubricError:

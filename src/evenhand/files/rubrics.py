@@ -29,7 +29,7 @@ from evenhand.files.methods import (
     load_method,
     load_method_file,
     read_method_steps_field,
-    read_score_scale,
+    read_score_scale_field,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
 from evenhand.files.tree import (
@@ -71,7 +71,7 @@ class LocatedRubric:
 
 def load_rubric(source: str | Path | AnyMapping[str, object]) -> Rubric:
     """A rubric by the name of a shipped one, from a YAML or JSON file, or from plain data."""
-    return open_rubric(source).rubric
+    return open_rubric_with_file_lines(source).rubric
 
 
 def is_method_file(path: Path) -> bool:
@@ -84,7 +84,7 @@ def _is_method_tree(tree: TreeNode) -> bool:
     return "steps" in given and not given.isdisjoint({*METHOD_FIELDS} - {*RUBRIC_FIELDS} | {"dialogue"})
 
 
-def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
+def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
     """A rubric together with the lines it came from."""
     if isinstance(source, AnyMapping):
         return _open_rubric_yaml_tree(build_tree(source), "", "rubric", Path())
@@ -205,7 +205,7 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
         if word is not None:
             fields.fault("method and steps exclude each other", "keep the one that says how to score", "steps")
         steps = read_method_steps_field(fields)
-        scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
+        scale = read_score_scale_field(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
         if fields.faults or scale is None:
             return None
         return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)

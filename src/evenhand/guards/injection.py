@@ -24,7 +24,7 @@ from evenhand.guards.injection_text import (
     load_injection_words,
     normalise_guarded_text,
     restore_injection_words,
-    reverse_text,
+    reverse_guarded_text,
     rotate_injected_letters,
 )
 from evenhand.guards.nonsense import find_nonsense
@@ -68,7 +68,7 @@ def read_text_views(text: str) -> Iterator[TextView]:
     if not signs.rotated.isdisjoint(plain.known_words):
         yield rotate_injected_letters(plain)
     if not signs.backwards.isdisjoint(plain.known_words):
-        yield reverse_text(plain)
+        yield reverse_guarded_text(plain)
     for hidden in decode_hidden_text(text):
         yield hidden.trace_through(normalise_guarded_text(hidden.text))
 

@@ -201,7 +201,7 @@ def rotate_injected_letters(view: TextView) -> TextView:
     return TextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
 
 
-def reverse_text(view: TextView) -> TextView:
+def reverse_guarded_text(view: TextView) -> TextView:
     """The view read from the end."""
     return TextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
 
@@ -211,14 +211,14 @@ def _decode_injected_escapes(text: str) -> Iterator[TextView]:
     escapes = [match.span() for match in _ESCAPES.finditer(text)]
     if sum(end - start for start, end in escapes) < 3 * _LEAST:
         return
-    undone = [_decode_escape(text[start:end]) for start, end in escapes]
+    undone = [_decode_one_injected_escape(text[start:end]) for start, end in escapes]
     edges = [0, *chain.from_iterable(escapes), len(text)]
     kept = [text[start:end] for start, end in list(pairwise(edges))[::2]]
     pieces = [piece for pair in zip(kept, [*undone, ""], strict=True) for piece in pair]
     yield TextView("".join(pieces), lambda: _trace_pieces(edges, pieces), "in character codes")
 
 
-def _decode_escape(escape: str) -> str:
+def _decode_one_injected_escape(escape: str) -> str:
     if escape[0] == "%":
         return unquote(escape, errors="replace")
     if escape[0] == "&":

@@ -28,12 +28,14 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     odd = [match.start() for match in _ODD_JOINT.finditer(text)]
     if all(after - before > _NEAR for before, after in pairwise(odd)):
         return ()  # Prose, as nearly every text.
-    units, places = read_text_units(text)
+    units, places = split_nonsense_units(text)
     if len(units) < _FEWEST:
         return ()
     profile = load_nonsense_profile()
     weights, each = profile.weights, profile.each
-    weighed = [each + weights.get(pair, 0.0) + weights.get(triple, 0.0) for pair, triple in list_unit_features(units)]
+    weighed = [
+        each + weights.get(pair, 0.0) + weights.get(triple, 0.0) for pair, triple in list_nonsense_features(units)
+    ]
     sums = list(accumulate(weighed, initial=0.0))
     above = [total + profile.always * place / _SIZES[-1] for place, total in enumerate(sums)]
     windows = [(start, start + size) for size in _SIZES for start in range(len(units) - size + 1)]
@@ -59,13 +61,13 @@ def _trim_passage(above: Sequence[float], first: int, last: int) -> Place:
     return min(before, key=above.__getitem__), max(after, key=above.__getitem__)
 
 
-def read_text_units(text: str) -> tuple[list[str], list[Place]]:
+def split_nonsense_units(text: str) -> tuple[list[str], list[Place]]:
     """The class of each unit, marked where a space stands before it, and its place; spaces are no units."""
     units: list[str] = []
     places: list[Place] = []
     space = ""
     for match in _UNIT.finditer(text):
-        unit = classify_text_unit(match[0])
+        unit = classify_nonsense_unit(match[0])
         if unit == " ":
             space = "_"
         else:
@@ -75,7 +77,7 @@ def read_text_units(text: str) -> tuple[list[str], list[Place]]:
     return units, places
 
 
-def list_unit_features(units: Sequence[str]) -> list[tuple[str, str]]:
+def list_nonsense_features(units: Sequence[str]) -> list[tuple[str, str]]:
     """For each unit the pair and the triple that it ends; of a pair that the text has often, only that it does."""
     padded = ["\n", "\n", *units]
     pairs = [f"{before} {unit}" for before, unit in pairwise(padded[1:])]
@@ -87,7 +89,7 @@ def list_unit_features(units: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=8192)
-def classify_text_unit(unit: str) -> str:
+def classify_nonsense_unit(unit: str) -> str:
     """A letter for a word by how common it is, its case and its alphabet; a mark stands for itself."""
     first = unit[0]
     if first.isspace():

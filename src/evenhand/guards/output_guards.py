@@ -25,7 +25,7 @@ def list_guard_findings(text: str, guards: Collection[str] = tuple(GUARDS)) -> t
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.end)))
 
 
-def add_guard_findings(sample: Sample) -> Sample:
+def flag_outputs_by_guards(sample: Sample) -> Sample:
     """The sample with what the guards find in its outputs; outputs without a finding are not listed."""
     found = {name: list_guard_findings(text) for name, text in sample.outputs.items()}
     return replace(sample, findings={name: findings for name, findings in found.items() if findings})

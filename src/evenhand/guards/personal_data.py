@@ -48,7 +48,7 @@ def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> t
         spans = list(match(shown, patterns))
         for start, end in spans:
             first, after = (start, end) if places is None else (places[start], places[end - 1] + 1)
-            says, masked = PERSONAL_DATA_RULES[rule], mask_value(rule, text[first:after])
+            says, masked = PERSONAL_DATA_RULES[rule], mask_personal_value(rule, text[first:after])
             found.append(GuardFinding(guard="personal", rule=rule, says=says, text=masked, start=first, end=after))
         shown = _replace_spans(shown, ((start, end, HIDDEN * (end - start)) for start, end in spans))
     return tuple(sorted(found, key=lambda finding: finding.start))
@@ -61,7 +61,7 @@ def mask_personal_data(text: str) -> str:
     return text
 
 
-def mask_value(rule: str, value: str) -> str:
+def mask_personal_value(rule: str, value: str) -> str:
     """Just enough of a value to recognise it, too little to tell it."""
     shown = fold_characters(value)[0]
     if rule == "email":
@@ -85,7 +85,7 @@ def _replace_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
 # Masks for all that a reader sees about a sample, judgments included.
 
 
-def build_personal_sample_mask(sample: Sample) -> TextMask:
+def build_personal_data_mask(sample: Sample) -> TextMask:
     """The function to put every text through that is shown about a sample."""
     calls = (call for trace in sample.traces.values() for call in trace.calls)
     traced = (str(part) for call in calls for part in (call.input, call.output) if part is not None)

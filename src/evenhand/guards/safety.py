@@ -42,7 +42,7 @@ _SET_IN = re.compile(r"\b[a-z][\w'’]* in (?:the )?([A-Z][\w'’-]*)")
 
 def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> tuple[GuardFinding, ...]:
     """Every passage that asks for harm or explains how to do it, in order of its start."""
-    patterns = patterns or load_safety_patterns()
+    patterns = patterns or load_safety_guard_patterns()
     triggers = patterns.acts_by_trigger.keys()
     # In small letters and with one kind of apostrophe, each character where it was.
     folded = text.lower()
@@ -207,7 +207,7 @@ class SafetyPatterns:
 
 
 @cache
-def load_safety_patterns() -> SafetyPatterns:
+def load_safety_guard_patterns() -> SafetyPatterns:
     """The patterns that ship, read once."""
     data = load_library_data("guards/safety.yaml")
     words = read_guard_word_classes(data["words"])

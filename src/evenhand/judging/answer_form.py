@@ -13,7 +13,7 @@ from typing import Any
 
 from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
 from evenhand.judging.reading.score_labels import WantedAnswer
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
 from evenhand.wording import format_fraction
@@ -178,7 +178,7 @@ class PreparedPrompt:
     groups: tuple[AnswerGroup, ...]
 
 
-_PREPARED_PROMPTS: IdentityCache[tuple[PreparedPrompt, ...]] = IdentityCache()
+_PREPARED_PROMPTS: RubricIdentityCache[tuple[PreparedPrompt, ...]] = RubricIdentityCache()
 
 
 def prepare_rubric_prompt(

@@ -14,7 +14,7 @@ from evenhand.model.sample import Sample
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.models.requests import Reply, TokenUsage
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, rank_scorecards
 
 PriceLookup = Callable[[str, TokenUsage], Decimal | None]
@@ -60,7 +60,7 @@ async def judge_by_cascade(
         saved=CascadeSavings(
             outputs=len(heard.skipped),
             of=len(sample.outputs) * (len(drivers) - 1),
-            cost=_estimate_unasked_judge_replies(drivers, heard.skipped, len(sample.outputs), price),
+            cost=_price_replies_of_unasked_judges(drivers, heard.skipped, len(sample.outputs), price),
         ),
     )
 
@@ -79,7 +79,7 @@ async def _hold_judge_dialogues_in_turn(
         better = {
             output: one
             for output, one in said.reviews.items()
-            if _replaces_earlier_judge(rubric, one, heard.reviews.get(output))
+            if _replaces_earlier_judge_reply(rubric, one, heard.reviews.get(output))
         }
         heard.reviews |= better
         heard.decided_by |= dict.fromkeys(better, name)
@@ -90,16 +90,16 @@ async def _hold_judge_dialogues_in_turn(
     return heard
 
 
-def _replaces_earlier_judge(rubric: Rubric, new: OutputReview, old: OutputReview | None) -> bool:
+def _replaces_earlier_judge_reply(rubric: Rubric, new: OutputReview, old: OutputReview | None) -> bool:
     """Whether a later answer takes the place of an earlier one: not where it is worth less than that was."""
-    if old is None or score_answers(rubric, new.answers).exact is not None:
+    if old is None or compute_answers_scorecard(rubric, new.answers).exact is not None:
         return True
-    return score_answers(rubric, old.answers).exact is None
+    return compute_answers_scorecard(rubric, old.answers).exact is None
 
 
 def _find_outputs_for_next_judge(rubric: Rubric, told: Mapping[str, OutputReview], rule: Cascade) -> list[str]:
     """The outputs whose decision another judge might change."""
-    cards = {output: score_answers(rubric, one.answers) for output, one in told.items()}
+    cards = {output: compute_answers_scorecard(rubric, one.answers) for output, one in told.items()}
     close = set(_find_close_judge_cascade_outputs(rubric, list(cards.values()), rule.near))
     return [
         output
@@ -149,7 +149,7 @@ def _find_close_judge_cascade_outputs(rubric: Rubric, cards: Sequence[Scorecard]
         yield from close
 
 
-def _estimate_unasked_judge_replies(
+def _price_replies_of_unasked_judges(
     drivers: Sequence[DialogueDriver], skipped: Sequence[str], outputs: int, price: PriceLookup | None
 ) -> Decimal | None:
     """What the judges that were not asked would have cost, had their replies been as long as the first judge's."""

@@ -307,7 +307,7 @@ def read_judge_suggestions(
     """
     given = reading.data.get(ADVICE_KEY) if isinstance(reading.data, dict) else None
     found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
-    advice = pick_severest_judge_suggestions(found)
+    advice = pick_severest_reply_suggestions(found)
     if len(advice) == MOST_SUGGESTIONS:
         return replace(reading, items={**reading.items, ADVICE_KEY: advice})
     some: dict[str, RevisionAdvice] = {FEW_SUGGESTIONS: advice} if advice else {}
@@ -315,7 +315,7 @@ def read_judge_suggestions(
     return replace(reading, items={**reading.items, **some}, faults=faults)
 
 
-def pick_severest_judge_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
+def pick_severest_reply_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
     """The two most severe of some suggestions, each said once."""
     return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:MOST_SUGGESTIONS]
 

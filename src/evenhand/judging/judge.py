@@ -10,21 +10,21 @@ from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.listwise import ask_pairwise
-from evenhand.judging.evidence import pick_severest_judge_suggestions
+from evenhand.judging.evidence import pick_severest_reply_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
-from evenhand.judging.results import JudgedSample, JudgePreferenceStanding, Preference, Preferences, Suggestion
+from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOptions,
     ask_judge_opinion,
     await_judges_in_order,
-    find_gated_passage,
+    find_passage_unsafe_to_judge,
     judges_by_odds,
     make_judge_dialogue_setup,
 )
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers
@@ -75,7 +75,7 @@ async def ask_judges_for_reviews(
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
-        suggestions={output: pick_severest_judge_suggestions(several) for output, several in given.items()},
+        suggestions={output: pick_severest_reply_suggestions(several) for output, several in given.items()},
         overall_bands=bands,
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
@@ -97,7 +97,7 @@ async def ask_judges_for_preferences(
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
     authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
     pairs = list(combinations(sample.outputs, 2))
-    gated = {output: find_gated_passage(rubric, sample, output) for output in sample.outputs}
+    gated = {output: find_passage_unsafe_to_judge(rubric, sample, output) for output in sample.outputs}
     unsafe = {output: found for output, found in gated.items() if found}
 
     async def compare(driver: DialogueDriver, first: str, second: str) -> Preference:
@@ -119,7 +119,7 @@ async def ask_judges_for_preferences(
         raise JudgeError("no pair is left: a judge does not compare its own output")
     return Preferences(
         preferences=tuple(preferences),
-        standings=tuple(_count_judge_preferences(output, preferences) for output in sample.outputs),
+        standings=tuple(_count_pairwise_judge_votes(output, preferences) for output in sample.outputs),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
         findings=sample.findings,
@@ -173,7 +173,7 @@ def collect_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], ho
     return _JUDGE_FINGERPRINTS.get((rubric, how, *names), lambda: _build_judge_prompt_fingerprint(rubric, models, how))
 
 
-_JUDGE_FINGERPRINTS: IdentityCache[JudgingSetup] = IdentityCache()
+_JUDGE_FINGERPRINTS: RubricIdentityCache[JudgingSetup] = RubricIdentityCache()
 
 
 def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
@@ -202,11 +202,11 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     return JudgingSetup(prompts=texts, judges=judges)
 
 
-def _count_judge_preferences(output: str, preferences: Sequence[Preference]) -> JudgePreferenceStanding:
+def _count_pairwise_judge_votes(output: str, preferences: Sequence[Preference]) -> PairwiseJudgingStanding:
     own = [one for one in preferences if output in (one.first, one.second)]
     decided = [one for one in own if not one.why_not]
     won = sum(one.winner == output for one in decided)
     tied = sum(one.winner is None for one in decided)
-    return JudgePreferenceStanding(
+    return PairwiseJudgingStanding(
         output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
     )

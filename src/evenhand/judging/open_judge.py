@@ -7,14 +7,14 @@ from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
 from evenhand.models.requests import EMBEDDED, ChainedModel, Reply, Request, TokenUsage, read_model_version
 
 if TYPE_CHECKING:
     from evenhand.judging.embedded.replies import EmbeddedReplier
 
 
-def resolve_judge_by_name(connections: Connections, name: str) -> ChainedModel:
+def find_judge_by_name(connections: Connections, name: str) -> ChainedModel:
     """The judge of that name, the same object each time; a JudgeError where it cannot be asked."""
     return connections.open(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
 
@@ -22,11 +22,11 @@ def resolve_judge_by_name(connections: Connections, name: str) -> ChainedModel:
 async def probe_judge_by_prompt(connections: Connections, name: str) -> ModelProbe:
     """What is known of a judge after one small question; the embedded one needs none."""
     if name != EMBEDDED:
-        return await probe_model(connections, name)
+        return await send_model_probe_request(connections, name)
     return ModelProbe(
         name=name,
         reachable=True,
-        model=read_model_version(resolve_judge_by_name(connections, name)),
+        model=read_model_version(find_judge_by_name(connections, name)),
         structured=True,
         logprobs=False,
         price=connections.price(name),

@@ -19,20 +19,23 @@ JUMP = Fraction(1, 10)  # Of the scale, on average over the criteria: what a pas
 _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？]|\n+")
 
 
-def cut_flagged_sentences(sample: Sample) -> Sample:
+def cut_flagged_sentences_for_judge(sample: Sample) -> Sample:
     """The outputs that the injection guard flagged, without what it flagged; none where nothing would be left."""
-    cut = {output: _cut_passages(sample.outputs[output], found) for output, found in sample.findings.items()}
+    cut = {
+        output: _cut_flagged_passages_for_judge(sample.outputs[output], found)
+        for output, found in sample.findings.items()
+    }
     outputs = {output: text for output, text in cut.items() if text and text != sample.outputs[output].strip()}
     return replace(sample, outputs=outputs, findings={})
 
 
-def add_score_jumps(rubric: Rubric, judged: JudgedSample, again: JudgedSample) -> tuple[JudgedSample, str]:
+def flag_judged_score_jumps(rubric: Rubric, judged: JudgedSample, again: JudgedSample) -> tuple[JudgedSample, str]:
     """What was judged, with a finding for each score that fell without what was flagged; and what was done."""
     before = {card.id: card for card in judged.scores.scorecards}
     findings = dict(judged.findings)
     jumps = 0
     for card in again.scores.scorecards:
-        raised = _measure_raised_share(rubric, before[card.id], card)
+        raised = _measure_judged_score_drop(rubric, before[card.id], card)
         if raised >= JUMP:
             jumps += 1
             flagged = next(one for one in findings[card.id] if one.guard == "injection")
@@ -47,7 +50,7 @@ def add_score_jumps(rubric: Rubric, judged: JudgedSample, again: JudgedSample) -
     return replace(judged, findings=findings, calls=(*judged.calls, *again.calls)), done
 
 
-def _cut_passages(text: str, found: Iterable[GuardFinding]) -> str:
+def _cut_flagged_passages_for_judge(text: str, found: Iterable[GuardFinding]) -> str:
     """The text without what was flagged, nor the rest of a sentence that speaks to the judge: it may move one too."""
     edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     spans = []
@@ -61,7 +64,7 @@ def _cut_passages(text: str, found: Iterable[GuardFinding]) -> str:
     return (kept + text[done:]).strip()
 
 
-def _measure_raised_share(rubric: Rubric, before: Scorecard, after: Scorecard) -> Fraction:
+def _measure_judged_score_drop(rubric: Rubric, before: Scorecard, after: Scorecard) -> Fraction:
     """How much of its scale a criterion lost without the passage, on average over those scored both times."""
     lost = [
         criterion.scale.share(one.value) - criterion.scale.share(other.value)

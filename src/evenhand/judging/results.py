@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField, written_as
+from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField, json_write_only_scalar
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import Missing, Scored
@@ -138,7 +138,7 @@ class JudgedSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgePreferenceStanding:
+class PairwiseJudgingStanding:
     """How one output did against the others: pairs won, tied and lost, over all judges."""
 
     output: str
@@ -159,7 +159,7 @@ class Preferences:
     """Every pair as every judge saw it, and how each output stands."""
 
     preferences: tuple[Preference, ...]
-    standings: tuple[JudgePreferenceStanding, ...]
+    standings: tuple[PairwiseJudgingStanding, ...]
     calls: tuple[JudgeCall, ...]
     seed: int
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
@@ -187,16 +187,16 @@ _SCORE_JSON = SplitField(
         else {"score": None, "band": None, "why_not": one.score.text}
     ),
 )
-_NULL_IF_EMPTY = JsonField(scalar=written_as(lambda text: text or None))
+_NULL_IF_EMPTY = JsonField(scalar=json_write_only_scalar(lambda text: text or None))
 
 JUDGMENT_SHAPE = JsonShape(fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY})
 
 JUDGING_JSON = Codec(
-    scalars={Decimal: written_as(float)},
+    scalars={Decimal: json_write_only_scalar(float)},
     shapes={
         Judgment: JUDGMENT_SHAPE,
         Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY, "gate": _NULL_IF_EMPTY}),
-        JudgePreferenceStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
+        PairwiseJudgingStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
             only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
             fields={
@@ -216,7 +216,7 @@ preference_to_json = JUDGING_JSON.writer(Preference)
 spending_to_json = JUDGING_JSON.writer(Spending)
 
 
-def judging_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
+def judge_panel_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
     """What `evenhand judge --json` prints."""
     return {
         **scores_to_json(judged.scores),
@@ -226,14 +226,14 @@ def judging_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJso
         "seed": judged.seed,
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
-        "guards": _findings_to_json(judged.findings),
+        "guards": _judge_panel_findings_to_json(judged.findings),
         "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
         "calls": [judge_dialogue_to_json(call) for call in judged.calls],
         "spent": spending_to_json(spent),
     }
 
 
-def judging_preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
+def judge_panel_preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
     """What `evenhand judge --pairwise --json` prints."""
     judges = dict.fromkeys(one.judge for one in preferred.preferences)
     return {
@@ -243,7 +243,7 @@ def judging_preferences_to_json(preferred: Preferences, spent: Spending) -> Judg
             judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
         },
         "seed": preferred.seed,
-        "guards": _findings_to_json(preferred.findings),
+        "guards": _judge_panel_findings_to_json(preferred.findings),
         "safety_gate": {
             "failed_models": list(preferred.unsafe),
             "findings": [
@@ -255,7 +255,7 @@ def judging_preferences_to_json(preferred: Preferences, spent: Spending) -> Judg
     }
 
 
-def _findings_to_json(findings: Mapping[str, tuple[GuardFinding, ...]]) -> JudgingJson:
+def _judge_panel_findings_to_json(findings: Mapping[str, tuple[GuardFinding, ...]]) -> JudgingJson:
     return {output: [guard_finding_to_json(one) for one in found] for output, found in findings.items()}
 
 

@@ -220,7 +220,7 @@ def _note_trace_hidden_from_judge(
     return replace(told, answers=replace(told.answers, notes=(*told.answers.notes, note))) if note else told
 
 
-def find_gated_passage(rubric: Rubric, sample: Sample, output: str) -> GuardFinding | None:
+def find_passage_unsafe_to_judge(rubric: Rubric, sample: Sample, output: str) -> GuardFinding | None:
     """What makes an output unsafe: the first finding of the safety guard, where the rubric sets its gate."""
     findings = sample.findings.get(output, ()) if rubric.safety_gate else ()
     return next((one for one in findings if one.guard == "safety"), None)
@@ -228,5 +228,5 @@ def find_gated_passage(rubric: Rubric, sample: Sample, output: str) -> GuardFind
 
 def _mark_judge_review_unsafe(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
     """Unsafe by the rubric's safety gate, where the guard has found something."""
-    found = find_gated_passage(rubric, sample, told.answers.id)
+    found = find_passage_unsafe_to_judge(rubric, sample, told.answers.id)
     return replace(told, answers=replace(told.answers, unsafe=found.rule, passage=found.text)) if found else told

@@ -58,7 +58,8 @@ def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: Prompts) ->
         [len(part) for call in trace.calls for part in _list_prompt_call_parts(call).values()]
     )
     shown = [
-        _show_call_to_judge(number, call, terms, most, prompts) for number, call in enumerate(trace.calls, start=1)
+        _write_call_into_judge_prompt(number, call, terms, most, prompts)
+        for number, call in enumerate(trace.calls, start=1)
     ]
     kept = _choose_calls_for_prompt([text for text, _ in shown], terms)
     left_out = sum(cut for at, (_, cut) in enumerate(shown) if at in kept)
@@ -121,7 +122,7 @@ def _fit_call_parts_in_prompt(lengths: Sequence[int]) -> int:
     return min(LONGEST_PART, max(SHORTEST_PART, room // len(rest))) if rest else LONGEST_PART
 
 
-def _show_call_to_judge(
+def _write_call_into_judge_prompt(
     number: int, call: ToolCall, terms: Sequence[str], most: int, prompts: Prompts
 ) -> tuple[str, int]:
     """One call as text, and how many characters of it are left out."""

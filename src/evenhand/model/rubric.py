@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from evenhand.errors import Fault, FaultPath, RubricError, make_ignored_id_warning, suggest_known_word_in_error
+from evenhand.errors import Fault, FaultPath, RubricError, make_fault_note_of_ignored_id, suggest_known_word_in_error
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
 from evenhand.model.scale import Criterion, CriterionScore, Gate, Missing, Scale, Statement, to_exact_fraction
 from evenhand.wording import format_fraction
@@ -67,9 +67,9 @@ class Rubric:
         notes = [
             note
             for id, one in scores.items()
-            if isinstance(one, Missing) and (note := _note_number_that_is_no_share(self.leaves[id], answers[id]))
+            if isinstance(one, Missing) and (note := _note_answer_off_share_scale(self.leaves[id], answers[id]))
         ]
-        return scores, [*notes, *(make_ignored_id_warning(id, "criterion", self.leaves) for id in unknown)]
+        return scores, [*notes, *(make_fault_note_of_ignored_id(id, "criterion", self.leaves) for id in unknown)]
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
@@ -164,7 +164,7 @@ def _walk_rubric_criteria(
 CachedValue = TypeVar("CachedValue")
 
 
-class IdentityCache(Generic[CachedValue]):
+class RubricIdentityCache(Generic[CachedValue]):
     """Keeps what was made for a key of rubrics, other objects, texts and numbers.
 
     Objects are told apart by identity: hashing a rubric costs more than most of what is kept. What is kept holds its
@@ -186,7 +186,7 @@ class IdentityCache(Generic[CachedValue]):
         return found[1]
 
 
-def _note_number_that_is_no_share(leaf: Criterion, answer: object) -> str:
+def _note_answer_off_share_scale(leaf: Criterion, answer: object) -> str:
     """What a number that rules would have given as a share was probably meant to be; empty where nobody can tell."""
     if leaf.judged or not leaf.scale.is_share or not isinstance(answer, (int, float, Decimal)) or not 1 < answer <= 100:
         return ""

@@ -82,7 +82,7 @@ class Missing:
         if self.kind not in MISSING_KINDS:
             raise ValueError(f"{self.kind!r} is no kind of missing; known: {', '.join(MISSING_KINDS)}")
         # Stores keep the text alone, so a why that would be read back as another kind must name its own.
-        if self.kind in _WHOLE_TEXT_PREFIXES and _infer_missing_kind(self.why) != self.kind:
+        if self.kind in _WHOLE_TEXT_PREFIXES and _read_missing_kind_from_text(self.why) != self.kind:
             object.__setattr__(self, "why", _WHOLE_TEXT_PREFIXES[self.kind] + self.why)
 
     @property
@@ -98,11 +98,11 @@ class Missing:
     @classmethod
     def from_text(cls, text: str) -> Missing:
         """The value that has this text; for stored rows, contest logs and answers files, which hold nothing else."""
-        kind = _infer_missing_kind(text)
+        kind = _read_missing_kind_from_text(text)
         return cls(kind, text.removeprefix(_KIND_PREFIXES.get(kind, "")))
 
 
-def _infer_missing_kind(text: str) -> MissingKind:
+def _read_missing_kind_from_text(text: str) -> MissingKind:
     named = next((kind for kind, prefix in _KIND_PREFIXES.items() if text.startswith(prefix)), None)
     return named or ("not_asked" if text.startswith(_NOT_ASKED_OPENINGS) else "failed")
 
@@ -201,7 +201,7 @@ class Scale:
             return self._read_band(answer)
         why = str(answer.get("why", ""))
         if "passed" in answer and "total" in answer and self.is_share:
-            return _scale_value_of_pass_rate(answer["passed"], answer["total"], why)
+            return _read_passed_of_total_on_scale(answer["passed"], answer["total"], why)
         if "score" not in answer:
             return Missing.unreadable("an object without 'score'")
         plain = self._read_plain(answer["score"])
@@ -241,7 +241,7 @@ class Scale:
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
 
 
-def _scale_value_of_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
+def _read_passed_of_total_on_scale(passed: object, total: object, why: str) -> CriterionScore:
     try:
         part, whole = to_exact_fraction(passed), to_exact_fraction(total)  # type: ignore[arg-type]
         if 0 <= part <= whole and whole > 0:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing
-from evenhand.wording import round_half_away
+from evenhand.wording import round_number_half_away
 
 Verdict = Literal["pass", "borderline", "fail", "incomplete"]
 
@@ -96,7 +96,7 @@ class Scorecard:
         """The score as shown: with the method's decimals, or the exact value as a float."""
         if self.exact is None:
             return None
-        return float(self.exact) if self.decimals is None else round_half_away(self.exact, self.decimals)
+        return float(self.exact) if self.decimals is None else round_number_half_away(self.exact, self.decimals)
 
     def explain(self) -> list[str]:
         """Each step that moved the number, in a sentence."""
@@ -118,7 +118,7 @@ class RankedOutput:
         """The score as shown."""
         if self.exact is None:
             return None
-        return float(self.exact) if self.decimals is None else round_half_away(self.exact, self.decimals)
+        return float(self.exact) if self.decimals is None else round_number_half_away(self.exact, self.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -171,7 +171,7 @@ class ModelTally:
     learnt: int = 0  # How many replies the expectation was compared with, and what was expected of them.
     expected: int = 0
 
-    def estimate_usage(self, expected: int, most: int, *, first: bool) -> TokenUsage:
+    def estimate_request_tokens(self, expected: int, most: int, *, first: bool) -> TokenUsage:
         """What a call is likely to use, going by what the last ones did; before that, the first is let in on a guess.
 
         Others that set out before it is back may take all they are allowed: else a crowd could overspend at once.
@@ -244,7 +244,7 @@ class BudgetLedger:
         """Set aside what a call is expected to use, or say that the budget is spent."""
         tally = self.tally(name)
         expected = estimate_input_tokens(request)
-        usage = tally.estimate_usage(expected, request.settings.max_tokens, first=not self._claimed_tokens)
+        usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
         money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
         claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
         if self.budget is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
-from evenhand.files.python_functions import hash_function, read_stated_version
+from evenhand.files.python_functions import hash_python_function, read_python_object_version
 from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
 from evenhand.models.function_model import (
     FunctionModel,
@@ -20,7 +20,7 @@ from evenhand.models.function_model import (
     load_model_function,
     name_function_model,
 )
-from evenhand.models.hidden_keys import find_environment_secrets
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
 from evenhand.models.model_names import (
     PROVIDERS,
@@ -61,7 +61,7 @@ class Connections:
         self._environ = environ
         self._limits = limits or Limits()
         self._clock = clock or Clock()
-        self._secrets = find_environment_secrets(environ)
+        self._secrets = collect_keys_to_hide(environ)
         self._ledger = BudgetLedger(prices, budget)
         self._http: HttpClient | None = None
         self._is_shut = False
@@ -130,7 +130,7 @@ class Connections:
             hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
             raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
         call: Any = getattr(judge, "ask", judge)
-        source, version = hash_function(judge), read_stated_version(judge)
+        source, version = hash_python_function(judge), read_python_object_version(judge)
         return self._chain(FunctionModel(name, call, self._limits, self._secrets, source, version))
 
     def shut(self) -> None:
@@ -169,7 +169,7 @@ class Connections:
         bounded = self._ledger.budget is not None and not isinstance(model, ReplayModel)
         middleware: list[Middleware] = [partial(self._ledger.ask_within_budget, model.name, bounded)]
         if self._recorder is not None:
-            middleware.insert(0, partial(self._recorder.record_reply, model.name))
+            middleware.insert(0, partial(self._recorder.ask_and_record_reply, model.name))
         if isinstance(model, FunctionModel):
             middleware.append(self._find_server(model.name).gate.limit_requests)
         return ChainedModel(model, middleware)
@@ -223,7 +223,7 @@ class ModelProbe:
     price: Price | None = None
 
 
-async def probe_model(connections: Connections, name: str) -> ModelProbe:
+async def send_model_probe_request(connections: Connections, name: str) -> ModelProbe:
     """Ask a model one small question. The name of a provider alone, such as ollama, lists what it offers."""
     from evenhand.models.remote_model import RemoteModel
 

@@ -34,7 +34,7 @@ _BETWEEN = rf"(?:[\s{_UNSEEN}]|\\[nrt])*"  # What may stand between the letters 
 _WITHOUT_UNSEEN = {ord(letter): None for letter in _UNSEEN}
 
 
-def find_environment_secrets(environ: Mapping[str, str], sent: Iterable[str] = ()) -> Secrets:
+def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> Secrets:
     """The secrets in an environment: our keys, the variables in `sent`, passwords in addresses, and what its name
     says is one.
     """
@@ -43,11 +43,11 @@ def find_environment_secrets(environ: Mapping[str, str], sent: Iterable[str] = (
         if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
             known.append(value)
         elif name.endswith("_URL") and "@" in value:
-            known.append(_read_url_password(value))
+            known.append(_read_password_to_hide(value))
     return Secrets(known)
 
 
-def _read_url_password(url: str) -> str:
+def _read_password_to_hide(url: str) -> str:
     try:
         return urlsplit(url).password or ""
     except ValueError:
@@ -84,7 +84,7 @@ class Secrets:
             joined += re.sub(r"\\[nrt]", "", joined)
         for form in forms:
             if form in joined:
-                text = _compile_split_form(form).sub(HIDDEN, text)
+                text = _compile_split_key_form(form).sub(HIDDEN, text)
         return text
 
     def remove_from_data(self, data: object) -> object:
@@ -140,7 +140,7 @@ def _iterate_key_forms(key: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=256)
-def _compile_split_form(form: str) -> re.Pattern[str]:
+def _compile_split_key_form(form: str) -> re.Pattern[str]:
     return re.compile(_BETWEEN.join(map(re.escape, form)))
 
 

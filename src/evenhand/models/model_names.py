@@ -108,7 +108,7 @@ def parse_model_name(
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
 
 
-def has_oracle_model_provider(environ: Mapping[str, str]) -> bool:
+def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
     """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
     variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
     return any(environ.get(variable, "").strip() for variable in variables)
@@ -116,13 +116,13 @@ def has_oracle_model_provider(environ: Mapping[str, str]) -> bool:
 
 def choose_default_model_names(dialogue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Who judges where nobody is named: the judge set up for submissions, for those; else the embedded one."""
-    oracle = dialogue == "individual" and has_oracle_model_provider(environ)
-    return (choose_oracle_model_name(environ) if oracle else EMBEDDED,)
+    oracle = dialogue == "individual" and is_oracle_model_configured(environ)
+    return (parse_oracle_model_name(environ) if oracle else EMBEDDED,)
 
 
-def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
+def parse_oracle_model_name(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
-    provider = _read_oracle_provider(environ)
+    provider = _parse_oracle_model_provider(environ)
     if provider not in ("anthropic", "openai"):
         where, hint = "environment variable ORACLE_LLM_PROVIDER", "it is anthropic or openai"
         raise JudgeError(Fault(f"{provider[:40]!r} is not known", hint, where=where))
@@ -137,7 +137,7 @@ def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
     return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
 
 
-def _read_oracle_provider(environ: Mapping[str, str]) -> str:
+def _parse_oracle_model_provider(environ: Mapping[str, str]) -> str:
     return environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
 
 
@@ -194,7 +194,7 @@ def _choose_compatible_key(base: str, wire: str, environ: Mapping[str, str]) -> 
     """
     provider, own = f"{wire.upper()}_API_KEY", "EVENHAND_API_KEY"
     oracle = environ.get("ORACLE_LLM_BASE_URL", "").strip()
-    if oracle and _read_oracle_provider(environ) == wire:
+    if oracle and _parse_oracle_model_provider(environ) == wire:
         named = _check_base_url(oracle, "environment variable ORACLE_LLM_BASE_URL")
         key = _read_api_key(environ, provider) if parse_url_origin(named) == parse_url_origin(base) else None
         if key is not None:

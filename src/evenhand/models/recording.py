@@ -56,7 +56,7 @@ class ModelReplyRecorder:
         if self._unfinished:
             raise RefusedError(f"the record {self._path} cannot be written: the disk is full", always=True)
 
-    async def record_reply(self, name: str, request: Request, call_next: CallNext) -> Reply:
+    async def ask_and_record_reply(self, name: str, request: Request, call_next: CallNext) -> Reply:
         """Middleware that writes every reply down."""
         reply = await call_next(request)
         self.write_reply_line(name, request, reply)

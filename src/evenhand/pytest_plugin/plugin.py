@@ -110,10 +110,10 @@ class Evenhand:
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
         # All that scoring needs.
-        from evenhand.pytest_plugin.scoring import format_pytest_failure, score_test_output, serialize_pytest_entry
+        from evenhand.pytest_plugin.scoring import format_pytest_failure, score_pytest_output, serialize_pytest_entry
 
         try:
-            scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)
+            scored, rows = score_pytest_output(output, said.with_defaults(self._demand), self._test, self._folder)
         except EvenhandError as error:
             raise error.with_traceback(None) from None  # The line of the test is what helps.
         self._scored.append(serialize_pytest_entry(scored, rows if self._with_rows else None))
@@ -166,10 +166,10 @@ class ScoringSession:
         if not self._entries:
             self._said = f"no output was scored: {self._shown} is not written"
             return
-        from evenhand.workflows.report_tests import write_session_report  # a database and templates.
+        from evenhand.workflows.report_tests import write_user_test_report  # a database and templates.
 
         try:
-            write_session_report(self._entries, self._path, self._began)
+            write_user_test_report(self._entries, self._path, self._began)
             self._said = f"report: {self._shown}"
         except (EvenhandError, OSError) as error:
             self._said = f"the report cannot be written: {error}"

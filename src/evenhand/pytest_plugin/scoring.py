@@ -34,7 +34,7 @@ T = TypeVar("T")
 SHOWN_SCORES = ("score", "composite")
 
 
-def score_test_output(
+def score_pytest_output(
     output: str | VariantOutput, demand: PytestRequirements, test: str, folder: Path
 ) -> tuple[ScoredOutput, OutputRows]:
     """Score an output; an EvenhandError where what is asked cannot be."""

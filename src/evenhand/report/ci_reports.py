@@ -20,7 +20,7 @@ from evenhand.report.phrases import (
     list_reported_failures,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_figure, format_gate
+from evenhand.wording import format_figure, word_gate
 
 SUITE_CHARACTERS_IN_MEMORY = 1_000_000  # Characters of a suite; beyond that it waits in a temporary file.
 LONGEST_FAILED_OUTPUT = 2_000  # Characters of an output that failed, shown with why it failed.
@@ -139,7 +139,7 @@ def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
     for variant, gates in decision["gates"].items():
         for gate in gates:
             reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-            demand = f"{format_gate(gate['gate'])} at least {least}"
+            demand = f"{word_gate(gate['gate'])} at least {least}"
             mean = f"{variant}: the mean is {reached}, the gate {least}"
             yield JUnitCase(
                 name=f"{variant}: {demand}",
@@ -167,8 +167,8 @@ def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool
         "composite": result["composite"],
         "verdict": result["verdict"],
         "grade": card.get("grade"),
-        "red_flags": _join_statements(card, "red_flag"),
-        "bonuses": _join_statements(card, "bonus"),
+        "red_flags": _join_junit_statements(card, "red_flag"),
+        "bonuses": _join_junit_statements(card, "bonus"),
     }
     return JUnitCase(
         name=f"{sample['id']} (repeat {result['repeat'] + 1})" if repeated else sample["id"],
@@ -180,7 +180,7 @@ def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool
     )
 
 
-def _join_statements(card: ReportData, kind: str) -> str | None:
+def _join_junit_statements(card: ReportData, kind: str) -> str | None:
     found = [describe_reported_statement(one) for one in card.get("statements", ()) if one["kind"] == kind]
     return "; ".join(found) or None
 
@@ -221,7 +221,7 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
             if not gate["passed"] and variant in _list_annotated_report_variants(head):
                 reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
                 mean = "nothing was measured" if gate["mean"] is None else f"the mean is {reached}"
-                yield "error", f"{variant}: gate {format_gate(gate['gate'])}", f"{mean}, the gate is {least}"
+                yield "error", f"{variant}: gate {word_gate(gate['gate'])}", f"{mean}, the gate is {least}"
     for one in head["failures"]:
         title = f"{one['variant']}: {describe_reported_failure_count(one)}"
         yield "error", title, f"{one['why']} (first in sample {one['first']})"

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
 from evenhand.files.private_files import create_private_file
-from evenhand.report.graded import describe_reported_statement, find_score_before_statements
+from evenhand.report.graded import describe_reported_statement, find_reported_score_before_statements
 from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
 
@@ -97,7 +97,7 @@ def _list_reported_adjustments(result: ReportData, columns: Sequence[str]) -> li
     said = card.get("statements") or ()
     cells = {
         "grade": card.get("grade"),
-        "score_before": find_score_before_statements(card),
+        "score_before": find_reported_score_before_statements(card),
         "red_flags": "; ".join(describe_reported_statement(one) for one in said if one["kind"] == "red_flag"),
         "bonuses": "; ".join(describe_reported_statement(one) for one in said if one["kind"] == "bonus"),
     }

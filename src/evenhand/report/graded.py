@@ -13,7 +13,7 @@ MOST_ADJUSTED = 20  # Outputs with red flags or bonuses that a page lists one by
 NO_HISTORY = "no history yet"  # Not worth a line on the first run of everything.
 
 
-def format_grade_lines(head: ReportData) -> list[str]:
+def format_report_grade_lines(head: ReportData) -> list[str]:
     """How many outputs of each variant have which grade, and what those grades mean."""
     known = {one["grade"]: one for rubric in head["eval"]["rubrics"] for one in rubric.get("grades", ())}
     counted = {one["name"]: one.get("grades") or {} for one in head["variants"]}
@@ -31,7 +31,7 @@ def _describe_reported_grade(grade: ReportData) -> str:
     return f"{grade['grade']}{label}: {grade['description']}"
 
 
-def format_statement_lines(head: ReportData) -> list[str]:
+def format_report_statement_lines(head: ReportData) -> list[str]:
     """Each red flag and bonus with its amount, in how many outputs it was found, and how the first was explained."""
     return [
         f"{one['variant']}: {STATEMENT_KINDS[one['kind']]} {one['id']}, {format_figure(one['amount'], signed=True)} "
@@ -40,7 +40,7 @@ def format_statement_lines(head: ReportData) -> list[str]:
     ]
 
 
-def format_tie_lines(head: ReportData) -> list[str]:
+def format_report_tie_lines(head: ReportData) -> list[str]:
     """Where samples score the same with two variants, whom the tie-breaks of the rubric put first."""
     lines = []
     for one in head.get("ties", ()):
@@ -63,7 +63,7 @@ def format_report_history_lines(head: ReportData) -> list[str]:
     ]
 
 
-def format_stray_lines(head: ReportData) -> list[str]:
+def format_report_stray_lines(head: ReportData) -> list[str]:
     """In a line for each variant, on which criteria it strays from its history."""
     return [
         f"{one['variant']} strays from its history on {join_names(one['strayed'])}."
@@ -93,14 +93,14 @@ def list_adjusted_results(sample: ReportData) -> Iterator[AdjustedResult]:
         yield AdjustedResult(
             sample=sample["id"],
             variant=result["variant"],
-            before=find_score_before_statements(card),
+            before=find_reported_score_before_statements(card),
             statements="; ".join(map(describe_reported_statement, card["statements"])),
             score=card["score"],
             grade=" ".join(filter(None, (card["grade"], card["label"]))),
         )
 
 
-def find_score_before_statements(card: ReportData) -> float | None:
+def find_reported_score_before_statements(card: ReportData) -> float | None:
     """What the first red flag or bonus moved, or the score where none did; several judges have one each, so none."""
     reviews = card.get("reviews") or ()
     if len(reviews) > 1:

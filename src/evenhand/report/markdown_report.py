@@ -14,10 +14,10 @@ from typing import TextIO
 from evenhand.report.graded import (
     MOST_ADJUSTED,
     AdjustedResult,
-    format_grade_lines,
+    format_report_grade_lines,
     format_report_history_lines,
-    format_statement_lines,
-    format_tie_lines,
+    format_report_statement_lines,
+    format_report_tie_lines,
     list_adjusted_results,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
@@ -33,19 +33,19 @@ from evenhand.report.phrases import (
     describe_reported_failure_count,
     describe_reported_origin,
     describe_reported_p_adjustment,
+    describe_reported_safety_gate,
     describe_reported_samples,
     describe_reported_selection,
-    describe_safety_gate_finding,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
-    list_safety_gate_findings,
+    list_reported_safety_gates,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_figure, format_gate, pluralize_count
+from evenhand.wording import format_figure, pluralize_count, word_gate
 
 LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
 COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, and for the last line.
@@ -72,9 +72,9 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_columns(build_report_comparison_columns(head), ["comparison"]),
         _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
-        _render_markdown_lines("Grades:", format_grade_lines(head)),
-        _render_markdown_lines("Red flags and bonuses:", format_statement_lines(head)),
-        _render_markdown_lines("Ties:", format_tie_lines(head)),
+        _render_markdown_lines("Grades:", format_report_grade_lines(head)),
+        _render_markdown_lines("Red flags and bonuses:", format_report_statement_lines(head)),
+        _render_markdown_lines("Ties:", format_report_tie_lines(head)),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
         _render_markdown_safety_gate(head),
@@ -147,7 +147,7 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
             mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
             found = escape_markdown("was not measured" if gate["mean"] is None else f"{mean} is below {least}")
             names = (
-                f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(format_gate(gate['gate']), LONGEST_NAME)}"
+                f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(word_gate(gate['gate']), LONGEST_NAME)}"
             )
             failed.append(f"- {names} {found}")
     if not failed:
@@ -172,8 +172,8 @@ def _render_markdown_findings(head: ReportData) -> Iterator[list[str]]:
 def _render_markdown_safety_gate(head: ReportData) -> list[str]:
     lines = [
         f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
-        f"{escape_markdown(describe_safety_gate_finding(one), LONGEST_REASON)}"
-        for one in list_safety_gate_findings(head)
+        f"{escape_markdown(describe_reported_safety_gate(one), LONGEST_REASON)}"
+        for one in list_reported_safety_gates(head)
     ]
     return ["Safety gate, capped:", "", *lines] if lines else []
 

@@ -9,10 +9,10 @@ from evenhand.wording import (
     MISSING_DASH,
     format_dollar_amount,
     format_figure,
-    format_layer,
     format_milliseconds,
     join_names,
     pluralize_count,
+    word_layer,
 )
 
 ReportData = Mapping[str, Any]  # A piece of a report: plain data, as `evenhand report --json` prints it.
@@ -69,7 +69,7 @@ def describe_reported_selection(selection: ReportData | None) -> str:
     return " ".join(parts)
 
 
-def format_run_origin(imported: object) -> str:
+def format_reported_origin(imported: object) -> str:
     """Where a run was made, for lists; empty where it was made here."""
     return "imported" if imported else ""
 
@@ -79,13 +79,13 @@ def describe_reported_origin(run: ReportData) -> str:
     return "imported: its replies are what its file says" if run.get("imported") else ""
 
 
-def describe_safety_gate_finding(one: ReportData) -> str:
+def describe_reported_safety_gate(one: ReportData) -> str:
     """What the safety gate capped: weapon_making in 3 outputs, the first in s2: “…”."""
     passage = f": “{one['passage']}”" if one["passage"] else ""
     return f"{one['pattern']} in {pluralize_count(one['count'], 'output')}, the first in {one['first']}{passage}"
 
 
-def list_safety_gate_findings(head: ReportData) -> list[ReportData]:
+def list_reported_safety_gates(head: ReportData) -> list[ReportData]:
     """What the safety gate capped; nothing in a run that was kept before gates were counted."""
     return list((head.get("safety_gate") or {}).get("findings", ()))
 
@@ -102,7 +102,7 @@ def does_reported_verdict_stand(head: ReportData) -> bool:
     return bool(head["decision"]["exit_code"] == 0 and head["run"]["state"] == "finished")
 
 
-def describe_heuristic_judges(judges: Sequence[ReportData]) -> str:
+def describe_reported_heuristic_judges(judges: Sequence[ReportData]) -> str:
     """What judges that go by rules cannot do, and whether anybody else judged; empty where there are none."""
     rules = [one["name"] for one in judges if one["heuristic"]]
     if not rules:
@@ -172,7 +172,7 @@ def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     for name in list_report_layers(head):
         means = [one["layers"].get(name) for one in variants]
         scores.append(
-            (format_layer(name), [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means])
+            (word_layer(name), [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means])
         )
     decided = any(one["verdicts"].get(word) for one in variants for word in VERDICT_WORDS)
     passed = [(one["passed"], one["passed"] + one["failed"]) for one in assertions]
@@ -199,7 +199,7 @@ def build_report_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
     (names,), *groups = build_report_variant_columns(head)[:2]
     compared = [one for one in head["decision"]["comparisons"] if one["composite"] or any(one["layers"].values())]
     rows = [f"{one['treatment']} − {one['control']}" for one in compared]
-    shown = [{format_layer(name): found for name, found in one["layers"].items()} for one in compared]
+    shown = [{word_layer(name): found for name, found in one["layers"].items()} for one in compared]
     columns: list[ReportColumn] = []
     for name, cells in groups[0] if groups else ():
         found = [
@@ -233,7 +233,7 @@ def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
 
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    return "; ".join(filter(None, (describe_reported_known_cost(cost), describe_unpriced_calls(cost))))
+    return "; ".join(filter(None, (describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost))))
 
 
 def describe_reported_known_cost(cost: ReportData) -> str:
@@ -244,7 +244,7 @@ def describe_reported_known_cost(cost: ReportData) -> str:
     return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
 
 
-def describe_unpriced_calls(cost: ReportData) -> str:
+def describe_reported_unpriced_calls(cost: ReportData) -> str:
     """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
     if not cost["unpriced"]:
         return ""
@@ -281,7 +281,7 @@ def list_reported_differences(one: ReportData) -> list[tuple[str, ReportData | N
     """
     composite = one["composite"] and {**one["composite"], "p": one["p"]}
     verdicts = {name: layer["verdict"] for name, layer in (one.get("layer_verdicts") or {}).items()}
-    layers = [(format_layer(name), found, verdicts.get(name, "")) for name, found in one["layers"].items()]
+    layers = [(word_layer(name), found, verdicts.get(name, "")) for name, found in one["layers"].items()]
     return [("composite", composite, one["verdict"]), *layers]
 
 

@@ -70,27 +70,27 @@ class AdjustedScores:
     notes: tuple[str, ...] = ()
 
 
-def adjust_run_results(store: Store, run: str, frame: RunEvalRecord) -> AdjustedScores | None:
+def adjust_run_result_rows(store: Store, run: str, frame: RunEvalRecord) -> AdjustedScores | None:
     """Write the composites of a run as its eval wants them computed, with the steps that moved them.
 
     Not needed where every output has its composite by itself. What each scored on its own is kept beside it, so that a
     run that goes on is adjusted again from there.
     """
-    outputs = _collect_run_outputs(store, run, frame)
+    outputs = _collect_run_result_scores(store, run, frame)
     if not outputs.places:
         return None
-    adjusted = adjust_run_outputs(outputs, frame)
-    scored = (row for row in store.results(run) if _find_result_row_place(row) in outputs.places)
+    adjusted = adjust_run_result_scores(outputs, frame)
+    scored = (row for row in store.results(run) if _key_run_result_row(row) in outputs.places)
     while rows := [_adjust_run_result_row(row, outputs, adjusted, frame) for row in islice(scored, ROWS_PER_BATCH)]:
         store.write_rows(RowBatch(results=rows))
     return adjusted
 
 
-def _find_result_row_place(row: Row) -> tuple[int, str, int]:
+def _key_run_result_row(row: Row) -> tuple[int, str, int]:
     return row["position"], row["variant"], row["repeat"]
 
 
-def _collect_run_outputs(store: Store, run: str, frame: RunEvalRecord) -> ScoredOutputs:
+def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> ScoredOutputs:
     found = ScoredOutputs()
     by_rubric = {
         rubric["name"]: {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
@@ -101,7 +101,7 @@ def _collect_run_outputs(store: Store, run: str, frame: RunEvalRecord) -> Scored
             continue
         content = json.loads(row["content"])
         plain = content.get("unadjusted") or {"layers": content["layers"], "composite": row["composite"]}
-        found.places[_find_result_row_place(row)] = len(found.variants)
+        found.places[_key_run_result_row(row)] = len(found.variants)
         found.variants.append(row["variant"])
         found.positions.append(row["position"])
         found.lengths.append(len(content["output"]["text"]))
@@ -111,7 +111,7 @@ def _collect_run_outputs(store: Store, run: str, frame: RunEvalRecord) -> Scored
     return found
 
 
-def adjust_run_outputs(outputs: ScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
+def adjust_run_result_scores(outputs: ScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
     """First what length does to the judge layer is removed, then every layer is put on one scale."""
     settings, layers = frame.composite, outputs.take_columns()
     notes: list[str] = []
@@ -162,7 +162,7 @@ def standardise_run_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     """
     low, high = float(LOWEST_LAYER_SCORE), float(HIGHEST_LAYER_SCORE)
     if how == "rank":
-        return {name: low + (high - low) * _run_rank_shares(column) for name, column in layers.items()}
+        return {name: low + (high - low) * _rank_run_result_shares(column) for name, column in layers.items()}
     means = {name: float(np.nanmean(column)) for name, column in layers.items()}
     spreads = {name: float(np.nanstd(column)) for name, column in layers.items()}
     moved = [spread for spread in spreads.values() if spread > 0]
@@ -173,7 +173,7 @@ def standardise_run_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     }
 
 
-def _run_rank_shares(column: Floats) -> Floats:
+def _rank_run_result_shares(column: Floats) -> Floats:
     """The share of outputs below each one, half of its equals among them."""
     shares = np.full(len(column), np.nan)
     there = ~np.isnan(column)
@@ -192,7 +192,7 @@ def _average_run_layers(layers: LayerColumns, weights: Sequence[Mapping[str, Fra
 
 
 def _adjust_run_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord) -> Row:
-    place = outputs.places[_find_result_row_place(row)]
+    place = outputs.places[_key_run_result_row(row)]
     content = json.loads(row["content"])
     plain = content.get("unadjusted") or {
         "layers": content["layers"],
@@ -206,7 +206,7 @@ def _adjust_run_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedS
     content |= {
         "unadjusted": plain,
         "layers": layers,
-        "composite_steps": [*plain["steps"], *_list_run_adjustments(place, outputs, adjusted, frame)],
+        "composite_steps": [*plain["steps"], *_list_result_row_adjustments(place, outputs, adjusted, frame)],
     }
     if content.get("five_layers"):
         content["five_layers"] |= {"judge": layers.get(COMPOSITE_JUDGE_LAYER), "composite": composite}
@@ -217,7 +217,7 @@ def _to_result_row_fraction(value: float) -> str:
     return spell_exact_fraction(Fraction(value).limit_denominator(FINEST_FRACTION)) or "0"
 
 
-def _list_run_adjustments(
+def _list_result_row_adjustments(
     place: int, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord
 ) -> list[Json]:
     """Each step that moved the composite, with the sentence that says how."""

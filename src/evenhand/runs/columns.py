@@ -151,7 +151,7 @@ class SharedSamples:
     changed: tuple[str, ...]
 
 
-def find_shared_run_samples(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
+def find_samples_in_both_runs(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
     """The samples that both have, those that one has, and those that both have with other texts."""
     ours, theirs = first.samples, second.samples
     both = [id for id in ours if id in theirs]
@@ -166,7 +166,7 @@ def find_shared_run_samples(first: RunVariantRows, second: RunVariantRows) -> Sh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedRunRows:
+class JoinedRunResults:
     """The rows of each member for the samples and repeats that all have, in one order; clusters are the first's."""
 
     members: tuple[RunVariantRows, ...]
@@ -231,7 +231,7 @@ class JoinedRunRows:
         }
 
 
-def join_run_rows(members: Sequence[RunVariantRows]) -> JoinedRunRows:
+def join_run_result_rows(members: Sequence[RunVariantRows]) -> JoinedRunResults:
     """The rows that all members have, by sample id and repeat, in the order of the first."""
     # For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others.
     keys: list[Integers] = []
@@ -248,7 +248,7 @@ def join_run_rows(members: Sequence[RunVariantRows]) -> JoinedRunRows:
         rows.append(member.rows[order[np.searchsorted(key[order], common)]])
     kept = np.unique(common // MOST_REPEATS)
     unpaired = [int(np.isin(key[key >= 0] // MOST_REPEATS, kept).sum()) - len(common) for key in keys]
-    return JoinedRunRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
+    return JoinedRunResults(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
 
 
 def _result_scores_or_none(values: Floats) -> ScoreColumn:

@@ -47,7 +47,7 @@ class StopOnceDecided:
     def note_result(self, row: Row) -> None:
         """Remember what an output scored."""
         content = json.loads(row["content"])
-        numbers = _list_numbers_of_output(row, content)
+        numbers = _list_result_row_numbers(row, content)
         self._numbers.setdefault((row["position"], row["repeat"]), {})[row["variant"]] = numbers
         self._clusters[row["position"]] = content["cluster"]
 
@@ -56,7 +56,7 @@ class StopOnceDecided:
         return self._rule(position, repeat, self._numbers.pop((position, repeat)), self._clusters[position])
 
 
-def _list_numbers_of_output(row: Row, content: Mapping[str, Any]) -> NumbersOfOutput:
+def _list_result_row_numbers(row: Row, content: Mapping[str, Any]) -> NumbersOfOutput:
     """All that a verdict may look at, whether or not this eval has a gate on it."""
     card = content["scorecard"] or {}
     verdict = card.get("verdict")

@@ -23,8 +23,8 @@ from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,
     eval_question_material,
     eval_question_rubric,
+    measure_eval_question_answer,
     measure_eval_sample_similarity,
-    measure_judged_eval_question,
 )
 from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
 from evenhand.guards.output_guards import list_guard_findings
@@ -32,7 +32,7 @@ from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_di
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
-from evenhand.models.hidden_keys import Secrets, find_environment_secrets
+from evenhand.models.hidden_keys import Secrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
@@ -163,11 +163,11 @@ async def _score_run_pieces(
             course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
 
 
-def find_run_secrets(eval: Eval, environ: Mapping[str, str]) -> Secrets:
+def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> Secrets:
     """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
     endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
     templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
-    return find_environment_secrets(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
+    return collect_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
 
 
 async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
@@ -323,7 +323,7 @@ class RunWorker:
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
         rubric, judges = eval_question_rubric(leaf.kind), self._open_judges(result.work)
-        return measure_judged_eval_question(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
+        return measure_eval_question_answer(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:
         """The judges as a piece of work asks them: through the cache, and within the budget."""
@@ -336,7 +336,7 @@ class RunWorker:
     @cached_property
     def secrets(self) -> Secrets:
         """The keys of judges and the variables that variants send, which are kept nowhere."""
-        return find_run_secrets(self.setup.eval, self.environ)
+        return collect_run_keys_to_hide(self.setup.eval, self.environ)
 
     async def _record_result(self, sample: EvalSample, result: OutputResult) -> ResultOutcome:
         work = result.work

@@ -40,7 +40,7 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
             }
             lowest.append({"variant": name, "position": place, "composite": float(means[at]), "criteria": criteria})
         if control is not None and name != frame.control:
-            changes = _list_run_sample_changes(control, tally)
+            changes = _list_notable_run_changes(control, tally)
             worse += [_summarise_run_sample_change(name, control, tally, one) for one in changes[:MOST_NOTABLE_SAMPLES]]
             better += [
                 _summarise_run_sample_change(name, control, tally, one)
@@ -62,7 +62,7 @@ def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple
     return found, np.bincount(inverse, there[scored], len(found)) / np.bincount(inverse, None, len(found))
 
 
-def _list_run_sample_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
+def _list_notable_run_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
     """Positions with the composites before and after, the largest drop first."""
     ours, before = average_sample_scores(control, control.composite.values)
     theirs, after = average_sample_scores(treatment, treatment.composite.values)
@@ -115,13 +115,15 @@ def summarise_run_ties(frame: RunEvalRecord, summary: RunSummary) -> list[Json]:
 
 def _break_run_ties(treatment: str, control: str, summary: RunSummary, ties: Sequence[str]) -> Json:
     two = summary.tallies[treatment], summary.tallies[control]
-    open_, changes = _list_sample_differences(*two, *(tally.score.values for tally in two))
+    open_, changes = _list_notable_sample_differences(*two, *(tally.score.values for tally in two))
     open_ = open_[np.abs(changes) < SMALLEST_CHANGE]
     tied, first = len(open_), {treatment: Counter[str](), control: Counter[str]()}
     for tie in ties:
         if not len(open_):
             break
-        positions, changes = _list_sample_differences(*two, *(_find_tie_break_values(tally, tie) for tally in two))
+        positions, changes = _list_notable_sample_differences(
+            *two, *(_find_run_tie_values(tally, tie) for tally in two)
+        )
         told = np.isin(positions, open_) & (np.abs(changes) >= SMALLEST_CHANGE)
         better = -changes[told] if tie == FEWER_RED_FLAGS else changes[told]
         won = int((better > 0).sum())
@@ -137,13 +139,13 @@ def _break_run_ties(treatment: str, control: str, summary: RunSummary, ties: Seq
     }
 
 
-def _find_tie_break_values(tally: VariantTally, tie: str) -> Sequence[float]:
+def _find_run_tie_values(tally: VariantTally, tie: str) -> Sequence[float]:
     if tie in (FEWER_RED_FLAGS, MORE_BONUSES):
         return tally.red_flags if tie == FEWER_RED_FLAGS else tally.bonuses
     return tally.criteria[tie].values if tie in tally.criteria else [nan] * len(tally.places)
 
 
-def _list_sample_differences(
+def _list_notable_sample_differences(
     one: VariantTally, other: VariantTally, values: Sequence[float], others: Sequence[float]
 ) -> tuple[NDArray[np.int64], Floats]:
     """The positions of samples that both have a value for, and the differences of its means over repeats."""

@@ -13,7 +13,7 @@ from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.results import JudgedSample, Preference, Preferences
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import CriterionScore, Missing, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment, Review
@@ -23,7 +23,7 @@ from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 PREFERENCE = "preference"
 EVEN = Fraction(1, 2)
 EVEN_WITH_CONTROL = Fraction(3)  # The same in the layer, from 1 to 5.
-_PREFERENCE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
+_PREFERENCE_RUBRICS: RubricIdentityCache[Rubric] = RubricIdentityCache()
 
 
 def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
@@ -42,7 +42,7 @@ def build_run_pair_rubric(rubric: Rubric, control: str) -> Rubric:
     return _PREFERENCE_RUBRICS.get((rubric, control), build)
 
 
-def refuse_unpaired_run(models: Sequence[Model], how: JudgeOptions, variants: Sequence[str]) -> None:
+def refuse_unaskable_run_pairs(models: Sequence[Model], how: JudgeOptions, variants: Sequence[str]) -> None:
     """What cannot be asked about pairs, before anything is paid for."""
     if len(variants) < 2:
         raise JudgeError(Fault("pairs need two variants or more", "add a variant, or remove dialogue: pairwise"))

@@ -15,7 +15,7 @@ from typing import TypeVar
 from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
-from evenhand.model.rubric import IdentityCache
+from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version
@@ -25,7 +25,7 @@ from evenhand.store.rows import Row, to_stored_json
 
 REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run would not fit.
 # Digests of schemas: all questions about a rubric share one, as long as half of them.
-_SCHEMA_DIGESTS: IdentityCache[str] = IdentityCache()
+_SCHEMA_DIGESTS: RubricIdentityCache[str] = RubricIdentityCache()
 
 
 A = TypeVar("A")

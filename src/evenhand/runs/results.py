@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
-from evenhand.evals.eval_scoring import name_sample_rubric_column, read_eval_layer_weights
+from evenhand.evals.eval_scoring import name_sample_rubric_criterion, read_eval_layer_weights
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
@@ -22,12 +22,12 @@ from evenhand.judging.results import (
     preference_to_json,
     suggestion_to_json,
 )
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.wording import spell_exact_fraction
@@ -66,7 +66,7 @@ class ResultComposite:
 
 
 # Most outputs of a run come to one of the same few scores.
-_COMPOSITE_RESULTS: IdentityCache[ResultComposite] = IdentityCache(512)
+_COMPOSITE_RESULTS: RubricIdentityCache[ResultComposite] = RubricIdentityCache(512)
 
 
 def build_result_row(
@@ -112,7 +112,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
     # What counts for the result, the panel's score where there is a panel; None where there is none.
     own = result.own_rubric
     scores = {
-        name_sample_rubric_column(own or "", id): card.criteria.get(id) if card else None
+        name_sample_rubric_criterion(own or "", id): card.criteria.get(id) if card else None
         for id, leaf in leaves.items()
         if leaf.judged and result.in_tables
     }
@@ -180,7 +180,7 @@ write_exact_judgment = Codec(shapes={Judgment: replace(JUDGMENT_SHAPE, derived={
 
 COMPOSITE_JUDGE_LAYER = "judge"
 LOWEST_LAYER_SCORE, HIGHEST_LAYER_SCORE = Fraction(1), Fraction(5)
-_COMPOSITE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
+_COMPOSITE_RUBRICS: RubricIdentityCache[Rubric] = RubricIdentityCache()
 
 
 def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, Fraction] = EQUAL_WEIGHTS) -> Rubric:
@@ -224,7 +224,7 @@ def compose_result_score(
             first, *others = dict.fromkeys(entry.missing for entry in card.missing)
             judged = replace(first, why="; ".join((first.why, *(one.text for one in others))))
         scores[COMPOSITE_JUDGE_LAYER] = judged
-    whole = score_answers(layered, Answers(id=id, scores=scores))
+    whole = compute_answers_scorecard(layered, Answers(id=id, scores=scores))
     layers: dict[str, str | None] = {}
     for criterion in layered.criteria:
         score = whole.criteria.get(criterion.id)

@@ -18,14 +18,14 @@ from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.eval_scoring import (
     SAMPLE_RUBRIC_PREFIX,
     EvalCompositeSettings,
-    name_sample_rubric_column,
+    name_sample_rubric_criterion,
     read_eval_layer_weights,
 )
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
-from evenhand.wording import format_layer, spell_exact_fraction
+from evenhand.wording import spell_exact_fraction, word_layer
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -114,11 +114,11 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
             for one in rubric.method.grades
         ],
         "ties": [
-            name_sample_rubric_column(key, one.of) if one.by == "criterion" else str(one)
+            name_sample_rubric_criterion(key, one.of) if one.by == "criterion" else str(one)
             for one in list_scorecard_tie_breaks(rubric)
         ],
         "statements": [
-            {"kind": kind, "id": name_sample_rubric_column(key, one.id), "asks": one.asks}
+            {"kind": kind, "id": name_sample_rubric_criterion(key, one.id), "asks": one.asks}
             for kind, several in (("red_flag", rubric.red_flags), ("bonus", rubric.bonuses))
             for one in several
         ],
@@ -128,7 +128,7 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates)),
         "criteria": [
             {
-                "id": name_sample_rubric_column(key, leaf.id),
+                "id": name_sample_rubric_criterion(key, leaf.id),
                 "asks": leaf.asks,
                 "weight": float(leaf.weight),
                 "scale": str(leaf.scale),
@@ -144,13 +144,13 @@ def find_run_rubric_key(snapshot: Mapping[str, Any]) -> str:
     return str(snapshot.get("key") or next(iter(snapshot["tags"]), ""))
 
 
-def describe_composite_layers(layers: Sequence[str], shares: Mapping[str, Fraction] | None = None) -> str:
+def name_layers_of_run_composite(layers: Sequence[str], shares: Mapping[str, Fraction] | None = None) -> str:
     """What a composite is of: a mean of layers, as they weigh, or one layer alone."""
     if len(layers) < 2:
-        return f"{format_layer(layers[0])} alone" if layers else "no layer was scored"
+        return f"{word_layer(layers[0])} alone" if layers else "no layer was scored"
     if not shares:
-        return f"mean of {', '.join(map(format_layer, layers))}"
-    return f"weighted mean of {', '.join(f'{format_layer(name)} × {float(shares[name]):g}' for name in layers)}"
+        return f"mean of {', '.join(map(word_layer, layers))}"
+    return f"weighted mean of {', '.join(f'{word_layer(name)} × {float(shares[name]):g}' for name in layers)}"
 
 
 def find_kept_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str]:
@@ -160,7 +160,7 @@ def find_kept_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, .
     composed = (summary or {}).get("composite")
     if composed:
         return tuple(composed["layers"]), composed["says"] if composed["layers"] else ""
-    return layers, describe_composite_layers(layers) if layers else ""
+    return layers, name_layers_of_run_composite(layers) if layers else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +191,12 @@ class RunWork:
         return {"run": book.run, **place, "at": book.now()}
 
 
-def make_run_id(began: datetime) -> str:
+def make_run_record_id(began: datetime) -> str:
     """An id such as 20261116-053741-2a19f0."""
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
 
 
-def find_resumable_run(store: Store, name: str, digest: str) -> Row | None:
+def find_run_record_by_digest(store: Store, name: str, digest: str) -> Row | None:
     """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing.
 
     An imported run is no run of ours to go on with.
@@ -207,7 +207,7 @@ def find_resumable_run(store: Store, name: str, digest: str) -> Row | None:
     return next(asked, None)
 
 
-def list_resumed_runs(store: Store, row: Row) -> list[str]:
+def list_run_record_chain(store: Store, row: Row) -> list[str]:
     """A run, the one it took over from, the one before that, …: what they made need not be made again."""
     own = [one for one in store.list_runs(row["name"]) if one["imported"] is None]
     before = {one["id"]: one["taken_from"] for one in own}
@@ -237,7 +237,7 @@ class PastEvaluation:
     consistency: Consistency
 
 
-def evaluate_finished_runs(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
+def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
     past: dict[str, PastScores] = {}  # By run; what was all kept from before, or came out the same, is no other one.
     seen: dict[tuple[str, str], str] = {}

@@ -15,13 +15,13 @@ from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
-from evenhand.files.python_functions import add_import_folder
+from evenhand.files.python_functions import add_python_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
-from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unpaired_run
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unaskable_run_pairs
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json, write_run_eval_record
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
@@ -104,7 +104,7 @@ class RunSetup:
             "assertions": _list_run_assertions(eval),
             "judges": to_scoring_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
-            "how": _list_run_judge_options(eval.how),
+            "how": _list_run_setup_judge_options(eval.how),
         }
 
 
@@ -120,7 +120,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
         if name.startswith("python:"):
-            add_import_folder(eval.folder)
+            add_python_import_folder(eval.folder)
         try:
             own, make = eval.judge_objects.get(name), EmbeddedModel if name == EMBEDDED else None
             judges.append(connections.open(name, make) if own is None else connections.adopt(own))
@@ -129,7 +129,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     if faults:
         raise JudgeError(*faults)
     if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
-        refuse_unpaired_run(judges, eval.how, tuple(eval.variants))
+        refuse_unaskable_run_pairs(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
@@ -145,7 +145,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         common,
         assertions,
         list(eval.guards),
-        _list_run_judge_options(eval.how),
+        _list_run_setup_judge_options(eval.how),
         [one.source for one in judges],
         *changes,
     )
@@ -169,7 +169,7 @@ def _list_run_assertions(eval: Eval) -> list[Json]:
     return [*(assertion_to_definition(one) for one in eval.assertions), *checks]
 
 
-def _list_run_judge_options(how: JudgeOptions) -> Json:
+def _list_run_setup_judge_options(how: JudgeOptions) -> Json:
     """As plain data. The rule about length is in the prompts; runs from before it was there can be resumed."""
     return {
         one.name: to_scoring_fingerprint_data(getattr(how, one.name))

@@ -39,7 +39,7 @@ class RunRubric:
         return next((tag for tag in tags if tag in self.tags), "") == self.tag if own is None else own == self.tag
 
 
-def find_asked_run_rubric(setup: Json, tag: str) -> RunRubric:
+def find_run_rubric_for_tag(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
     if f"{SAMPLE_RUBRIC_PREFIX}{tag}" in rubrics and tag not in rubrics:
@@ -78,7 +78,7 @@ def find_asked_run_rubric(setup: Json, tag: str) -> RunRubric:
     )
 
 
-def refuse_criteria_unasked_in_run(rubric: Rubric, asked: RunRubric) -> None:
+def refuse_criteria_without_run_judgments(rubric: Rubric, asked: RunRubric) -> None:
     """What nobody was asked has no answer, and a number means something else on another scale."""
     leaves = {id: leaf for id, leaf in rubric.leaves.items() if leaf.judged}
     faults = [

@@ -21,7 +21,7 @@ from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
-from evenhand.runs.run_record import RunEvalRecord, describe_composite_layers
+from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
@@ -155,12 +155,12 @@ def summarise_run_cost(summary: RunSummary) -> Json:
 
 def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted: AdjustedScores | None) -> Json:
     """Which layers the composite was computed from, and how, as data and in one sentence."""
-    samples = count_samples_by_layers(summary)
+    samples = summarise_run_layer_sets(summary)
     layers = [name for name in LAYERS if any(name in own for own in samples)]
     settings, weights = frame.composite, frame.find_layer_weights()
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
     shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
-    parts = [describe_composite_layers(own, shares) for own in samples or [()]]
+    parts = [name_layers_of_run_composite(own, shares) for own in samples or [()]]
     if len(samples) > 1:
         counts = (pluralize_count(count, "sample") for count in samples.values())
         each = ", ".join(f"{part} ({count})" for part, count in zip(parts, counts, strict=True))
@@ -190,7 +190,7 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
     }
 
 
-def count_samples_by_layers(summary: RunSummary) -> dict[tuple[str, ...], int]:
+def summarise_run_layer_sets(summary: RunSummary) -> dict[tuple[str, ...], int]:
     """The sets of layers that composites are of, and how many samples have such a composite."""
     found: dict[tuple[str, ...], set[int]] = {}
     for tally in summary.tallies.values():

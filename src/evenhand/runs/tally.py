@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evals.eval_schema import LAYERS
-from evenhand.evals.eval_scoring import name_sample_rubric_column
+from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
 from evenhand.stats.arrays import CountedPer
@@ -295,7 +295,7 @@ def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, An
             missing = Missing.from_text(one["why_not"].replace(f"{one['judge']}: ", "", 1))
             # An abstention depends on what was asked; a failure is the judge's own.
             if missing.kind == "abstained":
-                asked = name_sample_rubric_column(content.get("own_rubric", ""), one["criterion"])
+                asked = name_sample_rubric_criterion(content.get("own_rubric", ""), one["criterion"])
                 yield "abstention", f"{one['judge']} on {asked}: {missing.text}"
             else:
                 yield "judge", f"{one['judge']}: {missing.text}"
@@ -347,7 +347,7 @@ class ColumnsBuilder:
         for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
             found["reviews", one["judge"]] = one["score"]
         for one in content["judgments"]:
-            id = name_sample_rubric_column(content.get("own_rubric", ""), one["criterion"])
+            id = name_sample_rubric_criterion(content.get("own_rubric", ""), one["criterion"])
             if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
                 found.setdefault(("judgments", one["judge"], id), one["exact"])
         found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}

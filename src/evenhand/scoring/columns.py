@@ -29,7 +29,7 @@ from evenhand.model.method import (
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import SHARE, Criterion, CriterionScore, Scale
 from evenhand.model.scorecard import Answers, Scorecard
-from evenhand.scoring.engine import score_answers
+from evenhand.scoring.engine import compute_answers_scorecard
 from evenhand.scoring.exact_column import (
     BooleanArray,
     DoesNotFitError,
@@ -98,7 +98,7 @@ class _ScorecardColumnSheet:
             again = np.arange(rows.start, rows.stop)
         for row in again:
             self._write_exact_scorecard(
-                score_answers(self.rubric, table.build_exact_scorecard_answers(int(row))), int(row)
+                compute_answers_scorecard(self.rubric, table.build_exact_scorecard_answers(int(row))), int(row)
             )
         self.rechecked += len(again)
 

@@ -14,13 +14,13 @@ from evenhand.scoring.steps import (
     STEP_FUNCTIONS,
     CriterionValues,
     StepInputs,
-    find_shortfall_criteria,
+    find_shortfall_step_criteria,
     sum_weighted_values,
 )
 from evenhand.wording import format_fraction
 
 
-def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
+def compute_answers_scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
     """The scorecard of one output from one set of answers."""
     case, missing = prepare_step_inputs(rubric, answers)
     if missing and isinstance(answers.holistic, Scored) and not case.values:
@@ -111,7 +111,7 @@ def finish_scorecard(
     failed = tuple(dict.fromkeys(below))
     grade = next((grade for grade in method.grades if value is not None and value >= grade.from_), None)
     shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
-    short = [criterion.id for step in shortfalls for criterion in find_shortfall_criteria(step, case)]
+    short = [criterion.id for step in shortfalls for criterion in find_shortfall_step_criteria(step, case)]
     notes = list(answers.notes)
     if answers.remark:
         notes.append(f"notes: {answers.remark}")
@@ -147,7 +147,7 @@ def finish_scorecard(
     return card
 
 
-def find_scored_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
+def find_scorecard_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
     """The layers that were configured for an output; empty for methods that have none."""
     if not isinstance(rubric.method.steps[0], LayerMean):
         return frozenset()
@@ -205,7 +205,7 @@ def note_claimed_rank_against_scorecards(
 ) -> str | None:
     """A note where a reviewer's own ranking contradicts that of its scores; `first` is by what its criteria sum to."""
     claimed = [id for id in claimed if any(place.id == id and place.rank is not None for place in ours)]
-    derived, before = (_order_claimed_ids(claimed, places) for places in (ours, first))
+    derived, before = (_order_claimed_ids_by_score_rank(claimed, places) for places in (ours, first))
     if derived == claimed:
         return None
     claim = f"{judge} claims the ranking {', '.join(claimed)}"
@@ -215,7 +215,7 @@ def note_claimed_rank_against_scorecards(
     return f"{claim}; its scores give {', '.join(derived)}"
 
 
-def _order_claimed_ids(claimed: Sequence[str], places: Sequence[RankedOutput]) -> list[str]:
+def _order_claimed_ids_by_score_rank(claimed: Sequence[str], places: Sequence[RankedOutput]) -> list[str]:
     """The ids by rank; those that share one stay in the order that was claimed."""
     ranks = {place.id: place.rank or 0 for place in places}
     return sorted(claimed, key=lambda id: ranks[id])

@@ -25,7 +25,7 @@ from evenhand.model.scorecard import (
 from evenhand.scoring.engine import (
     apply_holistic_score,
     fail_scorecard_without_layers,
-    find_scored_layers,
+    find_scorecard_layers,
     find_unanswered_gate_steps,
     finish_scorecard,
     note_claims_against_scorecard,
@@ -88,7 +88,7 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
     if missing:
         reasons: dict[str, list[str]] = {}
         for gap in missing:
-            reasons.setdefault(_explain_unanswered_criterion(gap.missing), []).append(gap.criterion)
+            reasons.setdefault(_explain_criterion_without_score(gap.missing), []).append(gap.criterion)
         why = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in reasons.items())
         return ReviewerScore(
             judge=review.judge,
@@ -112,7 +112,7 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
     )
 
 
-def _explain_unanswered_criterion(missing: Missing) -> str:
+def _explain_criterion_without_score(missing: Missing) -> str:
     """Why a criterion has no answer; a reviewer of the output was asked about each of them."""
     return (NOT_ANSWERED if missing == NOT_ASKED else missing).text
 
@@ -144,7 +144,9 @@ def _join_reviewer_scorecards(
         rubric, _pool_gate_scores_by_majority(rubric, reviewed), _pool_answers_for_scorecard(answers, reviewed, weights)
     )
     layers = {
-        find_scored_layers(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic
+        find_scorecard_layers(rubric, entry.criteria)
+        for entry in reviewed
+        if entry.judge in says and not entry.holistic
     }
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[AppliedStep, ...] = ()
@@ -333,7 +335,7 @@ def _find_dissenting_scorecards(
             card.id: review.exact
             for card in cards
             for review in card.reviews or ()
-            if review.judge == judge and review.exact is not None and not _is_scorecard_capped(card)
+            if review.judge == judge and review.exact is not None and not _did_cap_step_decide_score(card)
         }
         # A reviewer that may not vote on a winner, its own response, cannot disagree about it.
         if len(own) < 2 or not winners & own.keys():
@@ -344,7 +346,7 @@ def _find_dissenting_scorecards(
             yield ReviewerDissent(judge=judge, first=first)
 
 
-def _is_scorecard_capped(card: Scorecard) -> bool:
+def _did_cap_step_decide_score(card: Scorecard) -> bool:
     """Whether a cap decided the score: then not the reviewers but a guard put the output where it is."""
     return any(moved.step == "cap" for moved in card.steps)
 

@@ -41,7 +41,7 @@ def pool_scores_exactly(pool: ReviewerPool, method: Method) -> dict[str, PooledS
     )
     ids = dict.fromkeys(id for scores in pool.values() for id in scores)
     return {
-        id: PooledScores(_pick_exact_scores_of_output(id, says), _pick_exact_scores_of_output(id, plain), left)
+        id: PooledScores(_pick_pooled_scores_of_output(id, says), _pick_pooled_scores_of_output(id, plain), left)
         for id in ids
     }
 
@@ -49,12 +49,12 @@ def pool_scores_exactly(pool: ReviewerPool, method: Method) -> dict[str, PooledS
 def combine_reviewer_scores(panel: Panel, says: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> Fraction:
     """The reviewers' scores of one output as one, by weight; Borda is the mean of what ranks are worth."""
     if panel.aggregate == "median":
-        return _find_weighted_median([(score, weights[judge]) for judge, score in says.items()])
+        return _find_weighted_median_score([(score, weights[judge]) for judge, score in says.items()])
     total = sum(weights[judge] for judge in says)
     return sum((score * weights[judge] for judge, score in says.items()), Fraction(0)) / total
 
 
-def _find_weighted_median(weighted: list[tuple[Fraction, Fraction]]) -> Fraction:
+def _find_weighted_median_score(weighted: list[tuple[Fraction, Fraction]]) -> Fraction:
     """The score with half the weight on either side; between two of them, their mean."""
     weighted.sort()
     half = sum((weight for _, weight in weighted), Fraction(0)) / 2
@@ -74,7 +74,7 @@ def _normalise_reviewers(pool: ReviewerPool) -> ReviewerPool:
     if len(everything) < LEAST_TO_NORMALISE:
         return pool
     middle, spread = exact_mean_score(everything), exact_score_variance(everything)
-    roots = CancellingRoots()
+    roots = CancellingScoreRoots()
     normal = dict(pool)
     for judge, scores in pool.items():
         own = list(scores.values())
@@ -101,7 +101,7 @@ def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
     return result
 
 
-def _pick_exact_scores_of_output(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
+def _pick_pooled_scores_of_output(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
     return {judge: scores[id] for judge, scores in pool.items() if id in scores}
 
 
@@ -123,7 +123,7 @@ def approximate_score_root(value: Fraction) -> Fraction:
         return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
 
 
-class CancellingRoots:
+class CancellingScoreRoots:
     """Square roots that cancel: two whose ratio is rational are exact multiples of one approximation.
 
     So a sum of them that is mathematically on a threshold, or equal to another, is so here too.

@@ -54,9 +54,9 @@ def find_doubtful_score_parts(rubric: Rubric) -> list[ScoringAdvice]:
     """Everything worth a second look, in the order of the file."""
     return [
         *_find_unanchored_score_criteria(rubric.criteria, ("criteria",)),
-        *_find_powerless_score_gates(rubric),
-        *_find_powerless_score_weights(rubric),
-        *_find_fields_without_score_effect(rubric),
+        *_find_score_gates_without_effect(rubric),
+        *_find_score_weights_without_effect(rubric),
+        *_find_score_fields_without_effect(rubric),
         *_find_score_step_mismatches(rubric),
     ]
 
@@ -76,7 +76,7 @@ def _find_unanchored_score_criteria(criteria: tuple[Criterion, ...], path: Fault
             yield ScoringAdvice(what, (*here, "asks"))
 
 
-def _find_powerless_score_gates(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_score_gates_without_effect(rubric: Rubric) -> Iterator[ScoringAdvice]:
     listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
     positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
     for gate in rubric.all_gates:
@@ -91,7 +91,7 @@ def _find_powerless_score_gates(rubric: Rubric) -> Iterator[ScoringAdvice]:
             yield ScoringAdvice(f"the gate {least} must always fail: {criterion.scale} ends before it", path)
 
 
-def _find_powerless_score_weights(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_score_weights_without_effect(rubric: Rubric) -> Iterator[ScoringAdvice]:
     different = len({criterion.weight for criterion in rubric.criteria}) > 1
     if isinstance(rubric.method.steps[0], LayerMean) and different and not rubric.why:
         yield ScoringAdvice("layers have different weights and no 'why': evenhand run refuses them", ("criteria",))
@@ -100,16 +100,14 @@ def _find_powerless_score_weights(rubric: Rubric) -> Iterator[ScoringAdvice]:
     for position, criterion in enumerate(rubric.criteria):
         if criterion.id in gated or criterion.children:
             continue
-        why = _explain_powerless_score_weight(rubric, criterion)
+        why = _explain_score_weight_without_effect(rubric, criterion)
         if why:
             yield ScoringAdvice(f"the weight of {criterion.id!r} {why}", ("criteria", position))
 
 
-def _explain_powerless_score_weight(rubric: Rubric, criterion: Criterion) -> str | None:
+def _explain_score_weight_without_effect(rubric: Rubric, criterion: Criterion) -> str | None:
     method = rubric.method
-    if isinstance(method.steps[0], WeightedSum) and not (
-        criterion.fixed and _has_scoring_step(method.steps, Shortfall)
-    ):
+    if isinstance(method.steps[0], WeightedSum) and not (criterion.fixed and _has_score_step(method.steps, Shortfall)):
         most = criterion.weight * (criterion.scale.max - criterion.scale.min)
         decimals = method.scale.decimals
         if decimals is not None and most * 10**decimals < Fraction(1, 2):
@@ -117,13 +115,13 @@ def _explain_powerless_score_weight(rubric: Rubric, criterion: Criterion) -> str
             return f"hardly matters: {moves}, less than is shown"
     plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
     if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
-        sums = _sum_other_criterion_scores(rubric, criterion)
-        if sums and not any(_does_score_cross_threshold(rubric, criterion, others) for others in sums):
+        sums = _list_score_sums_without_criterion(rubric, criterion)
+        if sums and not any(_can_criterion_flip_passing_score(rubric, criterion, others) for others in sums):
             return "can change no decision: the verdict is the same whatever it is answered"
     return None
 
 
-def _sum_other_criterion_scores(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
+def _list_score_sums_without_criterion(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
     """Every total that the others can reach without failing a gate; empty where there are too many to try."""
     least = {gate.criterion: gate.min for gate in rubric.all_gates}
     sums = {Fraction(0)}
@@ -140,7 +138,7 @@ def _sum_other_criterion_scores(rubric: Rubric, criterion: Criterion) -> set[Fra
     return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
 
 
-def _does_score_cross_threshold(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
+def _can_criterion_flip_passing_score(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
     if isinstance(rubric.method.steps[0], PointsShare):
         whole = sum((c.points for c in rubric.criteria if c.points and c.points > 0), Fraction(0))
     else:
@@ -154,13 +152,13 @@ def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
     return (criterion.points or Fraction(0)) if by_points else criterion.weight
 
 
-def _find_fields_without_score_effect(rubric: Rubric) -> Iterator[ScoringAdvice]:
+def _find_score_fields_without_effect(rubric: Rubric) -> Iterator[ScoringAdvice]:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     gated = {gate.criterion for gate in rubric.gates}
     for position, criterion in enumerate(rubric.criteria):
         ignored = {
             "the points": criterion.points is not None and not by_points,
-            "'fixed'": criterion.fixed and not _has_scoring_step(rubric.method.steps, Shortfall),
+            "'fixed'": criterion.fixed and not _has_score_step(rubric.method.steps, Shortfall),
             "the weight": by_points and criterion.weight != 1,
         }
         for name in (name for name, given in ignored.items() if given):
@@ -183,10 +181,10 @@ def _find_score_step_mismatches(rubric: Rubric) -> Iterator[ScoringAdvice]:
             yield ScoringAdvice(f"{name} are listed but {method.name!r} does nothing with them", (name,))
     fixed = sum(criterion.fixed for criterion in rubric.criteria)
     # Contests ask for three fixed criteria and one to three for the task.
-    if _has_scoring_step(method.steps, Shortfall) and (fixed != 3 or not 4 <= len(rubric.criteria) <= 6):
+    if _has_score_step(method.steps, Shortfall) and (fixed != 3 or not 4 <= len(rubric.criteria) <= 6):
         what = f"{fixed} fixed of {len(rubric.criteria)} criteria: a task has 3 fixed ones and 1 to 3 of its own"
         yield ScoringAdvice(what, ("criteria",))
 
 
-def _has_scoring_step(steps: tuple[Step, ...], kind: type[Step]) -> bool:
+def _has_score_step(steps: tuple[Step, ...], kind: type[Step]) -> bool:
     return any(isinstance(step, kind) for step in steps)

@@ -10,13 +10,17 @@ from fractions import Fraction
 from itertools import groupby
 
 from evenhand.model.method import LayerMean, TieBreak
-from evenhand.model.rubric import IdentityCache, Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
-from evenhand.scoring.engine import find_scored_layers, note_claimed_rank_against_scorecards, score_answers
+from evenhand.scoring.engine import (
+    compute_answers_scorecard,
+    find_scorecard_layers,
+    note_claimed_rank_against_scorecards,
+)
 from evenhand.scoring.panel import score_panel
 from evenhand.scoring.pooling import approximate_score_root, exact_mean_score, exact_score_variance
-from evenhand.wording import format_fraction, format_gate, round_half_away
+from evenhand.wording import format_fraction, round_number_half_away, word_gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,17 @@ def compute_scorecards_and_ranks(
 ) -> Scores:
     """Score each output from its own answers, or from what several reviewers say."""
     if reviews is None:
-        cards: Sequence[Scorecard] = [score_answers(rubric, answers) for answers in outputs]
+        cards: Sequence[Scorecard] = [compute_answers_scorecard(rubric, answers) for answers in outputs]
     else:
         cards = score_panel(rubric, reviews, outputs)
     layered = isinstance(rubric.method.steps[0], LayerMean)
-    sets = {find_scored_layers(rubric, card.criteria) for card in cards} if layered else set()
+    sets = {find_scorecard_layers(rubric, card.criteria) for card in cards} if layered else set()
     layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
-    scored = {find_scored_layers(rubric, card.criteria) for card in cards if card.exact is not None} if layered else ()
+    scored = (
+        {find_scorecard_layers(rubric, card.criteria) for card in cards if card.exact is not None} if layered else ()
+    )
     if len(cards) > 1 and len(scored) > 1:
         notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
     elif len(cards) > 1:
@@ -71,7 +77,7 @@ def score_reviews(
     return compute_scorecards_and_ranks(rubric, outputs, asked, reviews)
 
 
-_FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
+_FINGERPRINT_CACHE: RubricIdentityCache[str] = RubricIdentityCache()
 
 
 def _note_tied_scorecards(
@@ -89,7 +95,7 @@ def _note_reviewer_ranks_against_scorecards(rubric: Rubric, reviews: Sequence[Re
     for review in reviews:
         if review.ranking:
             # The safety cap is the guard's doing, so a reviewer is held to its scores without it.
-            own = [score_answers(rubric, replace(answers, unsafe=None)) for answers in review.outputs]
+            own = [compute_answers_scorecard(rubric, replace(answers, unsafe=None)) for answers in review.outputs]
             sums = [replace(card, exact=card.steps[0].after) for card in own if card.steps]
             ranks, first = rank_scorecards(rubric, own), rank_scorecards(rubric, sums)
             notes.append(note_claimed_rank_against_scorecards(review.judge, review.ranking, ranks, first))
@@ -227,7 +233,7 @@ class PastScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionHistory:
+class CriterionScoreDeviation:
     """What a criterion scores, beside the mean and the standard deviation of the last evaluations that have it."""
 
     criterion: str
@@ -239,19 +245,21 @@ class CriterionHistory:
     def __str__(self) -> str:
         decimals = self._find_telling_decimals()
         mean = format_fraction(self.mean, decimals)
-        exact = Fraction(round_half_away(self.score, decimals)) == self.score
+        exact = Fraction(round_number_half_away(self.score, decimals)) == self.score
         score = format_fraction(self.score) if exact else format_fraction(self.score, decimals)
         if self.sd == 0:
             return f"{self.criterion} {score} differs from the {mean} that each of the last {self.n} evaluations scored"
         return (
-            f"{format_gate(self.criterion)} {score} is more than 2 standard deviations from its mean {mean} "
+            f"{word_gate(self.criterion)} {score} is more than 2 standard deviations from its mean {mean} "
             f"(sd {format_fraction(self.sd, decimals)}, last {self.n})"
         )
 
     def _find_telling_decimals(self) -> int:
         """The fewest decimals, two or more, with which the printed numbers still show what is claimed of them."""
         for decimals in range(2, MOST_TOLD_DECIMALS):
-            score, mean, sd = (Fraction(round_half_away(one, decimals)) for one in (self.score, self.mean, self.sd))
+            score, mean, sd = (
+                Fraction(round_number_half_away(one, decimals)) for one in (self.score, self.mean, self.sd)
+            )
             if abs(score - mean) > 2 * sd and (sd > 0) == (self.sd > 0):
                 return decimals
         return MOST_TOLD_DECIMALS
@@ -262,8 +270,10 @@ class Consistency:
     """What history says of one evaluation."""
 
     n: int
-    strayed: tuple[CriterionHistory, ...] = ()
-    measured: tuple[CriterionHistory, ...] = ()  # All that could be held against earlier scores, those that stray too.
+    strayed: tuple[CriterionScoreDeviation, ...] = ()
+    measured: tuple[
+        CriterionScoreDeviation, ...
+    ] = ()  # All that could be held against earlier scores, those that stray too.
 
     def __str__(self) -> str:
         if self.n == 0:
@@ -285,7 +295,7 @@ def check_score_consistency(
             continue
         middle, spread = exact_mean_score(own), exact_score_variance(own)
         sd = approximate_score_root(spread)
-        measured.append(CriterionHistory(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
+        measured.append(CriterionScoreDeviation(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
         # Squared, so that no root is taken: |score − mean| > 2·sd.
         strayed += measured[-1:] if (score - middle) ** 2 > 4 * spread else []
     return Consistency(n=len(past), strayed=tuple(strayed), measured=tuple(measured))

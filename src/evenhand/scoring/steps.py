@@ -25,7 +25,7 @@ from evenhand.model.method import (
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion, Scale, Statement
 from evenhand.model.scorecard import Answers, AppliedStep
-from evenhand.wording import format_fraction, round_half_away
+from evenhand.wording import format_fraction, round_number_half_away
 
 CriterionValues = dict[str, Fraction]
 StepResult = tuple[Fraction, tuple[Any, ...]]
@@ -121,13 +121,13 @@ def _apply_ceiling(step: Ceiling, before: Fraction, case: StepInputs) -> StepRes
 
 def _apply_shortfall(step: Shortfall, before: Fraction, case: StepInputs) -> StepResult:
     after = before
-    short = find_shortfall_criteria(step, case)
+    short = find_shortfall_step_criteria(step, case)
     for criterion in short:
         after *= case.values[criterion.id] / step.below
     return after, (step, tuple((c.id, case.values[c.id]) for c in short))
 
 
-def find_shortfall_criteria(step: Shortfall, case: StepInputs) -> list[Criterion]:
+def find_shortfall_step_criteria(step: Shortfall, case: StepInputs) -> list[Criterion]:
     """The fixed criteria under the level that is expected of them."""
     return [c for c in case.rubric.criteria if c.fixed and c.id in case.values and case.values[c.id] < step.below]
 
@@ -141,7 +141,7 @@ def _explain_shortfall_step(moved: AppliedStep) -> str:
     parts = ", ".join(
         f"{id} {format_fraction(value)} is under {below} ({format_fraction(value)}/{below})" for id, value in short
     )
-    return f"times {format_fraction(factor)}: {parts} (was {_format_score_at_step(moved, moved.before)})"
+    return f"times {format_fraction(factor)}: {parts} (was {_show_step_score(moved, moved.before)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,8 @@ def _explain_statement_step(moved: AppliedStep) -> str:
     verb = "took off" if isinstance(step, Deduct) else "added"
     limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
     listed = "; ".join(map(str, entries))
-    before = _format_score_at_step(moved, moved.before)
-    return f"{verb} {_format_score_at_step(moved, total)}{limit}: {listed} (was {before})"
+    before = _show_step_score(moved, moved.before)
+    return f"{verb} {_show_step_score(moved, total)}{limit}: {listed} (was {before})"
 
 
 def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
@@ -202,7 +202,7 @@ def _explain_score_cap_step(moved: AppliedStep) -> str:
     because = f"unsafe, {found}"
     if ceiling:
         because = f"{ceiling.criterion} {format_fraction(found)} is under {format_fraction(ceiling.below)}"
-    after, before = (_format_score_at_step(moved, value) for value in (moved.after, moved.before))
+    after, before = (_show_step_score(moved, value) for value in (moved.after, moved.before))
     return f"capped at {after}: {because} (was {before})"
 
 
@@ -218,12 +218,12 @@ def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult
 def _describe_clamp(moved: AppliedStep) -> str:
     assert moved.before is not None
     limit = "below" if moved.after > moved.before else "above"
-    after, before = (_format_score_at_step(moved, value) for value in (moved.after, moved.before))
+    after, before = (_show_step_score(moved, value) for value in (moved.after, moved.before))
     return f"kept at {after}: the score cannot go {limit} it (was {before})"
 
 
 def _apply_round_step(step: Round, before: Fraction, _case: StepInputs) -> StepResult:
-    return Fraction(round_half_away(before, step.decimals)), (step.decimals,)
+    return Fraction(round_number_half_away(before, step.decimals)), (step.decimals,)
 
 
 def _explain_round_step(moved: AppliedStep) -> str:
@@ -238,7 +238,7 @@ def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: F
     return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
 
 
-def _format_score_at_step(moved: AppliedStep, value: Fraction | None) -> str:
+def _show_step_score(moved: AppliedStep, value: Fraction | None) -> str:
     return "–" if value is None else format_fraction(value, moved.decimals)
 
 

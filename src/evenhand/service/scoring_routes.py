@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from evenhand.errors import suggest_known_word_in_error
 from evenhand.files.methods import list_method_yaml_names
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.personal_data import build_personal_sample_mask, mask_data
-from evenhand.judging.results import judging_reviews_to_json
+from evenhand.guards.personal_data import build_personal_data_mask, mask_data
+from evenhand.judging.results import judge_panel_reviews_to_json
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
@@ -56,7 +56,7 @@ async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Jso
     sample = resolve_user_sample(wanted.model_dump(include={"outputs", "input", "reference", "context"}))
     async with state.judging:
         judged = await judge(rubric, sample, judges=_refuse_programs(judges), connections=state.connections)
-    return mask_data(judging_reviews_to_json(judged, state.connections.spent), build_personal_sample_mask(sample))  # type: ignore[return-value]
+    return mask_data(judge_panel_reviews_to_json(judged, state.connections.spent), build_personal_data_mask(sample))  # type: ignore[return-value]
 
 
 @router.post("/score")

@@ -25,7 +25,7 @@ from evenhand.stats.ratings import (
     Resampling,
     Statistic,
     Tallies,
-    bootstrap_agreement_interval,
+    bootstrap_ratings_statistic,
     count_ratings,
     group_equal_units,
     list_empty_rating_rows,
@@ -65,7 +65,7 @@ def krippendorff(
         return Undefined(why="all ratings are the same", method=method, n=n)
     alpha, tallies = _PREPARE_ALPHA[metric](several)
     silent = list_empty_rating_rows(table)
-    return bootstrap_agreement_interval(alpha, tallies, resampling, method=method, raters=len(table), skipped=silent)
+    return bootstrap_ratings_statistic(alpha, tallies, resampling, method=method, raters=len(table), skipped=silent)
 
 
 def cohen_kappa(
@@ -98,7 +98,7 @@ def cohen_kappa(
     if (both == both[0, 0]).all():
         return Undefined(why="both gave one and the same rating throughout", method=method, n=n)
     cells, tallies = group_equal_units(both.T)
-    return bootstrap_agreement_interval(
+    return bootstrap_ratings_statistic(
         _prepare_cohen_kappa_statistic(cells, weights), tallies, resampling, method=method, raters=2
     )
 
@@ -123,7 +123,7 @@ def fleiss_kappa(
         return Undefined(why="all ratings are the same", method=method, n=n)
     units, tallies = group_equal_units(counts)
     silent = list_empty_rating_rows(table)
-    return bootstrap_agreement_interval(
+    return bootstrap_ratings_statistic(
         _prepare_fleiss(units), tallies, resampling, method=method, raters=len(table), skipped=silent
     )
 

@@ -79,7 +79,7 @@ def require_array_sequence(values: object, what: str, hint: str = "give a list")
     raise InputError(Fault(f"{what} must be a list, got {quote_statistic_argument(values)}", hint))
 
 
-def require_finite_float(value: object, what: str, hint: str = "") -> float:
+def require_statistic_number(value: object, what: str, hint: str = "") -> float:
     """Return one finite number."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
@@ -92,7 +92,7 @@ def require_finite_float(value: object, what: str, hint: str = "") -> float:
 
 def require_statistic_count(count: object, what: str, most: int = _LARGEST_COUNT) -> int:
     """Return a count as an integer; callers check the lower limit."""
-    number = require_finite_float(count, what, "a whole number")
+    number = require_statistic_number(count, what, "a whole number")
     if not number.is_integer():
         raise InputError(Fault(f"{what} must be a whole number, got {number:g}", "count samples, not shares of them"))
     if abs(count) > most:  # type: ignore[arg-type]  # A number, possibly with more digits than its float.
@@ -135,14 +135,14 @@ def quote_statistic_argument(value: object) -> str:
 
 def compute_interval_alpha(level: float) -> float:
     """Return 1 − `level`, the error rate of an interval of this level."""
-    given = require_finite_float(level, "level", "95% is 0.95")
+    given = require_statistic_number(level, "level", "95% is 0.95")
     alpha = round(1 - given, 12)  # 1 − 0.95 is a little more than 0.05, and a p of 0.05 is not below it.
     if not (0 < given < 1 and alpha > 0):
         raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95% is 0.95"))
     return alpha
 
 
-def find_power_of_two_magnitude(values: Floats) -> float:
+def find_array_magnitude(values: Floats) -> float:
     """Return a power of two about as large as the largest value.
 
     Dividing by it loses no digit, and afterwards squares neither vanish nor overflow.
@@ -150,7 +150,7 @@ def find_power_of_two_magnitude(values: Floats) -> float:
     return math.ldexp(1.0, max(math.frexp(float(np.abs(values).max(initial=0.0)) or 1.0)[1], -1022))
 
 
-def round_array_to_grid(values: Floats, scale: float) -> Floats:
+def round_array_off_binary_noise(values: Floats, scale: float) -> Floats:
     """Round off the noise of binary fractions, so that differences that are equal on paper are equal."""
     if scale == 0:
         return values

@@ -19,7 +19,7 @@ from evenhand.stats.arrays import (
     Numbers,
     compute_interval_alpha,
     require_finite,
-    require_finite_float,
+    require_statistic_number,
 )
 
 _BETS = 4
@@ -52,7 +52,7 @@ def not_worse(
     On 1–5 scores the span is 4. `sizes` says how many samples each difference counts.
     """
     alpha = compute_interval_alpha(level)
-    margin = require_finite_float(by, "by", "0.2 is a fifth of a point")
+    margin = require_statistic_number(by, "by", "0.2 is a fifth of a point")
     given, counted = require_bounded_differences(differences, span, sizes)
     if not _ROUNDING < margin / span < 1:
         raise InputError(Fault(f"by must be above 0 and below the span {span:g}, got {margin:g}", "such as 0.2"))
@@ -115,7 +115,7 @@ def require_bounded_differences(differences: Numbers, span: float, sizes: Number
         )
     if len(counted) != len(given) or (counted <= 0).any():
         raise InputError(Fault("sizes must be above 0, one per difference", "how many samples each difference counts"))
-    width = require_finite_float(span, "span", "4 on scores from 1 to 5")
+    width = require_statistic_number(span, "span", "4 on scores from 1 to 5")
     if width <= 0 or np.abs(given).max() > width * (1 + _ROUNDING):
         raise InputError(Fault("span must be at least as large as every difference", "4 on scores from 1 to 5"))
     return np.clip(given, -width, width), counted

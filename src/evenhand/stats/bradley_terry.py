@@ -14,8 +14,8 @@ from evenhand.stats.arrays import (
     compute_interval_alpha,
     number_clusters,
     require_array_sequence,
-    require_finite_float,
     require_statistic_choice,
+    require_statistic_number,
     require_statistic_type,
 )
 from evenhand.stats.distributions import student_quantile
@@ -111,7 +111,7 @@ def _require_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
     if len(parts) != 3:
         raise InputError(Fault(f"a game has 3 parts, got {len(parts)}", hint))
     first, second = (require_statistic_choice(one, names, "contestant") for one in parts[:2])
-    share = require_finite_float(parts[2], "the share of a game", hint)
+    share = require_statistic_number(parts[2], "the share of a game", hint)
     if first == second or not 0 <= share <= 1:
         raise InputError(Fault(f"{first!r} against {second!r} with a share of {share:g} is no game", hint))
     return first, second, share

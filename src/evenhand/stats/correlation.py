@@ -29,8 +29,8 @@ from evenhand.stats.ratings import (
     Resampling,
     Statistic,
     bootstrap_interval,
+    convert_ratings_to_array,
     group_equal_units,
-    tabulate_ratings,
     widen_interval_to_estimate,
 )
 
@@ -46,17 +46,19 @@ _Measured = tuple[float, Floats]  # A value, and the influence of each unit on i
 
 def pearson(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Pearson's correlation; undefined for constant ratings and for fewer than three."""
-    return _correlate(x, y, "Pearson", level, _measure_pearson, lambda value, n: 1 / (n - 3))
+    return _correlate(x, y, "Pearson", level, _measure_pearson_correlation, lambda value, n: 1 / (n - 3))
 
 
 def spearman(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Spearman's ρ, Pearson's correlation of middle ranks; undefined where Pearson's is."""
-    return _correlate(x, y, "Spearman", level, _measure_spearman, lambda value, n: (1 + value**2 / 2) / (n - 3))
+    return _correlate(
+        x, y, "Spearman", level, _measure_spearman_correlation, lambda value, n: (1 + value**2 / 2) / (n - 3)
+    )
 
 
 def kendall_tau(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Kendall's τ-b, corrected for ties, in n log n steps; undefined where Pearson's is."""
-    return _correlate(x, y, "Kendall τ-b", level, _measure_kendall, lambda value, n: _FIELLER / (n - 4))
+    return _correlate(x, y, "Kendall τ-b", level, _measure_kendall_correlation, lambda value, n: _FIELLER / (n - 4))
 
 
 def mean_pairwise(
@@ -67,7 +69,7 @@ def mean_pairwise(
     With `rng` also its interval.
     """
     resampling, method = Resampling(rng=rng, level=level, resamples=resamples), "mean pairwise Pearson"
-    table = tabulate_ratings(raters)
+    table = convert_ratings_to_array(raters)
     rated = ~np.isnan(table)
     several = rated.sum(axis=0) > 1
     values, used, skipped = [], [], []
@@ -150,20 +152,20 @@ def _compute_fisher_ends(value: float, influences: Floats, textbook: float, alph
     return math.tanh(z - reach), math.tanh(z + reach)
 
 
-def _measure_pearson(x: Floats, y: Floats) -> _Measured:
+def _measure_pearson_correlation(x: Floats, y: Floats) -> _Measured:
     first, second = standardize_for_correlation(x), standardize_for_correlation(y)
     value = math.fsum(first * second)
     return value, len(x) * (first * second - value * (first**2 + second**2) / 2)
 
 
-def _measure_spearman(x: Floats, y: Floats) -> _Measured:
+def _measure_spearman_correlation(x: Floats, y: Floats) -> _Measured:
     """A unit's influence on ρ is its own, as on Pearson's, and the one through the ranks of all others."""
     n = len(x)
     codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
     times = [np.bincount(code) for code in codes]
     # From 1, equal ones sharing the middle.
     ranks = [(np.cumsum(often) - (often - 1) / 2)[code] for often, code in zip(times, codes, strict=True)]
-    value, influences = _measure_pearson(ranks[0], ranks[1])
+    value, influences = _measure_pearson_correlation(ranks[0], ranks[1])
     first, second = (standardize_for_correlation(rank) for rank in ranks)
     pulls = (second - value * first, first - value * second)
     for code, rank, pull in zip(codes, ranks, pulls, strict=True):
@@ -174,7 +176,7 @@ def _measure_spearman(x: Floats, y: Floats) -> _Measured:
     return value, influences
 
 
-def _measure_kendall(x: Floats, y: Floats) -> _Measured:
+def _measure_kendall_correlation(x: Floats, y: Floats) -> _Measured:
     n = len(x)
     first, second = (np.unique(side, return_inverse=True)[1].astype(np.int64) for side in (x, y))
     scores = _count_concordance(first, second) / n
@@ -192,7 +194,7 @@ def _count_concordance(first: _Codes, second: _Codes) -> Floats:
     same_first, same_second = np.bincount(first)[first], np.bincount(second)[second]
     not_above_first, not_above_second = (np.bincount(side).cumsum()[side] for side in (first, second))
     cells, cell, in_cell = np.unique(np.stack([first, second]), axis=1, return_inverse=True, return_counts=True)
-    below = _count_below_both(cells, in_cell)[cell]
+    below = _count_concordant_below(cells, in_cell)[cell]
     beside_first = _count_before_in_group(cells[0], in_cell)[cell]
     turned = np.lexsort((cells[0], cells[1]))
     beside_second = np.empty_like(in_cell)
@@ -212,7 +214,7 @@ def _count_before_in_group(groups: _Codes, times: _Codes) -> _Codes:
     return result
 
 
-def _count_below_both(cells: _Codes, times: _Codes) -> _Codes:
+def _count_concordant_below(cells: _Codes, times: _Codes) -> _Codes:
     """Return how many units lie strictly below each cell on both sides, by merging sorted halves from pairs upwards."""
     order = np.lexsort((-cells[1], cells[0]))  # Within one first rating downwards: none of its own counts as below.
     second, units = cells[1][order], times[order]

@@ -25,11 +25,11 @@ from evenhand.stats.arrays import (
     Numbers,
     average_clusters,
     compute_interval_alpha,
-    find_power_of_two_magnitude,
+    find_array_magnitude,
     require_finite,
-    require_finite_float,
     require_random_generator,
-    round_array_to_grid,
+    require_statistic_number,
+    round_array_off_binary_noise,
 )
 from evenhand.stats.distributions import compute_binomial_at_most, compute_t_tail, student_quantile
 from evenhand.stats.rates import bound_share_from_above
@@ -113,7 +113,7 @@ def unit_differences(
         return ClusterMeans(ours, ours)
     scale = float(max(np.abs(ours).max(), np.abs(theirs).max()))
     units = average_clusters(ours - theirs, clusters, samples, per)
-    return ClusterMeans(round_array_to_grid(units.means, scale), units.sizes)
+    return ClusterMeans(round_array_off_binary_noise(units.means, scale), units.sizes)
 
 
 def difference_of(
@@ -134,14 +134,14 @@ def difference_of(
     counted = np.ones(len(given)) if sizes is None else require_finite(sizes, "sizes")
     if len(counted) != len(given) or (counted <= 0).any():
         raise InputError(Fault("sizes must be above 0, one per difference", "how many samples each difference counts"))
-    scale = find_power_of_two_magnitude(given)
+    scale = find_array_magnitude(given)
     pairs = _DistinctDifferences.count(given / scale, counted)
-    low, high, p, method = _p_value_and_interval_of_differences(pairs, alpha, require_random_generator(rng))
-    width = None if span is None else require_finite_float(span, "span", "4 on scores from 1 to 5")
+    low, high, p, method = _test_by_sign_flips_and_t(pairs, alpha, require_random_generator(rng))
+    width = None if span is None else require_statistic_number(span, "span", "4 on scores from 1 to 5")
     if width is not None and width > 0 and np.abs(given).max() <= width * (1 + _ROUNDING):
         width /= scale
         if pairs.nearly_equal:
-            low, high, p, method = _widen_to_scale_bound((low, high, p, method), pairs, width, alpha)
+            low, high, p, method = _widen_interval_to_scale_bound((low, high, p, method), pairs, width, alpha)
         # No mean difference lies beyond the scale; an end that there is not stays away.
         low = low if math.isinf(low) else max(low, -width)
         high = high if math.isinf(high) else min(high, width)
@@ -217,9 +217,7 @@ class _DistinctDifferences:
 _TestResult = tuple[float, float, float, str]  # Low, high, p and method.
 
 
-def _p_value_and_interval_of_differences(
-    pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator
-) -> _TestResult:
+def _test_by_sign_flips_and_t(pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
     """Test by sign flips, by Student's t, or, where differences are tied, by both: rejected is what both reject.
 
     Sign flips assume no normal distribution, but where most differences are 0, as at the top of a scale, their interval
@@ -240,7 +238,9 @@ def _p_value_and_interval_of_differences(
     return low, high, p, f"{signs[3]}, and t"
 
 
-def _widen_to_scale_bound(known: _TestResult, pairs: _DistinctDifferences, span: float, alpha: float) -> _TestResult:
+def _widen_interval_to_scale_bound(
+    known: _TestResult, pairs: _DistinctDifferences, span: float, alpha: float
+) -> _TestResult:
     """Each end as if all differences beyond the usual one lay at the end of the scale, as often as may be.
 
     How often that is follows from how many of them do not equal the usual one (Clopper and Pearson); p is the level at

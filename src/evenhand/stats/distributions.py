@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, require_finite_float, require_statistic_count
+from evenhand.stats.arrays import Floats, require_statistic_count, require_statistic_number
 
 _MOST_TERMS = 20_000
 _TINY = 1e-300
@@ -21,7 +21,7 @@ _FAR = 9.0  # Standard deviations beyond which nothing is left of a normal distr
 
 def student_quantile(tail: float, df: int) -> float:
     """The t above which this share of Student's distribution lies, for a share of at most one half."""
-    tail, df = require_finite_float(tail, "tail"), require_statistic_count(df, "df")
+    tail, df = require_statistic_number(tail, "tail"), require_statistic_count(df, "df")
     if not (0 < tail <= 0.5 and df >= 1):
         what = f"no quantile for a tail of {tail:g} with {df} degrees of freedom"
         raise InputError(Fault(what, "a tail above 0 and at most 0.5, and 1 degree at least"))
@@ -65,8 +65,8 @@ def compute_noncentral_t_tail(t: float, df: int, centre: float) -> float:
     least, most = max(0.0, 1 - reach), 1 + reach
     sure = min(max((centre - _FAR) / t, least), most) if t else least
     never = min(max((centre + _FAR) / t, least), most) if t else most
-    always, _ = _weigh_spreads(least, sure, df)
-    between, spreads = _weigh_spreads(sure, never, df)
+    always, _ = _weigh_quadrature_nodes(least, sure, df)
+    between, spreads = _weigh_quadrature_nodes(sure, never, df)
     enough = [math.erfc((t * spread - centre) / math.sqrt(2)) / 2 for spread in spreads.tolist()]
     return math.fsum(always) + math.fsum(between * np.array(enough))
 
@@ -107,7 +107,7 @@ def _keep_continued_fraction_off_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 
-def _weigh_spreads(start: float, end: float, df: int) -> tuple[Floats, Floats]:
+def _weigh_quadrature_nodes(start: float, end: float, df: int) -> tuple[Floats, Floats]:
     """Return the probability mass at each node between two spreads, and the nodes (Gauss–Legendre)."""
     nodes, shares = _get_legendre_nodes()
     spreads = start + (end - start) * nodes

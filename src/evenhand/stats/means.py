@@ -26,11 +26,11 @@ from evenhand.stats.arrays import (
     UnitNumbers,
     average_clusters,
     compute_interval_alpha,
-    find_power_of_two_magnitude,
+    find_array_magnitude,
     number_clusters,
     require_array_sequence,
     require_finite,
-    require_finite_float,
+    require_statistic_number,
 )
 from evenhand.stats.distributions import student_quantile
 
@@ -99,7 +99,7 @@ def clustered_mean_and_error(units: ClusterMeans) -> tuple[float, float]:
     """The mean of two units or more, each counted by its size, and its standard error, whatever order they come in."""
     order = np.lexsort((units.sizes, units.means))
     given, sizes, n = units.means[order], units.sizes[order], len(order)
-    scale, total = find_power_of_two_magnitude(given), math.fsum(sizes)
+    scale, total = find_array_magnitude(given), math.fsum(sizes)
     mean = math.fsum(given / scale * sizes) / total
     error = math.sqrt(math.fsum((sizes * (given / scale - mean)) ** 2) * n / (n - 1)) / total
     return scale * mean, scale * error
@@ -121,13 +121,13 @@ def powered_mean(
     scores = require_finite(judged, "judged")
     labels = _convert_labels_to_floats(human, len(scores))
     alpha = compute_interval_alpha(level)
-    ends = None if scale is None else _require_label_scale(scale, labels)
+    ends = None if scale is None else _require_powered_mean_scale(scale, labels)
     unit = np.arange(len(scores)) if clusters is None else number_clusters(clusters, len(scores), "clusters")
-    size, judge_size = find_power_of_two_magnitude(labels[~np.isnan(labels)]), find_power_of_two_magnitude(scores)
-    found = _average_labelled_clusters(scores / judge_size, labels / size, unit)
-    _require_labels(found, bounded=ends is not None, size=size)
+    size, judge_size = find_array_magnitude(labels[~np.isnan(labels)]), find_array_magnitude(scores)
+    found = _average_powered_mean_clusters(scores / judge_size, labels / size, unit)
+    _require_powered_mean_labels(found, bounded=ends is not None, size=size)
     bounds = None if ends is None else (ends[0] / size, ends[1] / size)
-    slope, useless = _find_judge_slope(found)
+    slope, useless = _fit_powered_mean_slope(found)
     alone = chosen = _bound_mean_along_line(found, 0.0, alpha, bounds)
     if slope:
         chosen = _bound_mean_along_line(found, slope, alpha, bounds)
@@ -160,8 +160,10 @@ def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
     return labels
 
 
-def _require_label_scale(scale: tuple[float, float], labels: Floats) -> tuple[float, float]:
-    given = [require_finite_float(end, "scale", "(1, 5)") for end in require_array_sequence(scale, "scale", "(1, 5)")]
+def _require_powered_mean_scale(scale: tuple[float, float], labels: Floats) -> tuple[float, float]:
+    given = [
+        require_statistic_number(end, "scale", "(1, 5)") for end in require_array_sequence(scale, "scale", "(1, 5)")
+    ]
     if len(given) != 2 or not given[0] < given[1]:
         raise InputError(Fault("scale must be the lowest and the highest label that people can give", "(1, 5)"))
     low, high = given
@@ -196,7 +198,7 @@ class _BoundedMean:
         return self.high - self.low
 
 
-def _average_labelled_clusters(scores: Floats, labels: Floats, unit: UnitNumbers) -> _LabelledClusters:
+def _average_powered_mean_clusters(scores: Floats, labels: Floats, unit: UnitNumbers) -> _LabelledClusters:
     known = ~np.isnan(labels)
     many = np.bincount(unit[known])
     kept = many > 0
@@ -213,7 +215,7 @@ def _average_labelled_clusters(scores: Floats, labels: Floats, unit: UnitNumbers
     )
 
 
-def _require_labels(found: _LabelledClusters, *, bounded: bool, size: float) -> None:
+def _require_powered_mean_labels(found: _LabelledClusters, *, bounded: bool, size: float) -> None:
     n = len(found.y)
     if found.share == 1:
         return  # Nothing is left to estimate.
@@ -226,7 +228,7 @@ def _require_labels(found: _LabelledClusters, *, bounded: bool, size: float) -> 
         raise InputError(Fault(what, "say between which labels people choose: scale=(1, 5)"))
 
 
-def _find_judge_slope(found: _LabelledClusters) -> tuple[float, str]:
+def _fit_powered_mean_slope(found: _LabelledClusters) -> tuple[float, str]:
     """How much labels rise where the judge's score rises by 1, or why the judge has nothing to add."""
     if found.share == 1:
         return 0.0, "every sample has one"
@@ -257,7 +259,7 @@ def _bound_mean_along_line(
     away = (found.judged - middle) if slope else 0.0
     squares = float(found.weights @ centred**2) if slope else 1.0
     estimate = mean + slope * away
-    pile = 0.0 if scale is None else _share_of_largest_pile(y - fitted, scale[1] - scale[0]) ** 2
+    pile = 0.0 if scale is None else _share_of_tied_residuals(y - fitted, scale[1] - scale[0]) ** 2
     top, bottom = float(fitted.max()), float(fitted.min())
     lowest, highest = scale or (top, bottom)
     reaches = []
@@ -280,7 +282,7 @@ def _bound_mean_along_line(
     return _BoundedMean(estimate, low, high)
 
 
-def _share_of_largest_pile(residuals: Floats, span: float) -> float:
+def _share_of_tied_residuals(residuals: Floats, span: float) -> float:
     """The largest share of residuals that are, give or take a tenth of their standard deviation, the same."""
     ordered = np.sort(residuals)
     near = _NEAR * float(ordered.std(ddof=1)) + _ROUNDING * span

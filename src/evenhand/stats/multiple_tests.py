@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, Undefined, find_power_of_two_magnitude, require_finite
+from evenhand.stats.arrays import Floats, Numbers, Undefined, find_array_magnitude, require_finite
 from evenhand.stats.distributions import compute_f_tail
 
 _HOTELLING = "Hotelling's T², paired"
@@ -94,7 +94,7 @@ def _tabulate_hotelling_samples(differences: Mapping[str, Numbers]) -> tuple[lis
     if len(table) <= len(layers):
         what = f"{len(layers)} layers need at least {len(layers) + 1} samples, got {len(table)}"
         raise InputError(Fault(what, "score more samples, or test fewer layers"))
-    scales = np.array([find_power_of_two_magnitude(column) for column in columns])
+    scales = np.array([find_array_magnitude(column) for column in columns])
     return layers, scales, table[np.lexsort(table.T)] / scales
 
 

@@ -16,9 +16,9 @@ from evenhand.stats.arrays import (
     Numbers,
     compute_interval_alpha,
     require_finite,
-    require_finite_float,
     require_random_generator,
     require_statistic_count,
+    require_statistic_number,
 )
 from evenhand.stats.differences import difference_of
 from evenhand.stats.distributions import compute_noncentral_t_tail, student_quantile
@@ -90,7 +90,10 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
 
     `step` is that of the differences where they are tied, as in `power_of`.
     """
-    sd, smallest_effect = _check_sd(sd), require_finite_float(smallest_effect, "smallest_effect", "0.5 is half a point")
+    sd, smallest_effect = (
+        _check_sd(sd),
+        require_statistic_number(smallest_effect, "smallest_effect", "0.5 is half a point"),
+    )
     if smallest_effect <= 0:
         raise InputError(Fault(f"smallest_effect must be above 0, got {smallest_effect}", "0.5 is half a point"))
     if sd / smallest_effect > LARGEST_NUMBER:
@@ -132,7 +135,7 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
     n = require_statistic_count(n, "n")
     if n < 2:
         raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
-    effect, step, sd = require_finite_float(effect, "effect"), _require_power_step(step), _check_sd(sd)
+    effect, step, sd = require_statistic_number(effect, "effect"), _require_power_step(step), _check_sd(sd)
     seen = max(0.0, abs(effect) - step / n)
     if sd == 0:
         power = float(seen > 0)
@@ -148,7 +151,7 @@ def needed_for(
     effect: float, sd: float, *, power: float = USUAL_POWER, step: float = 0.0, level: float = 0.95
 ) -> int | None:
     """The least number of pairs that sees a difference with this chance; None where ten million would not."""
-    if not 0 < require_finite_float(power, "power") < 1:
+    if not 0 < require_statistic_number(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
 
     def is_enough(n: int) -> bool:
@@ -161,7 +164,7 @@ def needed_for(
 
 def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
     """The smallest true difference that `n` pairs show with this chance."""
-    if not 0 < require_finite_float(power, "power") < 1:
+    if not 0 < require_statistic_number(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
     low, high = 0.0, 1.0  # In standard deviations.
     while power_of(n, high, 1.0, level=level).power < power:
@@ -220,14 +223,14 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
 
 
 def _require_power_step(step: float) -> float:
-    given = require_finite_float(step, "step")
+    given = require_statistic_number(step, "step")
     if given < 0:
         raise InputError(Fault(f"differences have no steps of {given}", "0 or more"))
     return given
 
 
 def _check_sd(sd: float) -> float:
-    given = require_finite_float(sd, "sd", "0 or more")
+    given = require_statistic_number(sd, "sd", "0 or more")
     if given < 0:
         raise InputError(Fault(f"a standard deviation cannot be {given}", "0 or more"))
     return given

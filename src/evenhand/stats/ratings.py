@@ -29,9 +29,9 @@ from evenhand.stats.arrays import (
     convert_to_floats,
     quote_statistic_argument,
     require_array_sequence,
-    require_finite_float,
     require_random_generator,
     require_statistic_count,
+    require_statistic_number,
 )
 from evenhand.stats.distributions import student_quantile
 
@@ -94,7 +94,7 @@ class IntervalFields(TypedDict, total=False):
 
 def band(alpha: float) -> Literal["green", "amber", "red"]:
     """Green where agreement can be relied on, amber where it is tentative, red below."""
-    alpha = require_finite_float(alpha, "alpha")
+    alpha = require_statistic_number(alpha, "alpha")
     return "green" if alpha >= AGREED - _NEARLY else "amber" if alpha >= _TENTATIVE - _NEARLY else "red"
 
 
@@ -105,7 +105,7 @@ def widen_interval_to_estimate(ends: IntervalFields, value: float) -> IntervalFi
     return {**ends, "low": min(ends["low"], value), "high": max(ends["high"], value)}
 
 
-def tabulate_ratings(raters: Ratings) -> Floats:
+def convert_ratings_to_array(raters: Ratings) -> Floats:
     """Return raters by units, NaN where a rater said nothing; the NaN does not leave this package."""
     _check_rows(raters)
     if len({len(row) for row in raters}) > 1:
@@ -124,7 +124,7 @@ def tabulate_categorical_ratings(raters: RatingLabels, categories: Sequence[floa
         raise InputError(Fault("a rating must be a number or a word", "None where missing")) from None
     words = {label for label in given if isinstance(label, str)}
     if categories is None and not words:
-        return tabulate_ratings(raters)  # type: ignore[arg-type]  # No words: numbers, or refused there.
+        return convert_ratings_to_array(raters)  # type: ignore[arg-type]  # No words: numbers, or refused there.
     if categories is None and words != given:
         raise InputError(Fault("some ratings are words and some are numbers", "rate all with the same categories"))
     places = {label: float(place) for place, label in enumerate(sorted(words) if categories is None else categories)}
@@ -134,7 +134,7 @@ def tabulate_categorical_ratings(raters: RatingLabels, categories: Sequence[floa
     if unknown:
         known = ", ".join(label if isinstance(label, str) else quote_statistic_argument(label) for label in places)
         raise InputError(Fault(f"{quote_statistic_argument(unknown[0])} is no category", f"known: {known}"))
-    return tabulate_ratings([[None if label is None else places[label] for label in row] for row in raters])
+    return convert_ratings_to_array([[None if label is None else places[label] for label in row] for row in raters])
 
 
 def list_empty_rating_rows(table: Floats) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ class Resampling:
             raise InputError(Fault(what, f"it takes {math.ceil(2 * _LEAST_BEYOND / alpha):,}"))
 
 
-def bootstrap_agreement_interval(
+def bootstrap_ratings_statistic(
     statistic: Statistic,
     tallies: Tallies,
     resampling: Resampling,

@@ -16,13 +16,13 @@ from evenhand.stats.arrays import (
     Numbers,
     UnitNumbers,
     compute_interval_alpha,
-    find_power_of_two_magnitude,
+    find_array_magnitude,
     number_clusters,
     quote_statistic_argument,
     require_array_sequence,
     require_finite,
-    require_finite_float,
     require_statistic_count,
+    require_statistic_number,
     subtract_group_means,
 )
 from evenhand.stats.correlation import standardize_for_correlation
@@ -109,7 +109,7 @@ def coefficients(
     were subtracted before.
     """
     given, y, units = _require_regressor_columns(columns, y, units)
-    y_scale, scales = find_power_of_two_magnitude(y), [float(np.abs(column).max()) or 1.0 for column in given]
+    y_scale, scales = find_array_magnitude(y), [float(np.abs(column).max()) or 1.0 for column in given]
     table, y = np.stack([column / scale for column, scale in zip(given, scales, strict=True)], axis=1), y / y_scale
     spare = len(y) - len(scales) - require_statistic_count(absorbed, "absorbed")
     if spare < 1:
@@ -125,7 +125,9 @@ def coefficients(
     jackknife = (n - 1) / n * ((without - fit) ** 2).sum(axis=0)
     residuals = y - table @ fit
     usual = np.diag(np.linalg.inv(squares.sum(axis=0))) * (residuals @ residuals) / spare
-    reach = student_quantile(require_finite_float(alpha, "alpha") / 2, n - 1) * np.sqrt(np.maximum(jackknife, usual))
+    reach = student_quantile(require_statistic_number(alpha, "alpha") / 2, n - 1) * np.sqrt(
+        np.maximum(jackknife, usual)
+    )
     return tuple(
         Coefficient(estimate=float(one), low=float(one - away), high=float(one + away)).times(y_scale / scale)
         for one, away, scale in zip(fit, reach, scales, strict=True)
@@ -146,7 +148,7 @@ def length_bias(
     """
     y, x = _check_lengths(scores, lengths)
     design = _build_length_regression_design(len(y), groups, clusters)
-    _check_spread(y, x, design)
+    _check_regressor_spread(y, x, design)
     y, x = design.center(y), design.center(x)
     found = coefficients([*design.intercept, x], y, design.units, compute_interval_alpha(level), design.absorbed)
     if found is None:
@@ -190,7 +192,7 @@ def length_controlled(
     x = np.log(length)
     names, variant = _number_regression_groups(variants, len(y), control)
     design = _build_length_regression_design(len(y), groups, clusters)
-    _check_spread(y, x, design)
+    _check_regressor_spread(y, x, design)
     rows = [variant == place for place in range(len(names))]
     before, after, slope = _fit_length_regression(y, x, rows[1:], design, alpha)
     adjusted = y - slope.estimate * (x - x.mean())
@@ -294,7 +296,7 @@ def _build_length_regression_design(
         sample = sample[kept]
     cluster = None if clusters is None else number_clusters(clusters, rows, "clusters")[kept]
     used = int(kept.sum())
-    units = number_clusters(_find_independent_clusters(sample, cluster, used), used, "units")
+    units = number_clusters(_find_independent_regression_units(sample, cluster, used), used, "units")
     n = int(units.max()) + 1 if len(units) else 0
     if n < LEAST_LENGTH_UNITS:
         which = "" if sample is None else " with two outputs or more"
@@ -304,7 +306,9 @@ def _build_length_regression_design(
     return _LengthRegressionDesign(kept=kept, groups=sample, units=units)
 
 
-def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int) -> UnitNumbers:
+def _find_independent_regression_units(
+    sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int
+) -> UnitNumbers:
     """Return the coarser of the two divisions: only whole samples are independent, and only whole clusters."""
     if sample is None or cluster is None:
         known = sample if cluster is None else cluster
@@ -317,7 +321,7 @@ def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers 
     raise InputError(Fault("groups and clusters cut across each other", "leave clusters out: samples are independent"))
 
 
-def _check_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None:
+def _check_regressor_spread(y: Floats, x: Floats, design: _LengthRegressionDesign) -> None:
     hint = "there is nothing that length could explain"
     if np.abs(design.center(x)).max() <= _CONSTANT * np.abs(x).max():
         what = "all outputs have the same length" if design.groups is None else "no sample has outputs of two lengths"

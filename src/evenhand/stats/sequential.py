@@ -24,8 +24,8 @@ from evenhand.stats.arrays import (
     compute_interval_alpha,
     require_array_sequence,
     require_finite,
-    require_finite_float,
     require_statistic_count,
+    require_statistic_number,
     require_statistic_type,
 )
 from evenhand.stats.differences import Difference, difference_of
@@ -92,7 +92,7 @@ def p_over_looks(p: float, looks: Looks, level: float = 0.95) -> float:
     """The overall level at which this look would just reject: below 1 − `level` where p is below `level_at`."""
     alpha = compute_interval_alpha(level)
     alphas, levels = _compute_levels(looks, alpha)
-    if not 0 <= require_finite_float(p, "p") <= 1:
+    if not 0 <= require_statistic_number(p, "p") <= 1:
         raise InputError(Fault(f"p-values lie between 0 and 1, got {p:g}"))
     if p >= levels[-1]:
         return 1.0

@@ -31,23 +31,23 @@ from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 
-def hash_contest_event(before: str, row: Mapping[str, Any]) -> str:
+def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
     """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
-    return _hash_json_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
+    return _hash_stored_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
 
 
-def seal_contest_summary(head: str, summary: str | None) -> str:
+def seal_stored_contest_summary(head: str, summary: str | None) -> str:
     """What binds a summary to the last event of its contest, and tells where events at the end are missing."""
-    return _hash_json_parts(head, summary or "")
+    return _hash_stored_parts(head, summary or "")
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
     """Whether a row of contests fits the last event of its log; one in which nothing happened has no seal yet."""
     unused = row["seal"] is None and not head and row["summary"] is None
-    return unused or row["seal"] == seal_contest_summary(head, row["summary"])
+    return unused or row["seal"] == seal_stored_contest_summary(head, row["summary"])
 
 
-def _hash_json_parts(*parts: object) -> str:
+def _hash_stored_parts(*parts: object) -> str:
     return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -89,10 +89,10 @@ class ContestStore:
         contest, number = event["contest"], event["number"]
         with self._write() as connection:
             # First: whoever else appends waits here, and then sees this event.
-            self._touch_contest(connection, contest, now)
+            self._touch_contest_row(connection, contest, now)
             self._refuse_stale_write(connection, contest, number, holder)
             [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
-            fitted["hash"] = hash_contest_event(self._read_head(connection, contest), fitted)
+            fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
             connection.execute(insert(EVENTS), [fitted])
             self._seal_contest(connection, contest)
             if messages:
@@ -155,7 +155,7 @@ class ContestStore:
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             if seen is not None:
                 self._refuse_stale_write(connection, id, seen)
-            self._touch_contest(connection, id, now)
+            self._touch_contest_row(connection, id, now)
 
     def beat_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
         """A sign that the player of a contest lives."""
@@ -257,10 +257,10 @@ class ContestStore:
 
     def _seal_contest(self, connection: Connection, id: str) -> None:
         summary = connection.execute(select(CONTESTS.c.summary).where(CONTESTS.c.id == id)).scalar()
-        seal = seal_contest_summary(self._read_head(connection, id), summary)
+        seal = seal_stored_contest_summary(self._read_head(connection, id), summary)
         connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(seal=seal))
 
-    def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
+    def _touch_contest_row(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
         done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=self._format_moment(now)))
         if not done.rowcount:

@@ -77,7 +77,7 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
     if not (isinstance(given, str) and "://" in given):
-        _refuse_broken_address(str(given))
+        _refuse_broken_store_address(str(given))
     if isinstance(given, str) and "://" in given:
         scheme = given.partition("://")[0]
         scheme = scheme if _SCHEME.fullmatch(scheme) else "…"  # It may hold what stands before an @ elsewhere.
@@ -98,7 +98,7 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
 
 
-def _refuse_broken_address(given: str) -> None:
+def _refuse_broken_store_address(given: str) -> None:
     """What looks like an address and is none is no folder either: its name would show the password."""
     if _BROKEN_ADDRESS.search(given) and not Path(given).exists():
         hint = f"{ADDRESS_HINT}; a folder that is called so must be there"

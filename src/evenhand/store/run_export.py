@@ -76,7 +76,7 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str, import
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
         raise _store_import_error(f"has a run with the id {run['id'][:80]!r}")
-    _refuse_circular_run(connection, run)
+    _refuse_circular_imported_row(connection, run)
     lines.content.update(_export_content_line(run))
     here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
@@ -127,7 +127,7 @@ class _ImportedLines:
     """The lines of a file, read one by one and never trusted."""
 
     def __init__(self, source: BinaryIO) -> None:
-        self._source = _CountedBytes(source)
+        self._source = _ImportedBytes(source)
         self._packed = gzip.GzipFile(fileobj=self._source)  # type: ignore[call-overload]
         self._unpacked = 0
         self._seal = sha256()
@@ -175,7 +175,7 @@ class _ImportedLines:
         return line
 
 
-class _CountedBytes:
+class _ImportedBytes:
     """A file that counts what is read of it."""
 
     def __init__(self, source: BinaryIO) -> None:
@@ -248,7 +248,7 @@ def _is_stored_time(text: str) -> bool:
         return False
 
 
-def _refuse_circular_run(connection: Connection, run: Row) -> None:
+def _refuse_circular_imported_row(connection: Connection, run: Row) -> None:
     """A run never took anything over from itself, by way of whatever others."""
     earlier, seen = run["taken_from"], {run["id"]}
     while earlier is not None:
@@ -284,7 +284,7 @@ def _parse_export_json(text: str | bytes) -> Row:
     if sum(map(text.count, ",[{")) > _MOST_JSON_VALUES:
         raise _store_import_error("has a line with more values than any run has")
     try:
-        value = json.loads(text, parse_constant=_refuse_json_constant)
+        value = json.loads(text, parse_constant=_refuse_exported_json_constant)
     except (ValueError, RecursionError):
         raise _store_import_error("has a line that is not JSON") from None
     if not isinstance(value, dict):
@@ -292,7 +292,7 @@ def _parse_export_json(text: str | bytes) -> Row:
     return value
 
 
-def _refuse_json_constant(name: str) -> float:
+def _refuse_exported_json_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 

@@ -146,7 +146,7 @@ class FakeServer:
             number = len(self.asked)
         if isinstance(said, int):
             return said, _build_fake_error(f"status {said}")
-        return 200, _build_chat_completion(number, body, said)
+        return 200, _build_fake_chat_completion(number, body, said)
 
 
 def _build_fake_handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
@@ -197,7 +197,7 @@ def _check_fake_reply(said: str | int) -> str | int:
     raise TypeError(f"a reply is a text or the number of a status, got {type(said).__name__}")
 
 
-def _build_chat_completion(number: int, body: FakeServerJson, text: str) -> FakeServerJson:
+def _build_fake_chat_completion(number: int, body: FakeServerJson, text: str) -> FakeServerJson:
     """As the API answers; what counts as a token here is a word."""
     read = sum(len(str(message.get("content", "")).split()) for message in body.get("messages", []))
     wrote = len(text.split())

@@ -13,8 +13,8 @@ from typing import Any
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
 from evenhand.calibrate.labels import read_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
-from evenhand.evals.eval_scoring import name_sample_rubric_column
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
+from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
@@ -65,7 +65,7 @@ def _load_stored_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, fl
     for key, rubric in rubrics.items():
         criteria = rubric["criteria"]
         if not any(one["children"] or one["points"] is not None for one in criteria):
-            named = {name_sample_rubric_column(key, one["id"]): one for one in criteria}
+            named = {name_sample_rubric_criterion(key, one["id"]): one for one in criteria}
             found.append({name: float(Fraction(one["weight"])) for name, one in named.items()})
     return found
 
@@ -79,7 +79,7 @@ def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | No
     except InputError as error:
         return error
     except OSError as problem:
-        return build_unwritable_input_error(str(target), problem)
+        return make_unwritable_file_error(str(target), problem)
     finally:
         part.unlink(missing_ok=True)
     return None

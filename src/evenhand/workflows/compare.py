@@ -17,11 +17,11 @@ from evenhand.compare.decision import (
     GateState,
     VariantColumn,
     encode_compare_decision,
-    variant_gate_state_from_json,
+    read_compared_gate_state,
 )
 from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
-from evenhand.runs.columns import JoinedRunRows, SharedSamples, find_shared_run_samples, join_run_rows
+from evenhand.runs.columns import JoinedRunResults, SharedSamples, find_samples_in_both_runs, join_run_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
@@ -30,14 +30,14 @@ from evenhand.workflows.compare_power import requested_power_json
 from evenhand.workflows.compare_sides import (
     ComparisonObjection,
     StoredRunSide,
-    are_stored_samples_missing_by_lot,
     choose_compared_sides,
-    object_to_changed_stored_samples,
-    object_to_missing_stored_samples,
-    object_to_stored_layers,
-    object_to_stored_run_selection,
-    object_to_stored_run_setup,
-    object_to_unfinished_stored_runs,
+    do_user_runs_lack_samples_by_lot,
+    object_to_changed_samples_of_user_runs,
+    object_to_layers_of_user_runs,
+    object_to_missing_samples_of_user_runs,
+    object_to_selection_of_user_runs,
+    object_to_setup_of_user_runs,
+    object_to_unfinished_user_runs,
     refuse_stored_runs,
     refuse_unpaired_stored_runs,
 )
@@ -148,20 +148,20 @@ def compare_runs(
     sides = choose_compared_sides(store, runs, terms.control)
     refuse_unpaired_stored_runs(sides)
     control, *treatments = sides
-    common = [find_shared_run_samples(control.member, side.member) for side in treatments]
+    common = [find_samples_in_both_runs(control.member, side.member) for side in treatments]
     for side, shared in zip(treatments, common, strict=True):
         if not shared.both:  # There is nothing that could be forced.
             hint = "samples are paired by their ids: are these runs of the same eval?"
             raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
     by_lot = [
-        are_stored_samples_missing_by_lot(store, control, side, found)
+        do_user_runs_lack_samples_by_lot(store, control, side, found)
         for side, found in zip(treatments, common, strict=True)
     ]
-    pairs = join_run_rows([side.member for side in sides])
+    pairs = join_run_result_rows([side.member for side in sides])
     objections = [
-        *object_to_unfinished_stored_runs(sides),
+        *object_to_unfinished_user_runs(sides),
         *_list_stored_run_objections(store, sides, common, by_lot),
-        *object_to_stored_layers(sides, pairs),
+        *object_to_layers_of_user_runs(sides, pairs),
     ]
     if not terms.force:
         refuse_stored_runs(objections)
@@ -199,16 +199,16 @@ def _list_stored_run_objections(
     objections: list[ComparisonObjection] = []
     for side, found, lot in zip(treatments, common, by_lot, strict=True):
         if side.run["id"] != control.run["id"]:
-            selected = list(object_to_stored_run_selection(control, side))
-            objections += [*object_to_stored_run_setup(control, side), *selected]
+            selected = list(object_to_selection_of_user_runs(control, side))
+            objections += [*object_to_setup_of_user_runs(control, side), *selected]
             if not lot and not selected:  # Where a part was asked for, that is why samples are missing.
-                objections += object_to_missing_stored_samples(control, side, found)
-            objections += object_to_changed_stored_samples(store, control, side, found)
+                objections += object_to_missing_samples_of_user_runs(control, side, found)
+            objections += object_to_changed_samples_of_user_runs(store, control, side, found)
     return objections
 
 
 def _note_about_stored_runs(
-    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: JoinedRunRows
+    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: JoinedRunResults
 ) -> list[str]:
     """What a reader should know that is no reason to refuse."""
     control, *treatments = sides
@@ -239,7 +239,7 @@ def _note_about_stored_runs(
     return notes
 
 
-def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Json:
+def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunResults) -> Json:
     return {one.treatment: requested_power_json(one) for one in found.decision.comparisons if one.composite is not None}
 
 
@@ -255,7 +255,7 @@ class DecidedComparison:
 def decide_stored_runs(
     store: Store,
     sides: Sequence[StoredRunSide],
-    pairs: JoinedRunRows,
+    pairs: JoinedRunResults,
     terms: CompareTerms,
     forced: ForcedComparison | None = None,
 ) -> DecidedComparison:
@@ -273,7 +273,9 @@ def decide_stored_runs(
         clusters=pairs.clusters,
         samples=pairs.samples,
         gates=frame.list_layer_gates(layers),
-        other_gates={side.name: _select_stored_gates(side, heads[side.run["id"]], layers, sides) for side in sides},
+        other_gates={
+            side.name: _choose_gates_of_compared_side(side, heads[side.run["id"]], layers, sides) for side in sides
+        },
         short_samples={
             side.name: _load_stored_short_samples(side, heads[side.run["id"]], layer_gates) for side in sides
         },
@@ -290,7 +292,7 @@ def decide_stored_runs(
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
 
 
-def _select_stored_gates(
+def _choose_gates_of_compared_side(
     side: StoredRunSide, head: Json, layers: Collection[str], sides: Sequence[StoredRunSide]
 ) -> tuple[GateState, ...]:
     """The gates that a variant was held to in its run, but for those of layers that are compared.
@@ -299,11 +301,11 @@ def _select_stored_gates(
     """
     left_out = {*layers, *({SCORED_GATE} if len(sides) > 1 else ()), *({PASS_RATE} - side.frame.gates.keys())}
     states = head["decision"]["gates"].get(side.member.variant, ())
-    return tuple(variant_gate_state_from_json(state) for state in states if state["gate"] not in left_out)
+    return tuple(read_compared_gate_state(state) for state in states if state["gate"] not in left_out)
 
 
 def _load_paired_run_columns(
-    sides: Sequence[StoredRunSide], pairs: JoinedRunRows
+    sides: Sequence[StoredRunSide], pairs: JoinedRunResults
 ) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
     """The layers that every composite was computed from, and what each side scored.
 
@@ -333,7 +335,7 @@ def _load_stored_short_samples(
     side: StoredRunSide, head: Json, layer_gates: Mapping[str, float]
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer, as the run of the variant has them; those of another gate are not."""
-    states = map(variant_gate_state_from_json, head["decision"]["gates"].get(side.member.variant, ()))
+    states = map(read_compared_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
     return {state.gate: state.short for state in states if layer_gates.get(state.gate) == state.min}
 
 
@@ -343,7 +345,7 @@ def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) ->
         rows = list(store.labels(side.run["id"]))
         if rows:
             from evenhand.calibrate.human_agreement import measure_panel_human_agreement  # most runs have no labels
-            from evenhand.calibrate.labels import label_from_row  # most runs have no labels
+            from evenhand.calibrate.labels import read_human_label_row  # most runs have no labels
 
-            return measure_panel_human_agreement(side.member.table, [label_from_row(row) for row in rows])
+            return measure_panel_human_agreement(side.member.table, [read_human_label_row(row) for row in rows])
     return None

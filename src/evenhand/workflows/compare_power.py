@@ -23,7 +23,7 @@ def requested_power_json(comparison: Comparison) -> Json:
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
     seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
-    states = _requested_effect_states(comparison, found, band.smallest_effect)
+    states = _requested_effect_json(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
@@ -45,7 +45,7 @@ def requested_power_json(comparison: Comparison) -> Json:
     }
 
 
-def _requested_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+def _requested_effect_json(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
     """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
     significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
     few, beyond = found.n < LEAST_NEEDED, is_treatment_difference_beyond(found, smallest)

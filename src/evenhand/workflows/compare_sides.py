@@ -10,12 +10,12 @@ from typing import Any
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
-from evenhand.runs.columns import JoinedRunRows, RunVariantRows, SharedSamples, load_run_columns
+from evenhand.runs.columns import JoinedRunResults, RunVariantRows, SharedSamples, load_run_columns
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import SAMPLE_PARTS
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.wording import format_layer, pluralize_count
+from evenhand.wording import pluralize_count, word_layer
 
 BASELINE_PREFIX = "baseline:"
 
@@ -184,7 +184,7 @@ def refuse_unpaired_stored_runs(sides: Sequence[StoredRunSide]) -> None:
             raise InputError(Fault(what, "put both variants into one eval, with that one as its control"))
 
 
-def object_to_unfinished_stored_runs(sides: Sequence[StoredRunSide]) -> Iterator[ComparisonObjection]:
+def object_to_unfinished_user_runs(sides: Sequence[StoredRunSide]) -> Iterator[ComparisonObjection]:
     """Runs that may still change, or never came to their end."""
     for run in {side.run["id"]: side.run for side in sides}.values():
         if run["state"] != "finished":
@@ -193,7 +193,7 @@ def object_to_unfinished_stored_runs(sides: Sequence[StoredRunSide]) -> Iterator
             yield ComparisonObjection(what="a run is not finished", parts=(part,), fix=fix)
 
 
-def object_to_stored_run_setup(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_setup_of_user_runs(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
     """Fingerprints that differ, with what is behind them."""
     ours, theirs = control.run, treatment.run
     if ours["fingerprint"] != theirs["fingerprint"]:
@@ -209,7 +209,7 @@ def object_to_stored_run_setup(control: StoredRunSide, treatment: StoredRunSide)
         yield ComparisonObjection(what=what, parts=(part,), fix=fix)
 
 
-def object_to_stored_run_selection(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_selection_of_user_runs(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
     """Runs that were told to take different samples."""
     selections = [json.loads(side.run["setup"]).get("selection") for side in (control, treatment)]
     if selections[0] != selections[1]:
@@ -223,7 +223,7 @@ def object_to_stored_run_selection(control: StoredRunSide, treatment: StoredRunS
         )
 
 
-def object_to_missing_stored_samples(
+def object_to_missing_samples_of_user_runs(
     control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that the treatment never had."""
@@ -237,7 +237,7 @@ def object_to_missing_stored_samples(
         )
 
 
-def object_to_changed_stored_samples(
+def object_to_changed_samples_of_user_runs(
     store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
@@ -254,7 +254,7 @@ def object_to_changed_stored_samples(
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
 
-def are_stored_samples_missing_by_lot(
+def do_user_runs_lack_samples_by_lot(
     store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> bool:
     """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
@@ -270,14 +270,16 @@ def are_stored_samples_missing_by_lot(
     return all(ours[id] < setup["samples"] and ours[id] not in asked for id in found.only_first)
 
 
-def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: JoinedRunRows) -> Iterator[ComparisonObjection]:
+def object_to_layers_of_user_runs(
+    sides: Sequence[StoredRunSide], pairs: JoinedRunResults
+) -> Iterator[ComparisonObjection]:
     """Composites that are means of different things."""
     sets = [pairs.layer_sets(place) for place in range(len(sides))]
     if len({layers for found in sets for layers in found}) <= 1:
         return
     told = [
         " and ".join(
-            f"{' + '.join(map(format_layer, layers)) or 'no layers'} ({pluralize_count(count, 'sample')})"
+            f"{' + '.join(map(word_layer, layers)) or 'no layers'} ({pluralize_count(count, 'sample')})"
             for layers, count in found.items()
         )
         for found in sets

@@ -19,38 +19,38 @@ from evenhand.contest.events import (
     PaymentReleased,
     RankingChallenged,
     SubmissionReceived,
-    receive_submission,
+    make_submission_received_event,
 )
 from evenhand.contest.feedback import build_gate_feedback, view_submission
-from evenhand.contest.intake import SetAsideFile
+from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestJudgePanels, UnansweredError, UnreadableError
+from evenhand.contest.panels import ContestMachinePanels, UnansweredError, UnreadableError
 from evenhand.contest.play import (
-    ContestArrivals,
-    ContestLog,
+    ContestEventArrivals,
+    ContestEventLog,
     ContestProgress,
     advance_contest_phases,
     explain_refused_contest_entries,
 )
-from evenhand.contest.record import contest_dimensions_json
+from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
-from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
-from evenhand.runs.run_record import make_run_id
+from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.queries import parse_stored_time, process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
     StoredContestSession,
-    build_contest_key,
+    build_contest_key_to_resume,
     build_contest_record,
     digest_contest_terms_to_resume,
     find_contest_to_resume,
@@ -77,7 +77,7 @@ class Contest:
     challenges: Sequence[Challenge] = ()
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
-    set_aside: Sequence[SetAsideFile] = ()  # What came and could not be taken.
+    set_aside: Sequence[SubmissionSetAside] = ()  # What came and could not be taken.
     longest_gap: timedelta = timedelta(days=7)  # From the last sign of the contest to the clock: more is no clock.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
@@ -131,7 +131,7 @@ async def run_contest(
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     if row is not None:
-        _refuse_clock_jump(row, contest.longest_gap)
+        _refuse_session_clock_jump(row, contest.longest_gap)
     judges = open_contest_judges(contest.task.judges, connections)
     others = open_contest_judges(contest.task.challenge_judges, connections)
     locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
@@ -140,7 +140,7 @@ async def run_contest(
     else:
         store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
     sitting = StoredContestSession(store, row, how, connections)
-    log = ContestLog(begun, sitting.record_event)
+    log = ContestEventLog(begun, sitting.record_event)
     if locked is not None:
         # In the time of the contest it begins with the first that comes.
         times = [one.at for one in contest.submissions]
@@ -149,14 +149,14 @@ async def run_contest(
         first = ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal)
     else:
         first = None
-    panels = ContestJudgePanels(judges, others, how)
+    panels = ContestMachinePanels(judges, others, how)
     return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
 
 
 async def play_stored_contest(
     sitting: StoredContestSession,
-    log: ContestLog,
-    panels: ContestJudgePanels,
+    log: ContestEventLog,
+    panels: ContestMachinePanels,
     contest: Contest,
     *,
     first: ContestCreated | None = None,
@@ -169,13 +169,15 @@ async def play_stored_contest(
     try:
         if first is not None:
             log.write(first)
-        arrivals = ContestArrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
+        arrivals = ContestEventArrivals(
+            submissions=contest.submissions, challenges=contest.challenges, until=contest.until
+        )
         await advance_contest_phases(log, panels, arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
         elif log.state.payment is not None and log.state.released is None:
-            _release_payment(log, log.state.payment, open_stored_contest_log(sitting.store, id))
+            _release_stored_contest_payment(log, log.state.payment, open_stored_contest_log(sitting.store, id))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -200,7 +202,7 @@ def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, r
     return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
 
 
-def _release_payment(log: ContestLog, payment: str, kept: Sequence[ContestEvent]) -> None:
+def _release_stored_contest_payment(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:
     """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
@@ -208,7 +210,7 @@ def _release_payment(log: ContestLog, payment: str, kept: Sequence[ContestEvent]
     log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
 
 
-def _refuse_clock_jump(row: Row, longest: timedelta) -> None:
+def _refuse_session_clock_jump(row: Row, longest: timedelta) -> None:
     """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
     now, last = datetime.now(UTC), parse_stored_time(row["touched"])
     if abs(now - last) > longest:
@@ -225,7 +227,9 @@ def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Conte
     entries = rebuild_contest_state(begun).entries
     changed = [one for one in contest.submissions if one.id in entries and entries[one.id].submission != one]
     fault = Fault("has changed since it was received; what was received counts", "hand in another one as a revision")
-    aside = [SetAsideFile(file=one.id, author=entries[one.id].submission.author, faults=(fault,)) for one in changed]
+    aside = [
+        SubmissionSetAside(file=one.id, author=entries[one.id].submission.author, faults=(fault,)) for one in changed
+    ]
     kept = [one for one in contest.submissions if one not in changed]
     return replace(contest, submissions=kept, set_aside=[*contest.set_aside, *aside])
 
@@ -234,7 +238,7 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
     """A contest that is over, as it is kept; what came since is told with the reason, and changes nothing."""
     state, kept = rebuild_contest_state(events), load_contest_record(store, id)
     late: list[SubmissionReceived | RankingChallenged] = [
-        receive_submission(one) for one in contest.submissions if one.id not in state.entries
+        make_submission_received_event(one) for one in contest.submissions if one.id not in state.entries
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {
@@ -247,7 +251,7 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
 def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, rehearsal: bool) -> Row:
     began = datetime.now(UTC)
     row: Row = {
-        "id": make_run_id(began),
+        "id": make_run_record_id(began),
         "name": contest.task.name,
         "digest": digest_contest_terms_to_resume(contest.task, how),
         "state": "running",
@@ -256,7 +260,7 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, 
         "holder": process_holder_name(),
         "source": contest.source,
         "summary": None,
-        "key": None if rehearsal else build_contest_key(contest.task, contest.again),
+        "key": None if rehearsal else build_contest_key_to_resume(contest.task, contest.again),
     }
     store.contests.begin_contest(row)
     return row
@@ -266,7 +270,7 @@ async def generate_dimensions(
     task: Task, judge: str, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Rubric:
     """The dimensions of a task, as a judge reads them out of its description."""
-    model = resolve_judge_by_name(connections, judge)
+    model = find_judge_by_name(connections, judge)
     found = await DialogueDriver(model, how.deadline).run(
         ask_judge_for_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_dialogue_setup(model, how))
     )
@@ -283,11 +287,11 @@ async def check_submission(
     locked = await load_stored_dimensions(task, connections, how)
     at = locked.deadline or submission.at
     state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
-    state, _ = apply_contest_event(state, receive_submission(replace(submission, at=at, revises=None)))
-    panels = ContestJudgePanels(open_contest_judges(task.judges, connections), (), how)
+    state, _ = apply_contest_event(state, make_submission_received_event(replace(submission, at=at, revises=None)))
+    panels = ContestMachinePanels(open_contest_judges(task.judges, connections), (), how)
     while asks := [one for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)]:
         try:
-            answered = await panels.answer_panel_question(state, asks[0], at)
+            answered = await panels.answer_machine_question(state, asks[0], at)
         except UnansweredError as error:
             raise ContestError(Fault(str(error))) from None
         state, _ = apply_contest_event(state, answered.event)
@@ -296,7 +300,7 @@ async def check_submission(
         "criteria_checks": build_gate_feedback(state, entry)["criteria_checks"],
         "why": entry.why or None,
         "guards": [guard_finding_to_json(one) for one in entry.findings],
-        "dimensions": contest_dimensions_json(state.dimensions),
+        "dimensions": encode_contest_dimensions(state.dimensions),
     }
     return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}
 
@@ -313,4 +317,4 @@ async def load_stored_dimensions(task: Task, connections: Connections, how: Judg
 
 def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
     """Judges by their names."""
-    return [resolve_judge_by_name(connections, one) for one in names]
+    return [find_judge_by_name(connections, one) for one in names]

@@ -20,18 +20,18 @@ from typing import Any
 from evenhand.contest.event_log import contest_task_json
 from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
 from evenhand.contest.play import ContestProgress
-from evenhand.contest.read_submissions import load_challenges, load_submission
+from evenhand.contest.read_submissions import load_submission, read_ranking_challenges
 from evenhand.contest.read_task import load_task
 from evenhand.contest.task import Submission, Task, parse_contest_duration, parse_contest_moment
-from evenhand.errors import ContestError, Fault, InputError, build_unwritable_input_error
+from evenhand.errors import ContestError, Fault, InputError, make_unwritable_file_error
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_model_name, has_oracle_model_provider
+from evenhand.models.model_names import is_oracle_model_configured, parse_oracle_model_name
 from evenhand.store.store import Store
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
-from evenhand.workflows.contests import build_contest_key
+from evenhand.workflows.contests import build_contest_key_to_resume
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -112,7 +112,7 @@ async def play_contest_files(
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
     load_submission_intake(files.submissions, index=files.index)
-    challenges = load_challenges(files.challenges) if files.challenges else ()
+    challenges = read_ranking_challenges(files.challenges) if files.challenges else ()
     terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
     contest = replace(terms, again=files.again, longest_gap=longest_gap)
     async with open_user_connections(connect) as connections, watch() as tell:
@@ -125,7 +125,7 @@ async def play_contest_files(
 
 def _receive_submissions(contest: Contest, files: ContestFiles, store: Store) -> Contest:
     """The contest with what has come; what is seen for the first time gets its receipt, but for a rehearsal."""
-    key, now = build_contest_key(contest.task, contest.again), datetime.now(UTC)
+    key, now = build_contest_key_to_resume(contest.task, contest.again), datetime.now(UTC)
     known = {
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)
@@ -174,8 +174,8 @@ def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Conn
     """The task with its judges: those named, its own, those of the record, or the one set up for submissions."""
     recorded = tuple(name for name in connections.recorded() if name not in task.challenge_judges)
     names = named or task.judges or recorded
-    if not names and has_oracle_model_provider(os.environ):
-        names = (choose_oracle_model_name(os.environ),)
+    if not names and is_oracle_model_configured(os.environ):
+        names = (parse_oracle_model_name(os.environ),)
     if not names:
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; or set ANTHROPIC_API_KEY for "
         hint += "its default; evenhand models lists them"
@@ -223,7 +223,7 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
     except ContestError:
         return LockedDimensions(to_paste=to_paste, written=False)
     except OSError as problem:
-        raise build_unwritable_input_error(str(path), problem) from None
+        raise make_unwritable_file_error(str(path), problem) from None
     finally:
         part.unlink(missing_ok=True)
     return LockedDimensions(to_paste=to_paste, written=True)

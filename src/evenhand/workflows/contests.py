@@ -13,9 +13,9 @@ from typing import Any
 
 from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
 from evenhand.contest.events import ContestCreated, ContestEvent
-from evenhand.contest.intake import SetAsideFile
+from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
-from evenhand.contest.play import AppendedContestEvent, ContestLog, RefusedEntry, explain_refused_contest_entries
+from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_author_name_fault
@@ -23,7 +23,7 @@ from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.results import judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
-from evenhand.store.contest_store import hash_contest_event, is_contest_sealed
+from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
@@ -39,7 +39,7 @@ __all__ += [
     "delete_contests",
     "digest_contest_terms_to_resume",
 ]
-__all__ += ["build_contest_key", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
+__all__ += ["build_contest_key_to_resume", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
 __all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
 __all__ += ["set_aside_json"]
 
@@ -70,7 +70,7 @@ class StoredContestSession:
             messages=build_contest_messages(self.row["id"], appended, self.hooks),
         )
 
-    def end_session(self, log: ContestLog, why: str, set_aside: Sequence[SetAsideFile] = ()) -> Json:
+    def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         last, ahead = log.state.at, log.state.rehearsal
         # What all sittings together have spent; a cost is known where it is known of each.
@@ -105,7 +105,7 @@ def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], s
     return list(found.values())
 
 
-def set_aside_json(set_aside: Sequence[SetAsideFile]) -> list[Json]:
+def set_aside_json(set_aside: Sequence[SubmissionSetAside]) -> list[Json]:
     """What came and could not be taken, for its author and for the operator."""
     return [{"file": one.file, "author": one.author, "why": one.why} for one in set_aside]
 
@@ -145,23 +145,27 @@ def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent],
     state, head = ContestState(), ""
     for number, kept in enumerate(stored):
         name = f"event {kept['number']} of contest {row['id']}"
-        if kept["number"] != number or kept["hash"] != (head := hash_contest_event(head, kept)):
-            raise _build_tampering_error(store, f"{name} is not what was written, or one before it is missing")
+        if kept["number"] != number or kept["hash"] != (head := hash_stored_contest_event(head, kept)):
+            raise _build_contest_verification_error(
+                store, f"{name} is not what was written, or one before it is missing"
+            )
         try:
             event = contest_event_from_json(json.loads(kept["content"]))
             state, _ = apply_contest_event(state, event)
         except (ContestError, ValueError) as problem:
-            raise _build_tampering_error(store, f"{name} cannot be read: {problem}") from None
+            raise _build_contest_verification_error(store, f"{name} cannot be read: {problem}") from None
         events.append(event)
     if state.contest not in ("", row["id"]):
-        raise _build_tampering_error(store, f"the log of contest {row['id']} is that of contest {state.contest}")
+        raise _build_contest_verification_error(
+            store, f"the log of contest {row['id']} is that of contest {state.contest}"
+        )
     if not is_contest_sealed(row, head):
         what = f"what is kept of contest {row['id']} beside its log was changed, or events at its end are missing"
-        raise _build_tampering_error(store, what)
+        raise _build_contest_verification_error(store, what)
     return row, events, [kept["hash"] for kept in stored]
 
 
-def _build_tampering_error(store: Store, what: str) -> StoreError:
+def _build_contest_verification_error(store: Store, what: str) -> StoreError:
     hint = "the store was changed by something else: nothing is shown or paid; restore a copy"
     return StoreError(Fault(what, hint, where=store.shown))
 
@@ -183,7 +187,7 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         row, events, hashes = _verify_contest_log(opened, contest)
         if head is not None and head not in hashes:
-            raise _build_tampering_error(opened, f"no event of contest {row['id']} has the hash {head}")
+            raise _build_contest_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
         state = rebuild_contest_state(events)
         return VerifiedContest(
             id=row["id"],
@@ -200,7 +204,7 @@ LONGEST_TERM = 80
 
 def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
-    row = store.contests.find_contest_by_key(build_contest_key(task, again))
+    row = store.contests.find_contest_by_key(build_contest_key_to_resume(task, again))
     if row is not None and row["digest"] != digest_contest_terms_to_resume(task, how):
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
@@ -220,7 +224,7 @@ def find_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row
     return next((row for row in rows if row["key"] is None and row["digest"] == digest), None)
 
 
-def build_contest_key(task: Task, again: str | None) -> str:
+def build_contest_key_to_resume(task: Task, again: str | None) -> str:
     """What a task is known by: its name, and the name of a deliberate repetition."""
     if again is not None and (why := find_author_name_fault(again)):
         raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
@@ -246,12 +250,13 @@ def _list_terms_changed_on_resume(first: Row | None, task: Task, how: JudgeOptio
     now = {**contest_task_json(task), **requested_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
     differing = [
-        f"{name} {_shorten_resumed_term(before.get(name))}, not {_shorten_resumed_term(now[name])}" for name in names
+        f"{name} {_shorten_term_changed_on_resume(before.get(name))}, not {_shorten_term_changed_on_resume(now[name])}"
+        for name in names
     ]
     return differing or ["dimensions"]
 
 
-def _shorten_resumed_term(value: object) -> str:
+def _shorten_term_changed_on_resume(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 
@@ -277,7 +282,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
             if row["id"] in damaged:
-                listed.append(_list_damaged_contest(row))
+                listed.append(_load_damaged_contest_listing(row))
                 continue
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
@@ -288,7 +293,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
         return listed
 
 
-def _list_damaged_contest(row: Row) -> ContestListing:
+def _load_damaged_contest_listing(row: Row) -> ContestListing:
     """One that was changed by something else: nothing that it says is repeated."""
     times = {"started": row["started"], "ended": row["ended"]}
     return ContestListing(id=row["id"], task=row["name"], state="damaged", winner=None, **times)

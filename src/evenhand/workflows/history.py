@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
-from evenhand.runs.run_record import PastEvaluation, evaluate_finished_runs
+from evenhand.runs.run_record import PastEvaluation, evaluate_variant_in_run_records
 from evenhand.store.store import Store
 from evenhand.wording import round_for_json
 from evenhand.workflows.stores import with_opened_user_store
@@ -91,7 +91,7 @@ def _history_composite_rank(composite: float | None) -> float:
 
 def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
     lines: list[HistoryEntry] = []
-    for one in evaluate_finished_runs(runs, variant):
+    for one in evaluate_variant_in_run_records(runs, variant):
         ours = [line.evaluation for line in lines if not line.evaluation.imported]  # Nothing is held against a guest.
         before = ours[-1] if ours else one
         changed = one.fingerprint != before.fingerprint

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError
 from evenhand.evals.json_lines import parse_sample_json
-from evenhand.evals.output_data import read_output_facts
+from evenhand.evals.output_data import read_sample_output_facts
 from evenhand.files.parsing import decode_text_file, read_text_file
 from evenhand.files.tree import parse_number_field_text
 from evenhand.model.sample import OutputTrace
@@ -38,7 +38,7 @@ def load_user_file(name: str, stdin: BinaryIO | None) -> str:
 def resolve_user_trace(value: object, turns: object = None) -> OutputTrace | None:
     """How an output came about: a list of {name, input, output}, as in a sample; None where nothing is told."""
     faults: list[Fault] = []
-    made = read_output_facts({"text": "-", "trace": value, "turns": turns}, (), faults)
+    made = read_sample_output_facts({"text": "-", "trace": value, "turns": turns}, (), faults)
     if faults:
         raise InputError(*faults)
     return None if made is None or made.trace is None else OutputTrace(calls=made.trace, turns=made.turns)
@@ -60,7 +60,7 @@ def load_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
     return trace
 
 
-def parse_user_number(text: str, where: str) -> Fraction:
+def parse_user_input_number(text: str, where: str) -> Fraction:
     """The number that an option or an entry of a file gives."""
     value = parse_number_field_text(text)
     if isinstance(value, str):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import add_guard_findings
+from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
-from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.paraphrase_check import add_score_jumps, cut_flagged_sentences
+from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.judging.paraphrase_check import cut_flagged_sentences_for_judge, flag_judged_score_jumps
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -45,16 +45,16 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _load_judge_rubric(rubric), add_guard_findings(resolve_user_sample(sample))
+    chosen, read = _load_judge_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
         models, price = _open_judge_models(judges, open_), price_requested_replies(open_)
         judged = await ask_judges_for_reviews(chosen, read, models, how, price)
         if how.paraphrase_check:
-            judged, _ = await judge_without_flagged_passages(chosen, read, judged, models, how, price)
+            judged, _ = await rejudge_user_outputs_without_flags(chosen, read, judged, models, how, price)
         return judged
 
 
-async def judge_without_flagged_passages(
+async def rejudge_user_outputs_without_flags(
     rubric: Rubric,
     sample: Sample,
     judged: JudgedSample,
@@ -63,10 +63,10 @@ async def judge_without_flagged_passages(
     price: Callable[[str, TokenUsage], Decimal | None],
 ) -> tuple[JudgedSample, str]:
     """Judge flagged outputs once more without what was flagged: scores that fall are findings. Also what was done."""
-    cut = cut_flagged_sentences(sample)
+    cut = cut_flagged_sentences_for_judge(sample)
     if not cut.outputs:
         return judged, "paraphrase check: nothing was flagged that could be left out, so nothing was asked again"
-    return add_score_jumps(rubric, judged, await ask_judges_for_reviews(rubric, cut, models, how, price))
+    return flag_judged_score_jumps(rubric, judged, await ask_judges_for_reviews(rubric, cut, models, how, price))
 
 
 async def prefer(
@@ -78,7 +78,7 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric(rubric), add_guard_findings(resolve_user_sample(sample))
+    chosen, read = _load_judge_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
         return await ask_judges_for_preferences(chosen, read, _open_judge_models(judges, open_), how)
 
@@ -179,6 +179,4 @@ async def _open_judge_connections(connections: Connections | None) -> AsyncItera
 
 def _open_judge_models(judges: JudgesLike, connections: Connections) -> list[Model]:
     several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
-    return [
-        resolve_judge_by_name(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several
-    ]
+    return [find_judge_by_name(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several]

@@ -14,11 +14,16 @@ from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import read_text_mapping
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import add_guard_findings
-from evenhand.guards.personal_data import TextMask, build_personal_sample_mask, mask_data
+from evenhand.guards.output_guards import flag_outputs_by_guards
+from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
-from evenhand.judging.open_judge import resolve_judge_by_name
-from evenhand.judging.results import JudgedSample, Preferences, judging_preferences_to_json, judging_reviews_to_json
+from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.judging.results import (
+    JudgedSample,
+    Preferences,
+    judge_panel_preferences_to_json,
+    judge_panel_reviews_to_json,
+)
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.rubric import Rubric
@@ -27,8 +32,8 @@ from evenhand.models.budget import Spending
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_number
-from evenhand.workflows.judge import judge_without_flagged_passages, price_requested_replies
+from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_input_number
+from evenhand.workflows.judge import price_requested_replies, rejudge_user_outputs_without_flags
 from evenhand.workflows.score import UserScoreLimits
 
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
@@ -65,8 +70,8 @@ class JudgedFiles:
     def to_json(self) -> object:
         """The stable JSON, personal data masked."""
         if isinstance(self.result, Preferences):
-            return mask_data(judging_preferences_to_json(self.result, self.spent), self.hide)
-        return mask_data(judging_reviews_to_json(self.result, self.spent), self.hide)
+            return mask_data(judge_panel_preferences_to_json(self.result, self.spent), self.hide)
+        return mask_data(judge_panel_reviews_to_json(self.result, self.spent), self.hide)
 
 
 @asynccontextmanager
@@ -93,7 +98,7 @@ def judge_files(
     files.limits.refuse_unknown_grade(rubric)
     sample = _read_judged_sample(files, stdin)
     given = read_text_mapping(Path(files.weights)) if files.weights else {}
-    weights = {name: parse_user_number(text, f"{files.weights}: {name}") for name, text in given.items()}
+    weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
     result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch, warn))
     scores = None if isinstance(result, Preferences) else result.scores
@@ -102,7 +107,7 @@ def judge_files(
         rubric=rubric,
         result=result,
         spent=spent,
-        hide=build_personal_sample_mask(sample),
+        hide=build_personal_data_mask(sample),
         shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
         exit_code=files.limits.exit_code(scores) if scores is not None else int(unanswered),
     )
@@ -119,7 +124,7 @@ async def _judge_user_files(
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_user_connections(connect) as connections:
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
-        models = [resolve_judge_by_name(connections, name) for name in names]
+        models = [find_judge_by_name(connections, name) for name in names]
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
         unanswerable = () if pairwise else list_unanswerable_criteria(rubric, names, **given)
@@ -131,7 +136,7 @@ async def _judge_user_files(
             price = price_requested_replies(connections)
             judged = await ask_judges_for_reviews(rubric, sample, watched, how, price)
             if how.paraphrase_check:
-                judged, done = await judge_without_flagged_passages(rubric, sample, judged, watched, how, price)
+                judged, done = await rejudge_user_outputs_without_flags(rubric, sample, judged, watched, how, price)
                 warn(done)
     return judged, connections.spent
 
@@ -158,7 +163,7 @@ def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
         authors=authors,
         traces={output: load_user_trace_file(name, stdin) for output, name in traced},
     )
-    return add_guard_findings(sample)
+    return flag_outputs_by_guards(sample)
 
 
 def _split_user_output_entry(entry: str, files: JudgeFiles, option: str, example: str) -> tuple[str, str]:

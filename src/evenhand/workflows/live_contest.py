@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from evenhand.contest.events import ContestCreated, RankingChallenged, receive_submission
+from evenhand.contest.events import ContestCreated, RankingChallenged, make_submission_received_event
 from evenhand.contest.machine import apply_contest_event, refuse_submission
-from evenhand.contest.panels import ContestJudgePanels
-from evenhand.contest.play import ContestLog
+from evenhand.contest.panels import ContestMachinePanels
+from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_author_name
 from evenhand.contest.views import view_contest
@@ -26,7 +26,7 @@ from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ModelSettings
-from evenhand.runs.run_record import make_run_id
+from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
@@ -42,7 +42,7 @@ from evenhand.workflows.contest import (
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
     StoredContestSession,
-    build_contest_key,
+    build_contest_key_to_resume,
     digest_contest_terms_to_resume,
     open_stored_contest_log,
 )
@@ -81,21 +81,21 @@ async def create_live_contest(
     locked = await load_stored_dimensions(task, connections, how)
     began = store.now()
     row: Row = {
-        "id": make_run_id(began),
+        "id": make_run_record_id(began),
         "name": task.name,
         "digest": digest_contest_terms_to_resume(task, how),
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "holder": _name_contest_player(),
         "source": source,
-        "key": build_contest_key(task, again),
+        "key": build_contest_key_to_resume(task, again),
         "hooks": to_stored_json(hooks.to_json()),
         "wakes": began.isoformat(),
     }
     row = {**dict.fromkeys(("ended", "summary")), **row}
     store.contests.begin_contest(row)
     sitting = StoredContestSession(store, row, how, connections, holder=row["holder"], hooks=hooks)
-    log = ContestLog((), sitting.record_event)
+    log = ContestEventLog((), sitting.record_event)
     log.write(ContestCreated(at=began, task=locked, contest=row["id"]))
     sitting.end_session(log, "it is open: it waits for submissions")
     store.contests.settle_wake(row["id"], _next_contest_wake(log.state, began), seen=0)
@@ -178,8 +178,8 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
     assert isinstance(created, ContestCreated)
     hooks = ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
     sitting = StoredContestSession(store, row, how, connections, holder=holder, hooks=hooks)
-    log = ContestLog(events, sitting.record_event)
-    panels = ContestJudgePanels(
+    log = ContestEventLog(events, sitting.record_event)
+    panels = ContestMachinePanels(
         open_contest_judges(created.task.judges, connections),
         open_contest_judges(created.task.challenge_judges, connections),
         how,
@@ -216,7 +216,7 @@ def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> Con
     for submission in _read_inbox_rows(before)[0]:
         if submission.id not in state.entries and state.phase == "open":
             with suppress(ContestError):
-                state, _ = apply_contest_event(state, receive_submission(submission))
+                state, _ = apply_contest_event(state, make_submission_received_event(submission))
     return state
 
 

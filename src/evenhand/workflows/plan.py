@@ -25,7 +25,7 @@ from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
-from evenhand.runs.run_record import find_resumable_run, list_resumed_runs
+from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
@@ -33,11 +33,11 @@ from evenhand.workflows.run import (
     DEFAULT_OPTIONS,
     EvalLike,
     RunOptions,
-    describe_eval_without_normalising,
-    list_eval_unanswerable,
+    list_user_eval_unanswerable,
     load_remaining_run_budget,
-    narrow_run_eval,
+    narrow_user_eval,
     resolve_user_eval,
+    warn_user_of_eval_without_normalising,
 )
 
 __all__ = ["eval_schema", "plan_run"]
@@ -102,7 +102,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
 
     `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
     """
-    eval = narrow_run_eval(resolve_user_eval(eval), options)
+    eval = narrow_user_eval(resolve_user_eval(eval), options)
     counted = check_eval_samples(eval, os.environ)
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
@@ -116,8 +116,8 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
         with _open_existing_store() as store:
             meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
-            row = find_resumable_run(store, eval.name, digest) if store is not None and options.resume else None
-            runs = list_resumed_runs(store, row) if store is not None and row is not None else []
+            row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
+            runs = list_run_record_chain(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
                 texts = _load_stored_outputs(store, setup, runs, sample)
                 taken = Counter(name for name, _ in texts)
@@ -148,8 +148,8 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(filter(None, (counted.mixed, describe_eval_without_normalising(eval)))) or None,
-            "unanswerable": [asdict(one) for one in list_eval_unanswerable(eval)],
+            "note": "; ".join(filter(None, (counted.mixed, warn_user_of_eval_without_normalising(eval)))) or None,
+            "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
 
 

@@ -17,9 +17,9 @@ from typing import Any, TextIO
 from evenhand.compare.decision import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.files.private_files import open_private_text
-from evenhand.runs.adjusted_scores import adjust_run_results
+from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
-from evenhand.runs.run_record import RunEvalRecord, evaluate_finished_runs, read_run_eval_record
+from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
@@ -42,13 +42,13 @@ def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Jso
         )
 
 
-def open_report_file(part: Path, target: Path) -> TextIO:
+def open_user_report_file(part: Path, target: Path) -> TextIO:
     """A file to write a report to, for its owner alone; `target` is what it will take the place of."""
     return open_private_text(part, target)
 
 
 @with_opened_user_store
-def load_run_report_annotations(store: Store, run: str) -> list[str]:
+def load_user_report_annotations(store: Store, run: str) -> list[str]:
     """The failures of a run as GitHub Actions show them beside the change that made them."""
     from evenhand.report.ci_reports import format_github_annotations
 
@@ -62,12 +62,12 @@ def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
         return head
     from evenhand.calibrate.calibration import encode_human_label_points
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
-    from evenhand.calibrate.labels import label_from_row
-    from evenhand.compare.badges import human_aligned_treatment_badge
+    from evenhand.calibrate.labels import read_human_label_row
+    from evenhand.compare.badges import grade_treatment_human_alignment
     from evenhand.runs.columns import load_run_columns
 
-    table, labels = load_run_columns(store, run["id"]), [label_from_row(row) for row in rows]
-    badge = encode_decision_value(human_aligned_treatment_badge(measure_panel_human_agreement(table, labels)))
+    table, labels = load_run_columns(store, run["id"]), [read_human_label_row(row) for row in rows]
+    badge = encode_decision_value(grade_treatment_human_alignment(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
         for one in head["decision"]["comparisons"]
@@ -76,7 +76,7 @@ def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
     return {**head, "decision": decision, "labels": encode_human_label_points(table, labels)}
 
 
-def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:
+def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:
     """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way.
 
     `frame` is the eval that the run keeps, where it need not be read.
@@ -84,7 +84,7 @@ def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None)
     setup = json.loads(run["setup"])
     frame = frame or read_run_eval_record(setup["frame"])
     adjusts = run["state"] in ("finished", "stopped") and frame.composite.needs_all_outputs
-    adjusted = adjust_run_results(store, run["id"], frame) if adjusts else None
+    adjusted = adjust_run_result_rows(store, run["id"], frame) if adjusts else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
@@ -107,7 +107,7 @@ def load_stored_head(store: Store, run: Row, frame: RunEvalRecord | None = None)
         early = looks.taken[-1] < looks.planned and settled
         taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
         stopping = {"planned": looks.planned, **taken, "settled_early": early}
-    tags = _load_run_report_tags(store, run["id"])
+    tags = _load_user_report_tags(store, run["id"])
     name_samples = partial(store.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
     if run["state"] != "finished":  # Whoever stops a run when it looks good has not decided anything.
@@ -153,14 +153,14 @@ def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head:
     """Each variant against its own history, which never changes a score."""
     this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
     known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
-    held = {name: evaluate_finished_runs(known, name)[-1].consistency for name in frame.variants}
+    held = {name: evaluate_variant_in_run_records(known, name)[-1].consistency for name in frame.variants}
     return [
         {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed]}
         for name, one in held.items()
     ]
 
 
-def _load_run_report_tags(store: Store, run: str) -> dict[str, array[int]]:
+def _load_user_report_tags(store: Store, run: str) -> dict[str, array[int]]:
     """The positions of samples by tag."""
     found: dict[str, array[int]] = {}
     for row in store.samples(run):
@@ -179,7 +179,7 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
         head = json.loads(run["summary"])
     else:
         state = "running" if store.is_run_held(run) else "killed"
-        head = load_stored_head(store, {**run, "state": state})
+        head = load_user_report_head(store, {**run, "state": state})
     if run["imported"] is not None:  # The mark belongs to the store, not to what is kept of the run.
         head["run"]["imported"] = run["imported"]
     return build_report_data(store, run, head)

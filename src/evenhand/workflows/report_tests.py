@@ -20,7 +20,7 @@ from evenhand.runs.setup import digest_run_parts
 from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.report import load_run_report, load_stored_head
+from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.score_in_test import PYTEST_RUN_NAME
 
 SessionJson = dict[str, Any]
@@ -29,7 +29,7 @@ WRITER_NAMES = {".html": "html", ".md": "markdown", ".xml": "junit", ".json": "j
 MOST_REASONS = 20  # Reasons that are told one by one.
 
 
-def write_session_report(entries: Sequence[SessionJson], path: Path, began: datetime) -> None:
+def write_user_test_report(entries: Sequence[SessionJson], path: Path, began: datetime) -> None:
     """Write what was scored to a file, in the format of its ending; the order of the tests' ends does not matter."""
     in_order = sorted(entries, key=lambda entry: str(entry["test"]))
     writer = find_report_writer(WRITER_NAMES[path.suffix.lower()])
@@ -41,25 +41,25 @@ def write_session_report(entries: Sequence[SessionJson], path: Path, began: date
             Store.open(folder, {}) as store,
             open_private_text(part, path) as stream,
         ):
-            head, samples = load_run_report(store, _store_entries_as_run(store, in_order, began))
+            head, samples = load_run_report(store, _store_user_tests_as_run(store, in_order, began))
             writer(head, samples, stream)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _store_entries_as_run(store: Store, entries: Sequence[SessionJson], began: datetime) -> str:
+def _store_user_tests_as_run(store: Store, entries: Sequence[SessionJson], began: datetime) -> str:
     """Keep the entries as a finished run, and say its id."""
-    row = _build_session_run_row(entries, began)
+    row = _build_user_test_run_row(entries, began)
     store.begin_run(row)
-    for at, (id, content, own) in enumerate(_group_session_samples(entries)):
+    for at, (id, content, own) in enumerate(_group_user_test_samples(entries)):
         place = {"run": row["id"], "position": at}
         found = {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in own}
         sample = to_stored_json({**content, "id": id, "metadata": found})
         store.write_rows(
             RowBatch(
                 samples=[{**place, "id": id, "content": sample}],
-                results=[_build_session_result_row(entry, place) for entry in own],
+                results=[_build_user_test_result_row(entry, place) for entry in own],
                 calls=[
                     # Tests ask apart from each other: one question to judges of one name may have had other answers.
                     {**call, **place, "key": f"{call['key']}-{at}-{entry['variant']}"}
@@ -69,16 +69,16 @@ def _store_entries_as_run(store: Store, entries: Sequence[SessionJson], began: d
             )
         )
     ended = {**row, "state": "finished", "ended": datetime.now(UTC).isoformat(timespec="milliseconds")}
-    head = {**load_stored_head(store, ended), "decision": decide_session(entries)}
+    head = {**load_user_report_head(store, ended), "decision": decide_user_test_report(entries)}
     store.release_run(row["id"], ended["state"], ended["ended"], to_stored_json(head))
     return str(row["id"])
 
 
-def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
+def _build_user_test_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
     frames = [entry["rows"]["frame"] for entry in entries]
     # One frame for all: each judge, rubric and assertion once.
-    rubrics = _list_distinct_session_json(rubric for frame in frames for rubric in frame["rubrics"])
-    marks = _list_distinct_session_json(
+    rubrics = _list_distinct_user_test_json(rubric for frame in frames for rubric in frame["rubrics"])
+    marks = _list_distinct_user_test_json(
         [frame["rubrics"][0]["name"] if frame["rubrics"] else "assertions", mark]
         for frame in frames
         for mark in frame["fingerprints"].values()
@@ -87,9 +87,9 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     frame = {
         **frames[0],
         "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
-        "judges": _list_distinct_session_json(judge for frame in frames for judge in frame["judges"]),
+        "judges": _list_distinct_user_test_json(judge for frame in frames for judge in frame["judges"]),
         "rubrics": rubrics,
-        "assertions": _list_distinct_session_json(one for frame in frames for one in frame["assertions"]),
+        "assertions": _list_distinct_user_test_json(one for frame in frames for one in frame["assertions"]),
         "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
     }
     return {
@@ -111,11 +111,11 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     }
 
 
-def _list_distinct_session_json(values: Iterable[Any]) -> list[Any]:
+def _list_distinct_user_test_json(values: Iterable[Any]) -> list[Any]:
     return list({json.dumps(value, sort_keys=True): value for value in values}.values())
 
 
-def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample]:
+def _group_user_test_samples(entries: Sequence[SessionJson]) -> list[SessionSample]:
     """Ids, contents and entries: variants of one test that were asked about the same share a sample."""
     samples: list[SessionSample] = []
     for test, own in groupby(entries, key=lambda entry: str(entry["test"])):
@@ -134,7 +134,7 @@ def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample
     return samples
 
 
-def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
+def _build_user_test_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
     row = entry["rows"]["result"]
     content = json.loads(row["content"])
     content["calls"] = [f"{key}-{place['position']}-{entry['variant']}" for key in content["calls"]]
@@ -143,7 +143,7 @@ def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -
     return {**row, **place, "content": to_stored_json(content)}
 
 
-def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
+def decide_user_test_report(entries: Sequence[SessionJson]) -> SessionJson:
     """Whether every output reached what its test asks for; variants are not compared here."""
     short = [entry for entry in entries if entry["problems"]]
     reached = f"{len(entries) - len(short)} of {len(entries)} outputs reach what their tests ask for."

@@ -21,14 +21,14 @@ from evenhand.runs.results import compose_result_score, list_run_result_layers
 from evenhand.runs.run_record import (
     SNAPSHOT_JSON,
     find_run_rubric_key,
-    make_run_id,
+    make_run_record_id,
     read_run_eval_record,
     rubric_snapshot_json,
 )
 from evenhand.runs.stored_judgments import (
     RunRubric,
-    find_asked_run_rubric,
-    refuse_criteria_unasked_in_run,
+    find_run_rubric_for_tag,
+    refuse_criteria_without_run_judgments,
     rescore_result_rows,
 )
 from evenhand.scoring.scores import compute_fingerprint
@@ -37,7 +37,7 @@ from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import spell_exact_fraction
-from evenhand.workflows.report import load_run_report, load_stored_head
+from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = dict[str, Any]
@@ -53,14 +53,14 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     if old["state"] != "finished":
         hint = "go on with it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
-    asked = find_asked_run_rubric(json.loads(old["setup"]), tag)
-    refuse_criteria_unasked_in_run(new, asked)
+    asked = find_run_rubric_for_tag(json.loads(old["setup"]), tag)
+    refuse_criteria_without_run_judgments(new, asked)
     row = _rescored_run_row(old, new, asked.tag)
     store.begin_run(row)
     for batch in _rescored_run_batches(store, old, row, new, asked):
         store.write_rows(batch)
     ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-    head = load_stored_head(store, {**row, "state": "finished", "ended": ended})
+    head = load_user_report_head(store, {**row, "state": "finished", "ended": ended})
     store.release_run(row["id"], "finished", ended, to_stored_json(head))
     return load_run_report(store, row["id"])[0] if row["imported"] else head
 
@@ -81,7 +81,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     setup |= {"frame": SNAPSHOT_JSON.to_json(renewed), "rescored_from": old["id"]}
     return {
         **old,
-        "id": make_run_id(began),
+        "id": make_run_record_id(began),
         "digest": f"rescored {old['digest']} {mark}",
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
@@ -111,7 +111,9 @@ def _rescored_run_batches(store: Store, old: Row, new: Row, rubric: Rubric, aske
             for row in rows:
                 by_repeat.setdefault(row["repeat"], []).append(row)
             rows = [
-                one for repeat in by_repeat.values() for one in _rescored_sample_rows(rubric, asked, repeat, weights)
+                one
+                for repeat in by_repeat.values()
+                for one in _rescored_sample_result_rows(rubric, asked, repeat, weights)
             ]
         yield RowBatch(results=[{**row, **run} for row in rows])
 
@@ -121,7 +123,7 @@ def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def _rescored_sample_rows(
+def _rescored_sample_result_rows(
     rubric: Rubric, asked: RunRubric, rows: Sequence[Row], weights: LayerWeights
 ) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.files.methods import (
     list_method_yaml_names,
     list_rubric_names,
     load_method,
     load_method_file,
     override_rubric_file_fields,
-    read_starter_rubric,
+    read_starter_rubric_yaml,
 )
 from evenhand.files.rubric_schema import build_rubric_schema
-from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_file_text
+from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric_with_file_lines, read_rubric_file_text
 from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
@@ -76,7 +76,7 @@ def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
     if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113 - a name may be too long for a path
         load_method_file(Path(file))
         return CheckedRubric(method="")
-    opened = open_rubric(file)
+    opened = open_rubric_with_file_lines(file)
     advice = InputError(*(entry.as_fault() for entry in find_doubtful_score_parts(opened.rubric))).with_locations(
         opened.locate
     )
@@ -98,8 +98,8 @@ def write_starter_rubric(file: str) -> None:
         raise InputError(Fault("the starter is YAML", "name a file that ends in .yaml", where=file))
     try:
         with path.open("x", encoding="utf-8") as target:
-            target.write(read_starter_rubric().replace("rubric.yaml", path.name))
+            target.write(read_starter_rubric_yaml().replace("rubric.yaml", path.name))
     except FileExistsError:
         raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
     except OSError as error:
-        raise build_unwritable_input_error(file, error) from None
+        raise make_unwritable_file_error(file, error) from None

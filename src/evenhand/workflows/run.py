@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision, read_compare_decision
-from evenhand.compare.run_decision import list_stopping_terms
+from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
@@ -38,13 +38,13 @@ from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
-from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run, find_run_secrets
+from evenhand.runs.execute import RunProgress, RunWorker, collect_run_keys_to_hide, drop_unneeded_replies, execute_run
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunRecorder,
-    find_resumable_run,
-    list_resumed_runs,
-    make_run_id,
+    find_run_record_by_digest,
+    list_run_record_chain,
+    make_run_record_id,
     read_run_eval_record,
 )
 from evenhand.runs.setup import RunSetup, build_run_setup
@@ -54,7 +54,7 @@ from evenhand.store.queries import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
-from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
@@ -129,19 +129,19 @@ DEFAULT_OPTIONS = RunOptions()
 
 
 @asynccontextmanager
-async def ignore_watched_run(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def ignore_run_progress(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """Nobody looks on."""
     yield
 
 
 async def run(
-    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
+    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_run_progress
 ) -> RunResult:
     """Run an eval: an Eval, its file, or a mapping with the fields of one.
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = narrow_run_eval(resolve_user_eval(eval), options)
+    chosen = narrow_user_eval(resolve_user_eval(eval), options)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
@@ -180,7 +180,7 @@ def resolve_user_eval(eval: EvalLike) -> Eval:
     raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
 
 
-def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
+def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
     """The eval over the selected samples, each asked as often as the options say, and as strict."""
     if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
         eval = replace(eval, gates={PASS_RATE: Fraction(1), **eval.gates}, count_borderline=False)
@@ -193,12 +193,12 @@ async def _execute_stored_run(
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded = planned.eval, json.loads(row["setup"])
-    course = _begin_run_progress(store, row, planned, counted, goes_on=goes_on)
+    course = _begin_stored_run_progress(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = _load_stored_run_ending(store, row, eval, recorded["until_decided"])
         course.until = ending.until
-    line = [row["id"]] if row["taken_from"] is None else list_resumed_runs(store, row)
+    line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_run_budget(eval, eval.budget, store, line)
     async with (
         _open_run_connections(eval, budget) as connections,
@@ -234,7 +234,7 @@ async def _execute_stored_run(
         why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     frame = None if goes_on else planned.build_eval_record()
-    head = worker.secrets.remove_from_data(load_stored_head(store, {**row, "state": state, "ended": ended}, frame))
+    head = worker.secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
     assert isinstance(head, dict)
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(
@@ -242,16 +242,16 @@ async def _execute_stored_run(
     )
 
 
-def _begin_run_progress(
+def _begin_stored_run_progress(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, describe_eval_without_normalising(eval)]
+    notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, _explain_run_not_resumed(store, row))
     if EMBEDDED in eval.judges:
-        notes.insert(-1, describe_unanswerable_criteria(list_eval_unanswerable(eval)))
+        notes.insert(-1, describe_unanswerable_criteria(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
         outputs=total * len(eval.variants),
@@ -261,7 +261,7 @@ def _begin_run_progress(
     )
 
 
-def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
+def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
     """The criteria of an eval that its judges cannot answer, whatever the outputs."""
     if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
         return ()
@@ -271,7 +271,7 @@ def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
     return tuple(one for several in found for one in several)
 
 
-def describe_eval_without_normalising(eval: Eval) -> str:
+def warn_user_of_eval_without_normalising(eval: Eval) -> str:
     """What to say where a rubric normalises reviewers and the eval has too few variants for it; else nothing."""
     asked = any(rubric.method.panel.normalise == "z" for rubric in eval.all_rubrics.values())
     if not asked or len(eval.variants) >= LEAST_TO_NORMALISE:
@@ -302,7 +302,7 @@ def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> 
         control=eval.control,
         repeats=eval.repeats,
         seed=eval.how.seed,
-        terms=list_stopping_terms(read_run_eval_record(json.loads(row["setup"])["frame"])),
+        terms=list_decision_terms_for_stopping(read_run_eval_record(json.loads(row["setup"])["frame"])),
     )
     return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
 
@@ -310,12 +310,12 @@ def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> 
 def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
-    last = find_resumable_run(store, eval.name, digest) if options.resume else None
+    last = find_run_record_by_digest(store, eval.name, digest) if options.resume else None
     shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
     # One whose samples were not shuffled cannot be stopped early any more.
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
         return last, True
-    began, secrets = datetime.now(UTC), find_run_secrets(eval, os.environ)
+    began, secrets = datetime.now(UTC), collect_run_keys_to_hide(eval, os.environ)
     circumstances = {  # Whatever a run was begun with holds when it is resumed.
         "evenhand": __version__,
         "python": platform.python_version(),
@@ -327,7 +327,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "selection": options.selection.to_json(),
     }
     return {
-        "id": make_run_id(began),
+        "id": make_run_record_id(began),
         "name": eval.name,
         "digest": digest,
         "state": "running",

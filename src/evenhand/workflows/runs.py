@@ -12,14 +12,14 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from evenhand.errors import Fault, InputError, StoreError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, StoreError, make_unwritable_file_error
 from evenhand.files.private_files import open_private_bytes
 from evenhand.models.recording import reply_from_json
 from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_composite
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import CollectedRuns, Store
-from evenhand.workflows.report import load_run_report, load_stored_head
+from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
@@ -103,7 +103,7 @@ def _read_run_listing(row: Row, *, held: bool) -> RunListing:
         started=row["started"],
         samples=summary["run"]["samples"] if summary else None,
         variants=tuple(str(one["name"]) for one in variants),
-        composites={str(one["name"]): _read_listed_mean(one.get("composite")) for one in variants},
+        composites={str(one["name"]): _read_run_listing_mean(one.get("composite")) for one in variants},
         layers=layers,
         computed=computed,
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
@@ -113,7 +113,7 @@ def _read_run_listing(row: Row, *, held: bool) -> RunListing:
     )
 
 
-def _read_listed_mean(composite: Json | None) -> float | None:
+def _read_run_listing_mean(composite: Json | None) -> float | None:
     mean = composite["mean"] if composite else None
     return None if mean is None else float(mean)
 
@@ -139,7 +139,7 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
         with nullcontext(stdout) if output is None else open_private_bytes(Path(output)) as stream:
             store.export_run(id, stream)
     except OSError as problem:
-        raise build_unwritable_input_error(output or "standard output", problem) from None
+        raise make_unwritable_file_error(output or "standard output", problem) from None
     return id
 
 
@@ -161,7 +161,7 @@ def import_run(
             open_user_store(store, create=True) as opened,
         ):
             id = opened.import_run(stream, trust_replies=trust_replies)
-            _summarise_guest(opened, id)
+            _summarise_run_after_import(opened, id)
             if baseline is not None:
                 opened.set_baseline(baseline, id)
             return id
@@ -173,11 +173,11 @@ def import_run(
         raise StoreError(*named) from None
 
 
-def _summarise_guest(store: Store, id: str) -> None:
+def _summarise_run_after_import(store: Store, id: str) -> None:
     """Work out from its rows what an imported run says of itself; one that cannot be read goes again."""
     try:
         row = store.find_run(id)
-        head = load_stored_head(store, row)
+        head = load_user_report_head(store, row)
         for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
             pass
         for call in store.calls(id):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evenhand.compare.sensitivity import encode_variant_weight_sensitivity, measure_sensitivity
+from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_columns
@@ -36,4 +36,4 @@ def report_run_sensitivity(store: Store, run: Row) -> Json | None:
         found = measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
     except InputError:
         return None
-    return encode_variant_weight_sensitivity(found)
+    return encode_compared_weight_sensitivity(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, build_unwritable_input_error
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.files.methods import LIBRARY
 
 STARTER_FOLDER = LIBRARY / "starter"
@@ -23,5 +23,5 @@ def write_starter_eval(folder: str) -> list[Path]:
         for file, path in zip(files, written, strict=True):
             path.write_bytes(file.read_bytes())
     except OSError as problem:
-        raise build_unwritable_input_error(folder, problem) from None
+        raise make_unwritable_file_error(folder, problem) from None
     return written

@@ -13,7 +13,7 @@ import pytest
 from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.files.methods import LIBRARY
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.open_judge import EmbeddedModel, resolve_judge_by_name
+from evenhand.judging.open_judge import EmbeddedModel, find_judge_by_name
 from evenhand.models.connections import Connections
 from evenhand.models.requests import read_model_version
 
@@ -34,7 +34,7 @@ def judge(**given: Any) -> JudgedSample:
     async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
             return await ask_judges_for_reviews(
-                RUBRIC, SAMPLE, [resolve_judge_by_name(connections, "embedded")], JudgeOptions()
+                RUBRIC, SAMPLE, [find_judge_by_name(connections, "embedded")], JudgeOptions()
             )
 
     return asyncio.run(run())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.texts import LONGEST_SENTENCE, shorten_evidence_passage, split_sentences
+from evenhand.judging.embedded.texts import LONGEST_SENTENCE, shorten_judged_passage, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_what_never_ends_is_cut() -> None:
 
 def test_a_passage_is_shown_on_one_line() -> None:
     """Sixty characters, the last of them an ellipsis."""
-    assert shorten_evidence_passage("two\n  lines", 60) == "two lines"
-    assert shorten_evidence_passage("x" * 61, 60) == "x" * 59 + "…"
-    assert shorten_evidence_passage("x" * 60, 60) == "x" * 60
+    assert shorten_judged_passage("two\n  lines", 60) == "two lines"
+    assert shorten_judged_passage("x" * 61, 60) == "x" * 59 + "…"
+    assert shorten_judged_passage("x" * 60, 60) == "x" * 60
 
 
 @given(st.text(alphabet=st.sampled_from("aB .!?\n-1。；\"'中")))

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from evenhand.files.parsing import DuplicateKeyObject
+from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.reading.reply_text import find_json_values, strip_thinking
 from evenhand.judging.reading.tolerant_json import ReplyValue
 
@@ -81,7 +81,7 @@ def test_a_key_that_comes_twice_is_remembered() -> None:
     """Which of them would be meant?"""
     (value,) = find_json_values('{"a": 1, "a": 2, "b": 3, "b": 3}')
 
-    assert isinstance(value.data, DuplicateKeyObject)
+    assert isinstance(value.data, DuplicateKeyJsonObject)
     assert value.data.differing() == ["a"]
 
 

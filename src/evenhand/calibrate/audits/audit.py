@@ -38,7 +38,7 @@ from evenhand.calibrate.jackknife import (
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import JsonShape, SplitField, written_as
+from evenhand.files.json_shape import JsonShape, SplitField, json_write_only_scalar
 from evenhand.stats.arrays import Undefined
 from evenhand.wording import format_number, format_percent, format_plural, round_for_json
 
@@ -93,7 +93,7 @@ def build_judge_audit(seen: AuditedRun) -> Audit:
     return Audit(
         run=seen.table.run,
         fit=fit,
-        headline=_word_audit_headline(fit, worst, seen.judges),
+        headline=_conclude_judge_audit(fit, worst, seen.judges),
         worst=worst,
         next_step=worst.advice if worst else "Nothing: let them decide.",
         judges=seen.judges,
@@ -112,7 +112,7 @@ def _decide_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, Aud
     return ("not known", known) if known.colour == "grey" else ("yes", None)
 
 
-def _word_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
+def _conclude_judge_audit(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
     if worst is None:
         return f"Fit to decide: yes. Nothing argues against {'this judge' if len(judges) == 1 else 'these judges'}."
     if fit == "not known":
@@ -150,7 +150,7 @@ def encode_judge_audit(audit: Audit) -> Json:
     return written
 
 
-def _encode_audit_findings(audit: Audit) -> Json:
+def _encode_judge_audit_findings(audit: Audit) -> Json:
     colours = [one.colour for one in audit.findings]
     return {
         "colours": {colour: colours.count(colour) for colour in ("red", "amber", "green", "grey")},
@@ -160,9 +160,11 @@ def _encode_audit_findings(audit: Audit) -> Json:
 
 
 AUDIT_JSON = Codec(
-    scalars={float: written_as(round_for_json)},
+    scalars={float: json_write_only_scalar(round_for_json)},
     shapes={
-        Audit: JsonShape(fields={"findings": SplitField(("colours", "findings", "not_listed"), _encode_audit_findings)})
+        Audit: JsonShape(
+            fields={"findings": SplitField(("colours", "findings", "not_listed"), _encode_judge_audit_findings)}
+        )
     },
 )
 

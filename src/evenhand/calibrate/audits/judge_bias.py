@@ -144,8 +144,8 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     if why:
         advice = "Name the model of each variant, and ask a second maker's judge."
         return unknown_audit_finding(name, judge, f"not known: {why}.", advice=advice)
-    ours = _own_variant_lead(seen, seen.scores(judge), own)
-    theirs = _own_variant_lead(seen, _mean_judge_scores(seen, others), own)
+    ours = _measure_judge_self_preference(seen, seen.scores(judge), own)
+    theirs = _measure_judge_self_preference(seen, _mean_judge_scores(seen, others), own)
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     if both.sum() < 2:
         why = "not known: too few samples were judged by both."
@@ -172,7 +172,7 @@ def identify_audited_judge_maker(name: str) -> str | None:
     return provider if provider in _MAKERS_BY_MODEL_FAMILY.values() else word[0] if word and len(word[0]) > 1 else None
 
 
-def _own_variant_lead(seen: AuditedRun, scores: Floats, own: Sequence[str]) -> Floats:
+def _measure_judge_self_preference(seen: AuditedRun, scores: Floats, own: Sequence[str]) -> Floats:
     """Per sample: the mean of own variants less the mean of the others; NaN where one of them is missing."""
     table = seen.table
     kin = np.isin(table.variant, [table.variants.index(one) for one in own])

@@ -13,7 +13,7 @@ from evenhand.evals.output_data import clean_variant_text, read_variant_text
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import EndpointVariant, OutputSlots, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import find_environment_secrets
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.limits import Clock, compute_retry_wait, parse_retry_after
 from evenhand.models.remote_model import HttpClient
 from evenhand.models.server_answers import HttpAnswer, HttpFailure
@@ -45,7 +45,7 @@ class EndpointVariantOutputs:
             raise EvalError(*faults)
         templates = (variant.url, *variant.headers.values())
         sent = (name for text in templates for name in _ENVIRONMENT_VARIABLE.findall(text))
-        self._secrets = find_environment_secrets(environ, sent)
+        self._secrets = collect_keys_to_hide(environ, sent)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the server answers, or an OutputError that says why there is nothing."""

@@ -20,7 +20,7 @@ from evenhand.evals.json_lines import (
     parse_sample_json,
     read_eval_sample_lines,
 )
-from evenhand.evals.output_data import clean_variant_text, read_output_value
+from evenhand.evals.output_data import clean_variant_text, read_sample_output_value
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.programs import CommandVariantOutputs, FunctionVariantOutputs
 from evenhand.evals.variants.variant import (
@@ -34,10 +34,10 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import find_environment_secrets
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.limits import Clock
 from evenhand.models.requests import Request
-from evenhand.wording import word_json_type
+from evenhand.wording import word_type_of_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def _open_live_variant_maker(
     if isinstance(variant, CommandVariant):
         return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionVariantOutputs(variant, find_environment_secrets(environ), slots)
+        return FunctionVariantOutputs(variant, collect_keys_to_hide(environ), slots)
     from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
     from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 
@@ -172,7 +172,7 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
             break
     order = sorted(range(len(marks)), key=marks.__getitem__)
     marks, offsets = array("q", (marks[at] for at in order)), array("q", (offsets[at] for at in order))
-    faults += _find_duplicate_outputs(path, marks)
+    faults += _find_duplicate_variant_outputs(path, marks)
     if faults:
         raise EvalError(*faults)
     return marks, offsets
@@ -185,7 +185,7 @@ def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, Var
         faults.append(value)
         return None, None
     if not isinstance(value, dict):
-        faults.append(Fault(f"expected an object with id and text, got {word_json_type(value)}"))
+        faults.append(Fault(f"expected an object with id and text, got {word_type_of_value(value)}"))
         return None, None
     id = value.pop("id", None)
     if isinstance(id, int) and not isinstance(id, bool):
@@ -193,10 +193,10 @@ def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, Var
     if not isinstance(id, str) or not id:
         faults.append(Fault("an output needs the id of its sample", 'as in {"id": "a", "text": "…"}'))
         return None, None
-    return id, read_output_value(value, (), faults)
+    return id, read_sample_output_value(value, (), faults)
 
 
-def _find_duplicate_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
+def _find_duplicate_variant_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
     """A second pass, only where two hashes are equal."""
     equal = {mark for at, mark in enumerate(marks) if at and mark == marks[at - 1]}
     first: dict[str, int] = {}

@@ -18,13 +18,13 @@ from contextlib import suppress
 from typing import cast
 
 from evenhand.errors import EvalError, Fault, OutputError
-from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
-from evenhand.evals.sample import EvalSample, sample_file_output_json
+from evenhand.evals.output_data import clean_variant_text, read_variant_output_facts, read_variant_text
+from evenhand.evals.sample import EvalSample, write_sample_output_entry
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots, VariantFunction
 from evenhand.files.program_environment import build_program_environment
 from evenhand.files.python_functions import import_by_name
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import Secrets, find_environment_secrets
+from evenhand.models.hidden_keys import Secrets, collect_keys_to_hide
 
 LARGEST_COMMAND_OUTPUT = 10_000_000
 _STDERR_TAIL = 4_000
@@ -44,7 +44,7 @@ class CommandVariantOutputs:
         self._environ = build_program_environment(environ, variant.env)
         self._program = _find_variant_program(variant, environ)
         self._places = places
-        self._secrets = find_environment_secrets(environ)
+        self._secrets = collect_keys_to_hide(environ)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the program writes, or an OutputError that says what became of it."""
@@ -207,11 +207,11 @@ def _read_variant_function_output(value: object, took: float) -> VariantOutput:
         return VariantOutput(text=clean_variant_text(value), latency_ms=took)
     if isinstance(value, VariantOutput):
         try:
-            value = sample_file_output_json(value)
+            value = write_sample_output_entry(value)
         except (AttributeError, TypeError):
             raise OutputError("the function returned a VariantOutput whose trace is not made of ToolCall") from None
     if isinstance(value, dict):
-        return read_variant_facts(value, took)
+        return read_variant_output_facts(value, took)
     kind = "None" if value is None else type(value).__name__
     raise OutputError(f"the function returned {kind}, not a text, a dict or a VariantOutput")
 

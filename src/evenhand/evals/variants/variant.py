@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol, Self
 
 from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_error
 from evenhand.evals.sample import EvalSample
-from evenhand.files.python_functions import hash_function, name_function
+from evenhand.files.python_functions import hash_python_function, name_python_function
 from evenhand.model.sample import VariantOutput
 from evenhand.models.requests import Message, ModelSettings
 
@@ -85,8 +85,8 @@ class FunctionVariant:
     @classmethod
     def from_function(cls, call: VariantFunction) -> Self:
         """The variant of a function, a lambda, a method or an object that can be called."""
-        name = name_function(call)
-        return cls(name=name, about=f"python {name}", version=hash_function(call), call=call)
+        name = name_python_function(call)
+        return cls(name=name, about=f"python {name}", version=hash_python_function(call), call=call)
 
     def definition(self) -> dict[str, object]:
         """What identifies it: its name and its version."""

@@ -31,7 +31,7 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.files.parsing import read_text_file
 from evenhand.files.program_environment import VARIABLE_NAME
-from evenhand.files.python_functions import hash_python_source_file
+from evenhand.files.python_functions import hash_python_module_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -104,11 +104,11 @@ class _VariantReader:
             return None
         read: dict[str, Callable[[], Variant | None]] = {
             "": lambda: RecordedVariant(about=self.fields.text("about") or "recorded outputs"),
-            "outputs": self._read_recorded,
-            "command": self._read_command,
-            "http": self._read_http,
-            "python": self._read_python,
-            "model": self._read_model,
+            "outputs": self._read_recorded_variant,
+            "command": self._read_command_variant,
+            "http": self._read_http_variant,
+            "python": self._read_python_variant,
+            "model": self._read_model_variant,
         }
         variant: Variant | None = None
         try:
@@ -117,7 +117,7 @@ class _VariantReader:
             self.faults += [Fault(one.what, one.hint, (*self.path, kind, *one.path)) for one in error.faults]
         return variant if len(self.faults) == self.before else None
 
-    def _read_recorded(self) -> RecordedVariant | None:
+    def _read_recorded_variant(self) -> RecordedVariant | None:
         about, name = self.fields.text("about"), self.fields.text("outputs")
         if name is None:
             return None
@@ -127,7 +127,7 @@ class _VariantReader:
             self.fields.fault(f"{file}: {why.what}", why.hint, "outputs")
         return RecordedVariant(outputs=file, about=about or f"recorded outputs in {name}")
 
-    def _read_command(self) -> CommandVariant | None:
+    def _read_command_variant(self) -> CommandVariant | None:
         node, words, wrong = self.fields.node("command"), [], ""
         if isinstance(node, SequenceNode):
             words = [item.text for item in node.items if isinstance(item, ScalarNode)]
@@ -146,15 +146,15 @@ class _VariantReader:
             self.fields.fault(f"{wrong_name[:40]!r} names no variable", "as in env: [BOT_TOKEN]", "env")
         return CommandVariant(argv=tuple(words), env=env, folder=self.folder, seconds=self._read_seconds(), about=about)
 
-    def _read_python(self) -> FunctionVariant:
+    def _read_python_variant(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        version = hash_python_source_file(name.partition(":")[0], self.folder)
+        version = hash_python_module_file(name.partition(":")[0], self.folder)
         return FunctionVariant(
             name=name, folder=self.folder, seconds=self._read_seconds(), about=about, version=version
         )
 
-    def _read_http(self) -> EndpointVariant:
+    def _read_http_variant(self) -> EndpointVariant:
         node = self.fields.node("http")
         assert node is not None
         if isinstance(node, ScalarNode):
@@ -180,7 +180,7 @@ class _VariantReader:
             about=about,
         )
 
-    def _read_model(self) -> ModelVariant | None:
+    def _read_model_variant(self) -> ModelVariant | None:
         name = self.fields.text("model") or ""
         if name == EMBEDDED:
             self.fields.fault("embedded judges by rules and writes nothing", "name a model that writes", "model")

@@ -72,7 +72,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
         fixed="\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS),
         least=str(LEAST_CHOSEN_DIMENSIONS),
         most=str(MOST_CHOSEN_DIMENSIONS),
-        form=_build_dimensions_form(prompts),
+        form=_build_dimensions_prompt_form(prompts),
     )
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
     request = compose_judge_request("dimensions", outline, label_prompt_material(prompts, task), manner)
@@ -81,13 +81,13 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
         entries = _find_dimensions_in_reply(text)
         if entries is None:
             return ReplyReading(faults={DIMENSIONS_KEY: Missing.unreadable(prompts.say("missing"))})
-        fault = _find_dimensions_reply_fault(entries)
+        fault = _find_fault_in_dimensions_reply(entries)
         if fault is None:
             try:
                 chosen = _build_rubric_from_reply(entries, method, prompts)
                 return ReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
             except RubricError as error:
-                fault = Missing("unreadable", str(error), _tell_rubric_fault(entries))
+                fault = Missing("unreadable", str(error), _tell_judge_rubric_fault(entries))
         return ReplyReading(faults={DIMENSIONS_KEY: fault})
 
     (reading,) = yield from ask_questions([JudgeQuestion(request, read)], prompts)
@@ -97,7 +97,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
     )
 
 
-def _build_dimensions_form(prompts: Prompts) -> str:
+def _build_dimensions_prompt_form(prompts: Prompts) -> str:
     entries = ",\n".join(
         f'    {{"id": "{id}", "asks": "…", "weight": <{prompts.say("above_0")}>}}' for id in (*FIXED_DIMENSIONS, "…")
     )
@@ -113,7 +113,7 @@ def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
     return None
 
 
-def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> Missing | None:
+def _find_fault_in_dimensions_reply(entries: list[Mapping[str, object]]) -> Missing | None:
     """What is wrong with the list, before it becomes a rubric."""
     ids = [entry.get("id") for entry in entries]
     missing = [id for id in FIXED_DIMENSIONS if id not in ids]
@@ -134,15 +134,19 @@ def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> Missing
     return None
 
 
-def _tell_rubric_fault(entries: list[Mapping[str, object]]) -> str:
+def _tell_judge_rubric_fault(entries: list[Mapping[str, object]]) -> str:
     """What a judge is told of dimensions that make no rubric."""
     if len({entry["id"] for entry in entries}) < len(entries):
         return "the id … is used twice"
     weights = [entry["weight"] for entry in entries]
-    return "the weights sum to …, not 1" if all(map(_is_above_0, weights)) else "weight must be above 0, got …"
+    return (
+        "the weights sum to …, not 1"
+        if all(map(_is_reply_weight_above_0, weights))
+        else "weight must be above 0, got …"
+    )
 
 
-def _is_above_0(weight: object) -> bool:
+def _is_reply_weight_above_0(weight: object) -> bool:
     return isinstance(weight, (int, Decimal)) and weight > 0
 
 

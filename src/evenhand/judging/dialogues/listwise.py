@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from string import ascii_uppercase
 
-from evenhand.files.parsing import DuplicateKeyObject
+from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.answer_form import (
     CANNOT_ASSESS,
     TEXT_SCHEMA,
@@ -192,7 +192,7 @@ def _find_listwise_reply_entries(data: object, labels: Sequence[str]) -> dict[st
     """The entries whose names are labels; one that is named twice with different answers is left out."""
     named: dict[str, list[object]] = {}
     if isinstance(data, dict):
-        twice = data.twice if isinstance(data, DuplicateKeyObject) else {}
+        twice = data.twice if isinstance(data, DuplicateKeyJsonObject) else {}
         for key, said in data.items():
             named.setdefault(parse_judge_reply_label(str(key)), []).extend(twice.get(key, [said]))
     elif isinstance(data, list):

@@ -28,7 +28,7 @@ from evenhand.judging.evidence import (
     QuotedText,
     RevisionAdvice,
     note_few_suggestions,
-    pick_severest_judge_suggestions,
+    pick_severest_reply_suggestions,
     read_form_reply,
     read_judge_suggestions,
     verify_form_evidence,
@@ -117,7 +117,9 @@ def build_output_review(
         {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
         for items in (flags, bonuses)
     )
-    advice, notes = _take_suggestions(manner.judge, readings) if rubric.method.dialogue == "individual" else ((), ())
+    advice, notes = (
+        _take_suggestions_from_replies(manner.judge, readings) if rubric.method.dialogue == "individual" else ((), ())
+    )
     data = readings[0].data if len(readings) == 1 else None
     said = data if isinstance(data, dict) else {}
     remark, whole = said.get(NOTES_KEY), said.get(WHOLE_KEY)  # About the output as a whole.
@@ -146,7 +148,7 @@ def _read_whole_score(scale: Scale, given: object) -> Scored | None:
     return score if isinstance(score, Scored) else None
 
 
-def _take_suggestions(
+def _take_suggestions_from_replies(
     judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
 ) -> tuple[RevisionAdvice, tuple[str, ...]]:
     """The suggestions that were given, and a note where two were to come and did not."""
@@ -197,7 +199,7 @@ def ask_sampled(
     several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
     judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
     review = build_review_from_judgments(rubric, several[0], judgments)
-    advice = pick_severest_judge_suggestions(one for each in several for one in each.suggestions)
+    advice = pick_severest_reply_suggestions(one for each in several for one in each.suggestions)
     notes = several[0].answers.notes if not advice else note_few_suggestions(manner.judge, advice, "")
     wholes = [one.answers.whole.value for one in several if isinstance(one.answers.whole, Scored)]
     whole = Scored(sum(wholes, Fraction(0)) / len(wholes)) if wholes else None

@@ -54,7 +54,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     """
     criteria, prompts = list_questions_for_judge(rubric), manner.prompts
     asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
-    known = load_judge_test_questions(prompts) if any(asked) else ()
+    known = load_known_yes_no_questions(prompts) if any(asked) else ()
     pieces = label_sample_material(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
@@ -70,7 +70,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
         for question in questions
     ]
     leanings = list(map(read_yes_leaning, (yield tuple(requests))))
-    rule = find_yes_reply_threshold([one.answer for one in known], leanings[: len(known)])
+    rule = find_yes_no_reply_rule([one.answer for one in known], leanings[: len(known)])
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
         answered = _score_criterion_odds(criterion, [next(rest) for _ in questions], rule)
@@ -114,7 +114,7 @@ def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: 
 
 
 def _score_criterion_odds(
-    criterion: Criterion, leanings: Sequence[float | Missing], rule: YesReplyThreshold | str
+    criterion: Criterion, leanings: Sequence[float | Missing], rule: YesNoReplyRule | str
 ) -> _OddsAnswer:
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
     if missing is not None:
@@ -126,7 +126,7 @@ def _score_criterion_odds(
     if isinstance(rule, str):
         return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {rule}"))
     first = heard[0]
-    told = f"{_explain_yes_reply_odds(first)} (log-odds {first:+.2f}; {_explain_yes_reply_threshold(rule)})"
+    told = f"{_explain_yes_reply_odds(first)} (log-odds {first:+.2f}; {_explain_yes_no_reply_rule(rule)})"
     if all(map(rule.undecided, heard)):
         return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"))
     if not criterion.scale.yes_no:
@@ -136,7 +136,7 @@ def _score_criterion_odds(
     return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
 
 
-def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: YesReplyThreshold) -> _OddsAnswer:
+def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: YesNoReplyRule) -> _OddsAnswer:
     """The mean over the middles of the anchors, each as likely as the questions leave it."""
     levels = _list_anchors_to_ask(criterion)
     reached = [1.0, *pool_judge_odds([rule.chance_of_yes_reply(one) for one in leanings]), 0.0]
@@ -153,7 +153,7 @@ def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: Ye
         f"at least {format_fraction(level.min)}: {_explain_yes_reply_odds(one)}"
         for level, one in zip(levels[1:], leanings, strict=True)
     ]
-    reason = f"{'; '.join(said)} ({_explain_yes_reply_threshold(rule)})"
+    reason = f"{'; '.join(said)} ({_explain_yes_no_reply_rule(rule)})"
     return _OddsAnswer(Scored(value, band, reason), reason, sd)
 
 
@@ -169,7 +169,7 @@ def pool_judge_odds(chances: Sequence[float]) -> list[float]:
     return [total / count for total, count in pools for _ in range(count)]
 
 
-def _explain_yes_reply_threshold(rule: YesReplyThreshold) -> str:
+def _explain_yes_no_reply_rule(rule: YesNoReplyRule) -> str:
     return f"this model means yes above {round(rule.threshold, 2) + 0.0:+.2f}"  # Plus zero: no "-0.00".
 
 
@@ -202,7 +202,7 @@ class KnownQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class YesReplyThreshold:
+class YesNoReplyRule:
     """From which log-odds on a model means yes, and how near to that it means nothing."""
 
     threshold: float
@@ -217,7 +217,7 @@ class YesReplyThreshold:
         return abs(leaning - self.threshold) < self.band
 
 
-def load_judge_test_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
+def load_known_yes_no_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
     """The shipped questions, as many with yes as with no."""
     blocks, _ = prompts.fill("odds-known")
     pairs = [found for block in blocks.split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]
@@ -241,7 +241,7 @@ def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     return math.log(max(yes, least) / max(no, least))
 
 
-def find_yes_reply_threshold(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> YesReplyThreshold | str:
+def find_yes_no_reply_rule(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> YesNoReplyRule | str:
     """The threshold half way between the faintest known yeses and noes, or why there is none.
 
     The faintest quarter of each, since real outputs miss a criterion narrowly: the middle of all lies too low for them.
@@ -254,7 +254,7 @@ def find_yes_reply_threshold(answers: Sequence[bool], leanings: Sequence[float |
     if fmean(one > other for one in yes for other in no) < LEAST_ORDERED:
         return "this model cannot tell known yeses from known noes"
     faint_yes, faint_no = yes[: max(1, len(yes) // 4)], no[-max(1, len(no) // 4) :]
-    return YesReplyThreshold((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
+    return YesNoReplyRule((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
 
 
 def _strip_token_marks(token: str) -> str:

@@ -16,7 +16,7 @@ from evenhand.judging.embedded.lexicon import (
     load_judge_patterns,
     load_lexicon_numbers,
 )
-from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_language, shorten_evidence_passage
+from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_language, shorten_judged_passage
 from evenhand.judging.embedded.values import find_claimed_values
 from evenhand.judging.embedded.words import find_words, is_content_word, lower_claim_letters
 
@@ -51,7 +51,7 @@ def _judge_edge_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     if holds is None:
         return None
     denied = load_judge_pattern("forms", "edge_denial").search(asks) is not None
-    reason = f"it {'begins' if first else 'ends'} with “{shorten_evidence_passage(edge, 60)}”"
+    reason = f"it {'begins' if first else 'ends'} with “{shorten_judged_passage(edge, 60)}”"
     return FormAnswer(holds != denied, reason, edge)
 
 
@@ -111,16 +111,16 @@ def _judge_code_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     if more:
         return None
     if not wanted:
-        return FormAnswer(not denied, "it has code", _quote_line(text.text, start))
+        return FormAnswer(not denied, "it has code", _quote_judged_line(text.text, start))
     languages = load_judge_patterns("forms", "code_languages")
     tagged = load_judge_pattern("forms", "code_tag").findall(text.text)
     if not tagged or wanted not in languages:
         return None
     is_same = any(languages[wanted].fullmatch(tag) for tag in tagged)
-    return FormAnswer(is_same != denied, f"its code is marked as {tagged[0]}", _quote_line(text.text, start))
+    return FormAnswer(is_same != denied, f"its code is marked as {tagged[0]}", _quote_judged_line(text.text, start))
 
 
-def _quote_line(text: str, at: int) -> str:
+def _quote_judged_line(text: str, at: int) -> str:
     """The line of a text at some place, as far as it is readable."""
     start = text.rfind("\n", 0, at) + 1
     return text[start : start + LONGEST_QUOTE].partition("\n")[0].strip()
@@ -142,10 +142,10 @@ def _judge_count_claim(asks: str, text: JudgedText) -> FormAnswer | None:
         return None
     found, quote = count_claimed_form(name, text)
     unit = what.removesuffix("s") + ("" if found == 1 else "s")
-    return FormAnswer(_keeps_limit(found, limit) != _denies_form(asks[:start]), f"it has {found} {unit}", quote)
+    return FormAnswer(_keeps_claimed_limit(found, limit) != _denies_form(asks[:start]), f"it has {found} {unit}", quote)
 
 
-def _keeps_limit(number: int, limit: re.Match[str]) -> bool:
+def _keeps_claimed_limit(number: int, limit: re.Match[str]) -> bool:
     """Whether so many are within the limit of a criterion."""
     how, first, after = (lower_claim_letters(limit[name] or "") for name in ("how", "n", "after"))
     least = _read_claimed_limit(first)
@@ -226,7 +226,7 @@ def count_claimed_form(name: str, text: JudgedText) -> tuple[int, str]:
     for mark in load_judge_lexicon("forms")["countables"][name]["marks"].split():
         found = [match.start() for match in load_judge_pattern("forms", mark).finditer(text.text)]
         if found:
-            return len(found), "" if name == "word" else _quote_line(text.text, found[0])
+            return len(found), "" if name == "word" else _quote_judged_line(text.text, found[0])
     return 0, ""
 
 
@@ -243,7 +243,7 @@ def find_claimed_feature(name: str, text: JudgedText) -> str:
     for mark in feature["marks"].split():
         found = list(islice(load_judge_pattern("forms", mark).finditer(text.text), least))
         if len(found) == least:
-            return _quote_line(text.text, found[0].end() - len(found[0][0].lstrip()))
+            return _quote_judged_line(text.text, found[0].end() - len(found[0][0].lstrip()))
     return ""
 
 

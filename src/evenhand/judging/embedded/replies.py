@@ -15,7 +15,7 @@ from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_judge_pattern
-from evenhand.judging.embedded.texts import JudgedText, shorten_evidence_passage
+from evenhand.judging.embedded.texts import JudgedText, shorten_judged_passage
 from evenhand.model.scale import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
 from evenhand.wording import format_number_for_json
@@ -128,7 +128,7 @@ def judge_scale_level(
     placed = _place_by_anchors(criterion, anchors, text) if anchors and can_judge_anchor(anchors[0], text) else None
     if placed is not None and placed.value is not None:
         return placed
-    placed = _place_by_texts(criterion, text, reference, context) or placed
+    placed = _place_by_judged_texts(criterion, text, reference, context) or placed
     if placed is not None:
         return placed
     # No level; but where the question alone can be answered, that is told.
@@ -165,11 +165,11 @@ def _leave_level_unjudged(reason: str) -> ScalePlacement:
     return ScalePlacement(value=None, reason=reason)
 
 
-def _place_by_texts(
+def _place_by_judged_texts(
     criterion: Criterion, text: JudgedText, reference: JudgedText | None, context: JudgedText | None
 ) -> ScalePlacement | None:
     """What a reference or the material given shows; None where the criterion is not about them."""
-    is_complete, is_true, by_material = _match_compared_texts(criterion)
+    is_complete, is_true, by_material = _match_criterion_to_judged_texts(criterion)
     if is_true and by_material and not is_complete and context is not None:
         check = _judge_statement_claims(text, context)
         own = [(line, replace(decision, quote=line)) for line, decision in check.decided]
@@ -191,19 +191,19 @@ def _place_by_texts(
     told = "statements of the reference that it takes up are right"
     against = next((decision for _, decision in taken_up.decided if decision.against), None)
     if against:
-        told += f"; one is not: {against.reason}, in “{shorten_evidence_passage(against.quote, 80)}”"
+        told += f"; one is not: {against.reason}, in “{shorten_judged_passage(against.quote, 80)}”"
     return taken_up.place(criterion, told)
 
 
 def choose_evidence_text(criterion: Criterion) -> str:
     """Which text would give the criterion a level: "reference", "context", or none."""
-    is_complete, is_true, by_material = _match_compared_texts(criterion)
+    is_complete, is_true, by_material = _match_criterion_to_judged_texts(criterion)
     if load_judge_pattern("decisions", "asks_overall").search(criterion.asks) or not (is_complete or is_true):
         return ""
     return "context" if is_true and by_material and not is_complete else "reference"
 
 
-def _match_compared_texts(criterion: Criterion) -> list[bool]:
+def _match_criterion_to_judged_texts(criterion: Criterion) -> list[bool]:
     """Whether a criterion asks if all is there, if it is true, and if it agrees with what was given."""
     named = f"{criterion.id} {criterion.asks}"
     patterns = ("asks_if_complete", "asks_if_true", "asks_by_material")
@@ -245,7 +245,7 @@ class _StatementCheck:
     def describe_absent(self) -> str:
         """The first statement that was not found, where there is one."""
         absent = next((statement for statement, decision in self.decided if not decision.holds), "")
-        return f"; not found: “{shorten_evidence_passage(absent, 80)}”" if absent else ""
+        return f"; not found: “{shorten_judged_passage(absent, 80)}”" if absent else ""
 
 
 def _round_judged_level(value: Fraction, criterion: Criterion) -> Fraction:

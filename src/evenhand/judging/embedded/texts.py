@@ -115,7 +115,7 @@ def _judged_sentence_goes_on(text: str, start: int, end: re.Match[str]) -> bool:
     return wrapped and not load_judge_pattern("texts", "item_start").match(after)
 
 
-def shorten_evidence_passage(passage: str, most: int) -> str:
+def shorten_judged_passage(passage: str, most: int) -> str:
     """A passage as a reason shows it: on one line, and cut where it is long."""
     line = " ".join(passage.split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from evenhand.files.parsing import DuplicateKeyObject
+from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.reading.prose_scores import read_band_score, read_prose_score
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
 from evenhand.judging.reading.score_labels import ReadAnswer, ReplyAnswerNames, WantedAnswer, map_reply_answer_names
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
-from evenhand.model.rubric import IdentityCache
+from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
 GIVEN_TWICE = Missing.unreadable("given twice with different answers")
 MOST_LEVELS = 12
-_NAMES: IdentityCache[ReplyAnswerNames] = IdentityCache()
+_NAMES: RubricIdentityCache[ReplyAnswerNames] = RubricIdentityCache()
 
 # What an object says it is about; under the first four it is about nothing else.
 _SUBJECT_KEYS = (
@@ -84,7 +84,7 @@ def _find_reply_answer_candidates(
     if about:
         yield about, node, _gives_score_twice(node)
         return
-    differing = set(node.differing()) if isinstance(node, DuplicateKeyObject) else set()
+    differing = set(node.differing()) if isinstance(node, DuplicateKeyJsonObject) else set()
     for key, item in node.items():
         id = names.id(str(key))
         if id is not None:
@@ -103,7 +103,7 @@ def _find_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) ->
 
 def _gives_score_twice(item: object) -> bool:
     """Whether an object gives its own score twice, differently."""
-    return isinstance(item, DuplicateKeyObject) and any(
+    return isinstance(item, DuplicateKeyJsonObject) and any(
         normalize_reply_answer_name(key) in SCORE_KEYS for key in item.differing()
     )
 

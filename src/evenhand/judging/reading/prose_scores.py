@@ -182,8 +182,8 @@ def read_prose_score(
     others = _count_other_reply_labels(text, names)
     if others and (named or (names and others > 1)):
         # Several things are scored: what is said of all of them is not said of this one.
-        return settle_score_statements(named) if named else _read_score_before_breakdown(text, scale, least)
-    return settle_score_statements(found)
+        return settle_reply_score_statements(named) if named else _read_score_before_breakdown(text, scale, least)
+    return settle_reply_score_statements(found)
 
 
 _OF_ALL = re.compile(r"\b(?:overall|total|average|mean|aggregate|sum)\b", re.IGNORECASE)
@@ -206,7 +206,7 @@ def find_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> 
     return [*found, WeighedMention(last, MentionWeight.FINAL)] if last and found else found
 
 
-def settle_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
+def settle_reply_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
     """What the heaviest statements say, if they say one thing."""
     heaviest = max(one.weight for one in found)
     scores = [one.mention.score for one in found if one.weight == heaviest]

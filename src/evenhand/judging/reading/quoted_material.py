@@ -112,7 +112,9 @@ class ShownMaterial:
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
         """The reply without what it says to be the material's, in words or by a key that is none of the names."""
         reply = _cut_values_under_foreign_keys(reply, self, names)
-        return _cut_stretches(reply, [one for one in self._find_repeated(reply) if _is_attributed(reply, one)])
+        return _cut_stretches(
+            reply, [one for one in self._find_repeated(reply) if _does_reply_attribute_quote(reply, one)]
+        )
 
     def cut_repeated(self, reply: str, data: object, values: Collection[Fraction | str]) -> str:
         """The reply without the answer that was read in it, wherever that also stands in the material.
@@ -177,7 +179,7 @@ def _cut_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _is_attributed(text: str, one: _RepeatedStretch) -> bool:
+def _does_reply_attribute_quote(text: str, one: _RepeatedStretch) -> bool:
     """Whether the words right before or after it say that it is not the judge's."""
     before = text[max(0, one.start - 200) : one.start].rstrip(_MARKS)
     sentence = re.split(r"[.!?。！？]\s|\n", before)[-1].rstrip(":：") + ":" * before.endswith((":", "："))
@@ -266,7 +268,7 @@ def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Colle
     values = [value for value in find_json_values(text) if _has_foreign_objects(value.data, asked)]
     parts, at = [], 0
     for value in values:
-        kept = _prune_foreign_values(value.data, asked, shown.objects)
+        kept = _prune_values_quoted_in_reply(value.data, asked, shown.objects)
         if kept is not value.data:
             parts += [text[at : value.start], json.dumps(kept, default=str)]
             at = value.end
@@ -283,7 +285,7 @@ def _has_foreign_objects(data: object, asked: Collection[str]) -> bool:
     )
 
 
-def _prune_foreign_values(
+def _prune_values_quoted_in_reply(
     data: object, asked: Collection[str], known: Collection[str], foreign: bool = False
 ) -> object:
     """The value without what is quoted; the same object where nothing is."""
@@ -291,12 +293,12 @@ def _prune_foreign_values(
         if foreign and data and _serialize_quoted_value(data) in known:
             return GONE
         kept = {
-            key: _prune_foreign_values(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
+            key: _prune_values_quoted_in_reply(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
             for key, below in data.items()
         }
         return kept if any(kept[key] is not data[key] for key in data) else data
     if isinstance(data, list):
-        entries = [_prune_foreign_values(entry, asked, known, foreign) for entry in data]
+        entries = [_prune_values_quoted_in_reply(entry, asked, known, foreign) for entry in data]
         return entries if any(new is not old for new, old in zip(entries, data, strict=True)) else data
     return data
 

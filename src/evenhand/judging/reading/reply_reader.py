@@ -15,7 +15,7 @@ from evenhand.judging.reading.prose_scores import (
     mentions_another_scale,
     read_prose_score,
     remove_scale_echoes,
-    settle_score_statements,
+    settle_reply_score_statements,
 )
 from evenhand.judging.reading.reply_text import (
     find_answering_stretches,
@@ -54,13 +54,13 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     if complete:
         last, (value, answers) = values[-1], complete[-1]
         if last.complete or last.end != len(text) or not isinstance(last.data, dict) or last.start < value.end:
-            return _bind_json_answers(text, complete, wanted)
+            return _bind_reply_json_answers(text, complete, wanted)
         # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
         why = Missing.unreadable("the reply breaks off in a second answer")
         return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
-        return ReplyAnswers(_hold_against_labels(answers, text[value.start :], wanted), value.data)
+        return ReplyAnswers(_drop_answers_contradicted_in_reply(answers, text[value.start :], wanted), value.data)
     return ReplyAnswers(_read_prose_answers(_extract_reply_prose(text, values), wanted))
 
 
@@ -73,7 +73,7 @@ def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     return Missing("abstained", refusal) if refusal else Missing.unreadable("no answer in the reply")
 
 
-def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+def _bind_reply_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
     full = [at for at, (_, answers) in enumerate(complete) if len(answers) == len(wanted)]
     bound = full[-1] if full else len(complete) - 1
     value, answers = complete[bound]
@@ -83,10 +83,12 @@ def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence
     if any(_do_reply_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
         return ReplyAnswers({id: ReadAnswer(GIVEN_TWICE) for id in answers}, value.data)
     rest = text[complete[-1][0].end :]
-    return ReplyAnswers(_hold_against_labels(answers, rest, wanted) if rest.strip() else answers, value.data)
+    return ReplyAnswers(
+        _drop_answers_contradicted_in_reply(answers, rest, wanted) if rest.strip() else answers, value.data
+    )
 
 
-def _hold_against_labels(
+def _drop_answers_contradicted_in_reply(
     answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedAnswer]
 ) -> dict[str, ReadAnswer]:
     """The answers of an object, but for those that lines after it, such as "accuracy: 2", contradict."""
@@ -167,7 +169,7 @@ def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> 
     # Under a heading such as "Revised scores" stands what counts.
     headings = [heading.start() for heading in _LAST_WORD.finditer(text)]
     revised = [one for one in found if headings and one.mention.start > headings[-1]]
-    score = settle_score_statements(revised or found)
+    score = settle_reply_score_statements(revised or found)
     last = found[-1].mention
     reason = text[last.end :].split("\n", maxsplit=1)[0].strip(" \t-–—:;,.()|\"'")  # It follows on the same line.
     line = text[text.rfind("\n", 0, last.start) + 1 : last.end] + reason

@@ -30,7 +30,7 @@ from evenhand.report.html.formats import (
     format_page_signed_number,
 )
 from evenhand.report.html.score_charts import MeanEstimate, describe_charted_estimate, describe_charted_interval_level
-from evenhand.wording import format_figure, format_layer, pluralize_count
+from evenhand.wording import format_figure, pluralize_count, word_layer
 
 EstimateGroups = Mapping[str, Mapping[str, MeanEstimate]]
 ScaleEnds = tuple[float, ...] | None
@@ -42,7 +42,9 @@ def draw_overview_chart(comparisons: Sequence[Mapping[str, Any]]) -> IntervalCha
     if not comparisons:
         return None
     if len(comparisons) == 1:
-        return _draw_difference_chart({"": _list_layer_estimates(comparisons[0])}, _label_charted_pair(comparisons[0]))
+        return _draw_difference_chart(
+            {"": _list_charted_layer_estimates(comparisons[0])}, _label_charted_pair(comparisons[0])
+        )
     composites = {one["treatment"]: one["composite"] for one in comparisons}
     return _draw_difference_chart({"": composites}, f"Composite, minus {comparisons[0]['control']}")
 
@@ -52,7 +54,7 @@ def draw_difference_charts(
 ) -> list[IntervalChart]:
     """Composite, layers and criteria of one comparison against zero: a chart for each of the scales they are on."""
     by_scale: dict[ScaleEnds, dict[str, Mapping[str, MeanEstimate]]] = {
-        COMPOSITE_SCALE: {"composite and layers": _list_layer_estimates(comparison)}
+        COMPOSITE_SCALE: {"composite and layers": _list_charted_layer_estimates(comparison)}
     }
     criteria: dict[ScaleEnds, dict[str, MeanEstimate]] = {}
     for id, one in comparison.get("criteria", {}).items():
@@ -70,10 +72,10 @@ def draw_difference_charts(
     return [chart for chart in drawn if chart]
 
 
-def _list_layer_estimates(comparison: Mapping[str, Any]) -> Mapping[str, MeanEstimate]:
+def _list_charted_layer_estimates(comparison: Mapping[str, Any]) -> Mapping[str, MeanEstimate]:
     return {
         "composite": comparison["composite"],
-        **{format_layer(name): found for name, found in comparison["layers"].items()},
+        **{word_layer(name): found for name, found in comparison["layers"].items()},
     }
 
 

@@ -90,7 +90,7 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
     points = sorted(((own, people, int(many)) for own, people, many in judge["points"]), key=lambda one: (-one[2], one))
     points, calibrated = points[:MOST_DOTS], judge.get("map") or []
     found = "no correlation" if judge["pearson"] is None else f"correlation {format_figure(judge['pearson'])}"
-    about = f"{found}, {_describe_judge_bias(judge['bias'], unit)}, {pluralize_count(judge['n'], 'output')}"
+    about = f"{found}, {_label_charted_judge_bias(judge['bias'], unit)}, {pluralize_count(judge['n'], 'output')}"
     pairs = ", ".join(
         f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
         for own, people, many in points[:MOST_SAID]
@@ -115,7 +115,7 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
     )
 
 
-def _describe_judge_bias(bias: float | None, unit: str) -> str:
+def _label_charted_judge_bias(bias: float | None, unit: str) -> str:
     if bias is None:
         return "bias not known"
     if round(bias, 2) == 0:

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from evenhand.report.graded import describe_reported_statement, find_score_before_statements
+from evenhand.report.graded import describe_reported_statement, find_reported_score_before_statements
 from evenhand.report.html.formats import TEMPLATE_FILTERS
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.untrusted_text import escape_hiding_page_characters
@@ -77,9 +77,9 @@ def load_page_part(package: str, name: str) -> str:
 
 def build_security_policy(style: str, script: str = "") -> str:
     """Nothing is loaded, and nothing runs but the one script: even a hole in the escaping would be of no use."""
-    runs = f"script-src {_hash_policy_source(script)}; " if script else ""
+    runs = f"script-src {_hash_page_policy_source(script)}; " if script else ""
     rest = "img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; {rest}"
+    return f"default-src 'none'; {runs}style-src {_hash_page_policy_source(style)}; {rest}"
 
 
 def _render_page_value(value: object) -> object:
@@ -89,7 +89,7 @@ def _render_page_value(value: object) -> object:
     return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_page_characters(value)
 
 
-def _hash_policy_source(text: str) -> str:
+def _hash_page_policy_source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -150,4 +150,4 @@ def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
 def _build_adjusted_row(card: dict[str, Any]) -> list[object]:
     """What red flags and bonuses did to an output: the score before, each of them, and the score."""
     said = "; ".join(map(describe_reported_statement, card["statements"]))
-    return [find_score_before_statements(card), said, card["score"]]
+    return [find_reported_score_before_statements(card), said, card["score"]]

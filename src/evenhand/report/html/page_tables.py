@@ -10,7 +10,7 @@ from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
-from evenhand.wording import format_dollar_amount, format_gate, format_layer, pluralize_count
+from evenhand.wording import format_dollar_amount, pluralize_count, word_gate, word_layer
 
 PageData = Mapping[str, Any]
 
@@ -50,19 +50,19 @@ def build_score_rows(head: PageData) -> list[ScoreRow]:
     measures = {
         "composite": [variant["composite"] for variant in variants],
         **{
-            format_layer(layer): [variant["layers"].get(layer) for variant in variants]
+            word_layer(layer): [variant["layers"].get(layer) for variant in variants]
             for layer in list_report_layers(head)
         },
         "score": [variant["score"] for variant in variants],
     }
     return [
-        ScoreRow(name=name, scale=_name_measure_scale(cells), cells=cells, change=changes.get(name))
+        ScoreRow(name=name, scale=_name_page_measure_scale(cells), cells=cells, change=changes.get(name))
         for name, cells in measures.items()
         if any(cells)
     ]
 
 
-def _name_measure_scale(cells: Iterable[PageData | None]) -> str:
+def _name_page_measure_scale(cells: Iterable[PageData | None]) -> str:
     return next(format_page_scale(one["scale"]) or "" for one in cells if one)
 
 
@@ -97,7 +97,7 @@ def build_gate_rows(head: PageData) -> list[GateRow]:
     found = {(name, gate["gate"], gate["min"]): gate for name, gates in by_variant.items() for gate in gates}
     names = [variant["name"] for variant in head["variants"]]
     return [
-        GateRow(name=format_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
+        GateRow(name=word_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
         for gate, least in keys
     ]
 
@@ -128,13 +128,13 @@ def build_page_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
             "Judges": lambda one: format_dollar_amount(one["cost"]["judges"]),
             "Tokens in": lambda one: format_page_count((one["tokens"] or {}).get("input")),
             "Tokens out": lambda one: format_page_count((one["tokens"] or {}).get("output")),
-            "Median latency": lambda one: _format_latency(one, "median"),
-            "95th percentile": lambda one: _format_latency(one, "p95"),
+            "Median latency": lambda one: _format_page_latency(one, "median"),
+            "95th percentile": lambda one: _format_page_latency(one, "p95"),
         },
     )
 
 
-def _format_latency(one: PageData, which: str) -> str | None:
+def _format_page_latency(one: PageData, which: str) -> str | None:
     return format_page_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
 
 
@@ -174,7 +174,7 @@ def describe_unknown_agreement(agreement: Sequence[PageData]) -> str:
     return f"How far the judges agree is not known: {'; '.join(reasons) or 'nothing to compare'}."
 
 
-def describe_judge_calls(judges: Sequence[PageData]) -> str:
+def describe_judge_calls_on_page(judges: Sequence[PageData]) -> str:
     """The judges and how often they were asked, in a line."""
     kinds = ["; rules and word statistics, no model" if one["heuristic"] else "" for one in judges]
     calls = [pluralize_count(one["calls"], "call") for one in judges]
@@ -191,7 +191,7 @@ def are_sensitivity_charts_needless(found: PageData | None) -> bool:
     )
 
 
-def describe_history(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
+def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
     """What earlier runs say of each variant; said once where it is the same of all."""
     said = {one["says"] for one in consistency}
     if len(consistency) > 1 and len(said) == 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.graded import format_tie_lines
+from evenhand.report.graded import format_report_tie_lines
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartLayout, IntervalRow
 from evenhand.report.html.comparison_charts import (
     draw_difference_charts,
@@ -33,8 +33,8 @@ from evenhand.report.html.page_tables import (
     build_page_judge_columns,
     build_score_rows,
     build_statement_rows,
-    describe_history,
-    describe_judge_calls,
+    describe_history_on_page,
+    describe_judge_calls_on_page,
     describe_unknown_agreement,
 )
 from evenhand.report.html.score_charts import (
@@ -47,17 +47,17 @@ from evenhand.report.html.score_charts import (
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
-    describe_heuristic_judges,
     describe_reported_composite,
+    describe_reported_heuristic_judges,
     describe_reported_known_cost,
     describe_reported_origin,
     describe_reported_samples,
     describe_reported_selection,
+    describe_reported_unpriced_calls,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
-    describe_unpriced_calls,
     does_reported_verdict_stand,
-    list_safety_gate_findings,
+    list_reported_safety_gates,
 )
 from evenhand.wording import format_figure
 
@@ -93,8 +93,10 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     verdicts = [decision["verdict"], *(one["verdict"] for one in decision["comparisons"])]
     return {
         **head,
-        "look": _choose_verdict_look(head),
-        "heuristic": describe_heuristic_judges(head["judges"]) if any(one["scored"] for one in variants) else "",
+        "look": _choose_verdict_look_on_page(head),
+        "heuristic": describe_reported_heuristic_judges(head["judges"])
+        if any(one["scored"] for one in variants)
+        else "",
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
@@ -110,13 +112,13 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "composed": describe_reported_composite(head).partition(": ")[2],
         "gate_rows": build_gate_rows(head),
         "judge_columns": build_page_judge_columns(head["judges"]),
-        "judge_calls": describe_judge_calls(head["judges"]),
+        "judge_calls": describe_judge_calls_on_page(head["judges"]),
         "unknown_agreement": describe_unknown_agreement(head["agreement"]),
         "cost_columns": build_page_cost_columns(variants),
         "costs_known": _are_page_costs_known(head),
         "for_review": [f"{one['variant']}: {one['says']}." for one in head["consistency"] if one.get("strayed")],
-        "tie_lines": format_tie_lines(head),
-        "history": describe_history(head["consistency"]),
+        "tie_lines": format_report_tie_lines(head),
+        "history": describe_history_on_page(head["consistency"]),
         "criteria": build_criterion_rows(head),
         "grade_rows": build_grade_rows(head),
         "statement_rows": build_statement_rows(head),
@@ -125,7 +127,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
-        "capped": list_safety_gate_findings(head),
+        "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "sensitivity": head.get("sensitivity"),
         "settled": are_sensitivity_charts_needless(head.get("sensitivity")),
@@ -135,7 +137,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _choose_verdict_look(head: Mapping[str, Any]) -> tuple[str, str]:
+def _choose_verdict_look_on_page(head: Mapping[str, Any]) -> tuple[str, str]:
     """The mark and colour of the verdict; no good colour where something speaks against it."""
     verdict = head["decision"]["verdict"]
     mark, tone = VERDICT_LOOKS.get(verdict, UNKNOWN_LOOK)
@@ -170,7 +172,9 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     yield KeyFact("Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
     took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
     yield KeyFact(
-        "Cost", describe_reported_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost))))
+        "Cost",
+        describe_reported_known_cost(cost),
+        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost)))),
     )
 
 

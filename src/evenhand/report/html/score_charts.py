@@ -27,7 +27,7 @@ from evenhand.report.html.formats import (
     format_page_short_number,
 )
 from evenhand.report.phrases import VERDICT_WORDS
-from evenhand.wording import format_figure, format_layer, pluralize_count
+from evenhand.wording import format_figure, pluralize_count, word_layer
 
 MeanEstimate = Mapping[str, Any] | None
 MeasureEstimates = Mapping[str, Mapping[str, MeanEstimate]]
@@ -38,7 +38,7 @@ def draw_score_charts(variants: Sequence[Mapping[str, Any]]) -> list[IntervalCha
     layers = dict.fromkeys(layer for one in variants for layer in one["layers"])
     measures: MeasureEstimates = {
         "composite": {one["name"]: one["composite"] for one in variants},
-        **{format_layer(layer): {one["name"]: one["layers"].get(layer) for one in variants} for layer in layers},
+        **{word_layer(layer): {one["name"]: one["layers"].get(layer) for one in variants} for layer in layers},
         "score": {one["name"]: one["score"] for one in variants},
     }
     scales = list(dict.fromkeys(tuple(one["scale"]) for by in measures.values() for one in by.values() if one))
