@@ -55,7 +55,7 @@ format: $(STAMP)
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --no-annotate --extra embedded --extra local --extra mcp --extra parquet --extra postgres --extra service --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
+	  --no-header --no-annotate --extra embedded --extra local --extra parquet --extra postgres --extra service --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.guards.injection import read_text_views
+from evenhand.guards.injection import read_guarded_text_views
 from evenhand.guards.injection_scores import Feature, list_injection_features, list_injection_sentences
 
 ROOT = Path(__file__).parent.parent
@@ -124,7 +124,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _labelled(writer: str, kind: str, language: str, hijack: bool, text: str) -> Labelled:
-    sentences = [sentence for view in read_text_views(text) for sentence in list_injection_sentences(view)]
+    sentences = [sentence for view in read_guarded_text_views(text) for sentence in list_injection_sentences(view)]
     return Labelled(writer, kind, language, hijack, [list_injection_features(sentence) for sentence in sentences])
 
 

@@ -11,7 +11,7 @@ from aiohttp import ClientSession, TCPConnector
 from benchmarks.figure import Figure
 from benchmarks.loopback import saying, serving
 from evenhand import Connections, Limits, Sample, load_rubric
-from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.models.requests import Model
@@ -77,7 +77,7 @@ async def _judging(url: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
 @asynccontextmanager
 async def _posting(url: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """The same request sent by hand: its body encoded, the reply decoded, nothing else."""
-    (request,) = next(ask_pointwise(RUBRIC, SAMPLE, "a", JudgeSetup(judge="m", prompts=load_prompts("en"))))
+    (request,) = next(ask_judge_pointwise(RUBRIC, SAMPLE, "a", JudgeSetup(judge="m", prompts=load_prompts("en"))))
     answer = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": request.schema}}
     messages = [{"role": message.role, "content": message.text} for message in request.messages]
     body = {"model": "m", "messages": messages, "max_tokens": 4096, "temperature": 0, "response_format": answer}

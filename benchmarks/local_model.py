@@ -12,10 +12,10 @@ from typing import Any
 
 from evenhand import Connections, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
-    ask_by_odds,
+    ask_judge_by_odds,
     find_yes_no_reply_rule,
-    load_known_yes_no_questions,
-    read_yes_leaning,
+    load_known_judge_questions,
+    read_yes_leaning_of_reply,
 )
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.single_judge import DialogueDriver
@@ -52,7 +52,7 @@ def _shown(row: Row) -> tuple[str, str]:
 
 async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
     manner = JudgeSetup(judge=model, prompts=load_prompts("en"))
-    known = load_known_yes_no_questions(manner.prompts)
+    known = load_known_judge_questions(manner.prompts)
     answers: list[Answer] = []
     async with Connections({}) as connections:
         driver = DialogueDriver(connections.open(model))
@@ -60,12 +60,12 @@ async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
             own = {f"c{number}": row for number, row in enumerate(group)}
             rubric = load_rubric({"criteria": [{"id": id, "expected_outcome": row["asks"]} for id, row in own.items()]})
             sample = Sample(outputs={"a": output}, reference=reference)
-            told = await driver.run(ask_by_odds(rubric, sample, "a", manner))
-            leanings = [read_yes_leaning(call.reply) for call in driver.calls[-len(own) :]]
+            told = await driver.run(ask_judge_by_odds(rubric, sample, "a", manner))
+            leanings = [read_yes_leaning_of_reply(call.reply) for call in driver.calls[-len(own) :]]
             for judgment, leaning in zip(told.judgments, leanings, strict=True):
                 said = bool(judgment.score.value) if isinstance(judgment.score, Scored) else None
                 answers.append((own[judgment.criterion]["answer"] == "yes", leaning, said))
-        first = [read_yes_leaning(call.reply) for call in driver.calls[: len(known)]]
+        first = [read_yes_leaning_of_reply(call.reply) for call in driver.calls[: len(known)]]
         rule = find_yes_no_reply_rule([one.answer for one in known], first)
     return answers, float("nan") if isinstance(rule, str) else rule.threshold
 

@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import ClientSession, TCPConnector
 
 from evenhand import Sample, load_eval, run
-from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.workflows.run import RunOptions
 
@@ -75,7 +75,7 @@ def bodies_of(file: Path) -> Iterator[dict[str, object]]:
     manner = JudgeSetup(judge="m", prompts=load_prompts("en"))
     for sample in eval.samples:
         shown = Sample(input=sample.input, outputs={"output": sample.outputs["output"].text})
-        (request,) = next(ask_pointwise(eval.rubrics[""], shown, "output", manner))
+        (request,) = next(ask_judge_pointwise(eval.rubrics[""], shown, "output", manner))
         answer = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": request.schema}}
         messages = [{"role": message.role, "content": message.text} for message in request.messages]
         yield {"model": "m", "messages": messages, "max_tokens": 4096, "temperature": 0, "response_format": answer}

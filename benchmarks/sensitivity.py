@@ -10,7 +10,7 @@ from benchmarks.figure import Figure
 from evenhand import load_rubric
 from evenhand.compare.sensitivity import measure_sensitivity as sensitivity
 from evenhand.runs.columns import RunTable
-from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 SAMPLES = DRAWS = 10_000
@@ -45,7 +45,7 @@ def _run(method: str) -> tuple[RunTable, dict[str, object]]:
         score = np.minimum(score, np.where(criteria["accuracy"] < 5, 4, np.where(criteria["accuracy"] < 7, 7, 10)))
     frame = RunEvalRecord(
         name="bench", control="old", variants={"old": "", "new": ""}, judges=("j",), guards=(), assertions=(),
-        rubrics=(rubric_snapshot_json("", rubric),), gates={}, smallest_effect=Fraction(1, 2), repeats=1, seed=0,
+        rubrics=(run_rubric_snapshot_json("", rubric),), gates={}, smallest_effect=Fraction(1, 2), repeats=1, seed=0,
         fingerprints={},
     )  # fmt: skip
     table = RunTable(

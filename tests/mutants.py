@@ -17,7 +17,7 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "rank_scorecards",
         "_note_tied_scorecards",
         "list_equally_ranked_outputs",
-        "_measure_tie_break",
+        "_measure_rank_tie_break",
         "_name_scorecard_tie_breaks",
         "list_scorecard_tie_breaks",
         "HISTORY_WINDOW",

@@ -39,7 +39,9 @@ def format_figure(
     places = 1 if scale and scale[1] - scale[0] > WIDE_SCALE else 2
     if beside is not None:
         exact = beside if math.isclose(value, beside, rel_tol=0, abs_tol=1e-9) else value  # On it, but for noise.
-        return str(round_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace("-", "−")
+        return str(round_number_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace(
+            "-", "−"
+        )
     rounded = float(value)
     if abs(rounded) < 1e15:  # Half away from zero, as every number here, by the digits that it is written with.
         rounded = float(Decimal(repr(rounded)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
@@ -198,7 +200,7 @@ def format_percent_below_whole(share: float) -> str:
     return f"{share * 100:.0f}%"
 
 
-def round_for_json(value: float | None) -> float | None:
+def round_number_for_json(value: float | None) -> float | None:
     """Six decimals: more are noise of the arithmetic."""
     return None if value is None or not math.isfinite(value) else round(value, 6) + 0.0
 
@@ -214,7 +216,7 @@ def round_number_half_away(value: Fraction, decimals: int) -> Decimal:
 MOST_DECIMALS = 12
 
 
-def round_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: int) -> Decimal:
+def round_number_beside_limits(value: Fraction, limits: Iterable[Fraction], decimals: int) -> Decimal:
     """The value with so many decimals, and with more where it would look as if it had reached a limit or missed one.
 
     59.9958 beside 60 is not 60.00: a number that decides never contradicts the decision that it is shown with.
@@ -233,10 +235,10 @@ def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Ite
     past.
     """
     if decimals is not None:
-        return str(round_beside_limits(value, beside, decimals))
+        return str(round_number_beside_limits(value, beside, decimals))
     if value.denominator == 1:
         return str(value.numerator)
-    text = str(round_beside_limits(value, beside, 4))
+    text = str(round_number_beside_limits(value, beside, 4))
     return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
 
 
@@ -244,10 +246,12 @@ def format_number_for_json(
     value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
 ) -> int | float:
     """A JSON number: with the method's decimals, or the nearest float of the exact value."""
-    return float(value if decimals is None else round_beside_limits(value, beside, decimals))
+    return float(value if decimals is None else round_number_beside_limits(value, beside, decimals))
 
 
-def score_for_json(value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()) -> int | float:
+def word_score_for_json(
+    value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
+) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
     return int(value) if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
 
@@ -270,7 +274,7 @@ def format_quoted_texts(texts: Iterable[str]) -> str:
     return ", ".join(quoted[:MOST_QUOTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def shorten_to_line(text: str, most: int = 300) -> str:
+def shorten_text_to_line(text: str, most: int = 300) -> str:
     """A text of somebody else's on one line, cut where it is long."""
     line = " ".join(text[: 4 * most].split())
     line = "".join(letter if letter.isprintable() else "�" for letter in line)

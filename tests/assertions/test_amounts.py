@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from evenhand.assertions.output_rules import count_asserted_words, split_compared_words
+from evenhand.assertions.output_rules import count_asserted_words, split_asserted_words
 from tests.assertions.builders import checked, facts
 
 MEASURED = facts("  four words are here \n", cost=Decimal("0.3"), latency_ms=1500.5, turns=3, trace=())
@@ -88,4 +88,4 @@ def test_words_are_counted_as_people_count_them(text: str, count: int) -> None:
 
 def test_words_are_compared_without_marks_and_case() -> None:
     """So that a full stop costs no overlap."""
-    assert split_compared_words("Isn't it GREAT? 很好 नमस्ते") == ["isn", "t", "it", "great", "很", "好", "नमस्ते"]
+    assert split_asserted_words("Isn't it GREAT? 很好 नमस्ते") == ["isn", "t", "it", "great", "很", "好", "नमस्ते"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.assertions import output_rules as _overlap
-from evenhand.assertions.output_rules import compute_rouge_n, multiply_ngram_precisions
+from evenhand.assertions.output_rules import compute_asserted_rouge_n, multiply_asserted_ngram_precisions
 from tests.assertions.builders import checked, facts
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8)
@@ -27,7 +27,7 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=8)
 )
 def test_rouge_is_the_f1_of_shared_runs(output: str, wanted: str, n: int, value: Fraction) -> None:
     """A run counts as often as both texts have it. A value on the threshold is on it."""
-    assert compute_rouge_n(output.split(), wanted.split(), n) == value
+    assert compute_asserted_rouge_n(output.split(), wanted.split(), n) == value
     assertion = {"rouge_n_min": {"min": f"{value.numerator}/{value.denominator}", "n": n}}
     assert checked(assertion, facts(output, reference=wanted)).passed is True
 
@@ -35,9 +35,9 @@ def test_rouge_is_the_f1_of_shared_runs(output: str, wanted: str, n: int, value:
 @given(WORDS, WORDS.filter(bool))
 def test_rouge_is_the_same_both_ways(one: list[str], two: list[str]) -> None:
     """F1 prefers neither text, and is 1 only for the same words."""
-    value = compute_rouge_n(one, two, 1)
+    value = compute_asserted_rouge_n(one, two, 1)
 
-    assert value == compute_rouge_n(two, one, 1)
+    assert value == compute_asserted_rouge_n(two, one, 1)
     assert 0 <= value <= 1
     assert (value == 1) == (sorted(one) == sorted(two))
 
@@ -46,7 +46,7 @@ def test_bleu_by_hand() -> None:
     """the cat sat on the mat / the cat lay on the mat: 5/6, (3+1)/(5+1), (1+1)/(4+1), (0+1)/(3+1)."""
     one, two = "the cat sat on the mat", "the cat lay on the mat"
 
-    assert multiply_ngram_precisions(one.split(), two.split()) == Fraction(5, 6) * Fraction(4, 6) * Fraction(
+    assert multiply_asserted_ngram_precisions(one.split(), two.split()) == Fraction(5, 6) * Fraction(4, 6) * Fraction(
         2, 5
     ) * Fraction(1, 4)
     value = float(Fraction(1, 18)) ** 0.25
@@ -73,7 +73,7 @@ def test_bleu_on_the_threshold_is_on_it() -> None:
     """The fourth root of 16/81 is two thirds; floating point says 0.6666666666666666."""
     output, wanted = " ".join("babaababb"), " ".join("bbaabaab")
 
-    assert multiply_ngram_precisions(output.split(), wanted.split()) == Fraction(16, 81)
+    assert multiply_asserted_ngram_precisions(output.split(), wanted.split()) == Fraction(16, 81)
     assert checked({"bleu_min": "2/3"}, facts(output, reference=wanted)).passed is True
 
 

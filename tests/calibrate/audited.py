@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand import Rubric, load_rubric
-from evenhand.calibrate.audits.audited_run import AuditedRun
+from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.runs.columns import RunTable
-from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 Floats = NDArray[np.float64]
@@ -83,9 +83,9 @@ def found(audited: Audit, name: str, judge: str = "panel", criterion: str | None
     return one
 
 
-def seen(run: RunTable, **more: Any) -> AuditedRun:
+def seen(run: RunTable, **more: Any) -> CalibrationAuditedRun:
     """What an audit looks at."""
-    return AuditedRun(table=run, **more)
+    return CalibrationAuditedRun(table=run, **more)
 
 
 def two_judges(first: ArrayLike, second: ArrayLike, **more: Any) -> RunTable:
@@ -100,7 +100,7 @@ def _frame(asked: Rubric, variants: Sequence[str], judges: tuple[str, ...], repe
         variants=dict.fromkeys(variants, ""),
         judges=judges,
         guards=(),
-        rubrics=(rubric_snapshot_json("", asked),),
+        rubrics=(run_rubric_snapshot_json("", asked),),
         assertions=(),
         gates={},
         smallest_effect=Fraction(1, 2),

@@ -10,9 +10,9 @@ from evenhand.calibrate.human_agreement import (
     measure_human_ceilings,
     measure_panel_human_agreement,
     measure_run_alignment_with_people,
-    tabulate_judge_confusions,
+    tabulate_judges_against_people,
 )
-from evenhand.calibrate.human_bias import JudgeBias, measure_human_biases
+from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople, measure_human_biases
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     collect_labelled_outputs,
@@ -30,7 +30,7 @@ SPREAD = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]
 
 def bias(
     kind: str, found: Any, who: str = "j", question: str = "tone", models: dict[str, str] | None = None
-) -> JudgeBias:
+) -> JudgeBiasAgainstPeople:
     (one,) = [
         one
         for one in measure_human_biases(found, models or {})
@@ -129,7 +129,7 @@ def test_confusion_counts_levels_against_the_middle_answer() -> None:
     """People said 2, 2, 5 of the first output: 2; and 3, 4 of the second: 3.5, which is 4."""
     found = held({"j": {"tone": [1, 5]}}, {"r1": {"tone": [2, 3]}, "r2": {"tone": [2, 4]}, "r3": {"tone": [5, None]}})
 
-    (one,) = tabulate_judge_confusions(found)
+    (one,) = tabulate_judges_against_people(found)
 
     assert one.levels == ("1", "2", "3", "4", "5")
     assert [(row, column) for row in range(5) for column in range(5) if one.counts[row][column]] == [(0, 1), (4, 3)]
@@ -142,7 +142,7 @@ def test_a_scale_of_many_levels_is_shown_in_bands() -> None:
     rubric = run.frame.rubrics[0]
     rubric["criteria"][0]["ends"] = [0.0, 100.0]
 
-    (one,) = tabulate_judge_confusions(collect_labelled_outputs(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
+    (one,) = tabulate_judges_against_people(collect_labelled_outputs(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
 
     assert one.levels == ("0–20", "20–40", "40–60", "60–80", "80–100")
     assert one.counts[0] == (1, 1, 0, 0, 1)

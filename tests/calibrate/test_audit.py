@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.calibrate.audits.audit import build_judge_audit, encode_judge_audit
+from evenhand.calibrate.audits.audit import build_judge_audit, encode_calibration_audit
 from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts
 from evenhand.errors import InputError
 from tests.calibrate.audited import ALONE, WEIGHTS, found, rubric, seen, table, two_judges
@@ -93,7 +93,7 @@ def test_small_runs_are_audited_without_a_fault(samples: int, variants: int, jud
 
         audited = build_judge_audit(seen(table(given, variants=[f"v{place}" for place in range(variants)])))
 
-        assert "NaN" not in json.dumps(encode_judge_audit(audited))
+        assert "NaN" not in json.dumps(encode_calibration_audit(audited))
         assert audited.findings
 
 
@@ -113,7 +113,9 @@ def test_the_order_of_samples_decides_nothing(order: list[int], seed: int) -> No
 
     def looked_at(by: Any) -> dict[str, Any]:
         answers = {key: column[by] for key, column in given.items()}
-        return encode_judge_audit(build_judge_audit(seen(table(answers, length=length[by], seats={"a": seat[by]}))))
+        return encode_calibration_audit(
+            build_judge_audit(seen(table(answers, length=length[by], seats={"a": seat[by]})))
+        )
 
     assert looked_at(np.arange(10)) == looked_at(np.array(order))
 
@@ -142,7 +144,7 @@ def test_the_data_stay_small_with_many_judges_and_criteria() -> None:
         for id in weights
     }
 
-    data = encode_judge_audit(build_judge_audit(seen(table(given, asked=rubric(weights)))))
+    data = encode_calibration_audit(build_judge_audit(seen(table(given, asked=rubric(weights)))))
 
     assert len(json.dumps(data, ensure_ascii=False).encode()) < 50_000
     assert data["not_listed"] > 0

@@ -11,9 +11,9 @@ from scipy.stats import pearsonr
 from evenhand.calibrate.audits.audit import build_judge_audit
 from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, count_audited_judge_answers
 from evenhand.calibrate.audits.judge_agreement import (
-    measure_correlation_among_judges,
-    measure_correlation_with_others,
-    measure_judge_alpha,
+    measure_audited_correlation_with_others,
+    measure_audited_judge_alpha,
+    measure_audited_judge_correlation,
 )
 from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_calibration_interval
 from evenhand.runs.columns import RunTable
@@ -33,7 +33,7 @@ def test_agreement_is_the_number_that_the_statistics_give(seed: int, judges: int
         raters[0, :4] = np.nan
     plain = [[None if np.isnan(one) else float(one) for one in row] for row in raters]
 
-    ours = measure_judge_alpha(raters, np.arange(12)), measure_correlation_among_judges(raters, np.arange(12))
+    ours = measure_audited_judge_alpha(raters, np.arange(12)), measure_audited_judge_correlation(raters, np.arange(12))
 
     theirs = krippendorff(plain), mean_pairwise(plain)
     for one, other in zip(ours, theirs, strict=True):
@@ -63,9 +63,9 @@ def test_the_interval_of_agreement_covers_what_it_should(samples: int) -> None:
         quality = np.repeat(rng.normal(0, 0.7, count), 2) + rng.normal(0, 0.7, 2 * count)
         return quality + rng.normal(0, 0.6, (3, 2 * count)), np.repeat(np.arange(count), 2)
 
-    truth = measure_judge_alpha(*drawn(100_000))
+    truth = measure_audited_judge_alpha(*drawn(100_000))
     assert isinstance(truth, IntervalEstimate)
-    ends = [measure_judge_alpha(*drawn(samples)) for _ in range(300)]
+    ends = [measure_audited_judge_alpha(*drawn(samples)) for _ in range(300)]
     held = [
         one.low <= truth.value <= one.high for one in ends if isinstance(one, IntervalEstimate) and one.low and one.high
     ]
@@ -241,7 +241,7 @@ def test_a_correlation_of_one_has_no_interval_that_claims_certainty() -> None:
     """Two judges that say the same: the number is 1, and there is no interval of no width."""
     values = np.arange(12.0)
 
-    one = measure_correlation_among_judges(np.stack([values, 2 * values]), np.arange(12))
+    one = measure_audited_judge_correlation(np.stack([values, 2 * values]), np.arange(12))
 
     assert isinstance(one, IntervalEstimate)
     assert one.value == pytest.approx(1)
@@ -278,7 +278,7 @@ def test_agreement_with_others_is_the_mean_of_its_correlations_by_hand() -> None
     rng = np.random.default_rng(9)
     raters = rng.normal(size=(3, 30)) + rng.normal(size=30)
 
-    one = measure_correlation_with_others(raters, 0, np.arange(30), 1 - 0.05 / 3)
+    one = measure_audited_correlation_with_others(raters, 0, np.arange(30), 1 - 0.05 / 3)
 
     wanted = np.mean([pearsonr(raters[0], raters[place]).statistic for place in (1, 2)])
     assert isinstance(one, IntervalEstimate)
@@ -311,7 +311,7 @@ def test_one_sample_at_the_end_of_the_scale_leaves_an_interval() -> None:
     first = np.arange(12) % 2 * 1.0
     second = np.where(np.arange(12) == 3, 0.0, first)
 
-    one = measure_judge_alpha(np.stack([first, second]), np.arange(12))
+    one = measure_audited_judge_alpha(np.stack([first, second]), np.arange(12))
 
     assert isinstance(one, IntervalEstimate)
     assert one.low is not None and one.high is not None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.calibration import encode_judges_against_people, hold_judges_against_people
-from evenhand.calibrate.criterion_weights import NoSuggestedWeights, SuggestedWeights
+from evenhand.calibrate.criterion_weights import HumanFittedWeights, NoHumanFittedWeights
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
 
@@ -26,7 +26,7 @@ def people_of(run: RunTable, weights: Sequence[float], noise: float = 0.3, level
     return list(np.round(np.clip(whole + level + rng.normal(0, noise, len(run.sample)), 1, 5), 2))
 
 
-def suggested(run: RunTable, people: list[float | None], **weights: float) -> SuggestedWeights | NoSuggestedWeights:
+def suggested(run: RunTable, people: list[float | None], **weights: float) -> HumanFittedWeights | NoHumanFittedWeights:
     found = labels(run, {"r1": {"score": people}})
     return hold_judges_against_people(run, found, weights=[weights or EQUAL]).weights
 
@@ -37,7 +37,7 @@ def test_weights_that_people_use_are_found_and_help() -> None:
 
     found = suggested(run, people_of(run, (0.8, 0.1, 0.1)))
 
-    assert isinstance(found, SuggestedWeights)
+    assert isinstance(found, HumanFittedWeights)
     assert found.suggested["right"] > 0.6
     assert sum(found.suggested.values()) == pytest.approx(1)
     assert found.helps
@@ -50,8 +50,8 @@ def test_a_generous_judge_changes_no_weights() -> None:
 
     level, shifted = (suggested(run, people_of(run, (0.6, 0.3, 0.1), 0.1, by)) for by in (0.0, -0.4))
 
-    assert isinstance(level, SuggestedWeights)
-    assert isinstance(shifted, SuggestedWeights)
+    assert isinstance(level, HumanFittedWeights)
+    assert isinstance(shifted, HumanFittedWeights)
     for id in IDS:
         assert shifted.suggested[id] == pytest.approx(level.suggested[id], abs=0.06)
 
@@ -64,7 +64,7 @@ def test_weights_that_are_right_already_are_kept() -> None:
         rng = np.random.default_rng(seed)
         people = np.clip(sum(run.criteria[id] for id in IDS) / 3 + rng.normal(0, 1, 40), 1, 5)
         found = suggested(run, [float(one) for one in np.round(people, 2)])
-        assert isinstance(found, SuggestedWeights)
+        assert isinstance(found, HumanFittedWeights)
         claimed += found.helps
 
     assert claimed <= 2
@@ -76,7 +76,7 @@ def test_no_weight_is_nothing() -> None:
 
     found = suggested(run, people_of(run, (1.0, 0.0, 0.0), 0.0))
 
-    assert isinstance(found, SuggestedWeights)
+    assert isinstance(found, HumanFittedWeights)
     assert min(found.suggested.values()) >= 0.01
 
 
@@ -90,7 +90,7 @@ def test_few_labels_are_said_to_be_few(samples: int, told: str, more: int) -> No
 
     found = suggested(run, people_of(run, (0.8, 0.1, 0.1)))
 
-    assert isinstance(found, NoSuggestedWeights)
+    assert isinstance(found, NoHumanFittedWeights)
     assert told in found.why
     assert found.more == more
 
@@ -104,7 +104,7 @@ def test_more_criteria_take_more_samples() -> None:
 
     told = hold_judges_against_people(run, found, weights=[dict.fromkeys(ids, 1.0)]).weights
 
-    assert isinstance(told, NoSuggestedWeights)
+    assert isinstance(told, NoHumanFittedWeights)
     assert told.more == 5
 
 
@@ -115,7 +115,7 @@ def test_labels_of_criteria_alone_say_nothing_about_weights() -> None:
 
     told = hold_judges_against_people(run, found, weights=[EQUAL]).weights
 
-    assert isinstance(told, NoSuggestedWeights)
+    assert isinstance(told, NoHumanFittedWeights)
     assert "add labels with the criterion 'score'" in told.why
 
 
@@ -123,7 +123,7 @@ def test_people_who_never_differ_suggest_nothing() -> None:
     """Any weights fit that."""
     found = suggested(run_of(30), [3.0] * 30)
 
-    assert isinstance(found, NoSuggestedWeights)
+    assert isinstance(found, NoHumanFittedWeights)
     assert "the same score throughout" in found.why
 
 

@@ -8,21 +8,21 @@ from scipy import stats as scipy_stats
 
 from evenhand.calibrate.human_agreement import (
     AgreementFigure,
-    measure_pair_alpha,
-    measure_pair_kappa,
-    measure_pair_pearson,
-    measure_pair_spearman,
+    measure_human_alpha,
+    measure_human_kappa,
+    measure_human_pearson,
+    measure_human_spearman,
 )
-from evenhand.calibrate.labelled_outputs import AnswerPairs
+from evenhand.calibrate.labelled_outputs import HumanAnswerPairs
 from evenhand.stats.agreement import cohen_kappa, krippendorff
 
-ALL = [measure_pair_alpha, measure_pair_kappa, measure_pair_pearson, measure_pair_spearman]
+ALL = [measure_human_alpha, measure_human_kappa, measure_human_pearson, measure_human_spearman]
 
 
-def pairs(x: object, y: object, cluster: object = None) -> AnswerPairs:
+def pairs(x: object, y: object, cluster: object = None) -> HumanAnswerPairs:
     first, second = np.array(x, dtype=float), np.array(y, dtype=float)
     units = np.arange(len(first)) if cluster is None else np.array(cluster)
-    return AnswerPairs(x=first, y=second, place=np.arange(len(first)), cluster=units)
+    return HumanAnswerPairs(x=first, y=second, place=np.arange(len(first)), cluster=units)
 
 
 def test_values_worked_by_hand() -> None:
@@ -34,7 +34,7 @@ def test_values_worked_by_hand() -> None:
     """
     four = pairs([1, 2, 3, 4], [1, 2, 4, 3])
 
-    assert measure_pair_alpha(four).value == pytest.approx(0.825)
+    assert measure_human_alpha(four).value == pytest.approx(0.825)
     assert [one(four).value for one in ALL[1:]] == pytest.approx([0.8, 0.8, 0.8])
 
 
@@ -45,12 +45,12 @@ def test_the_values_are_those_of_other_implementations(given_pairs: list[tuple[i
     own = pairs(x, y)
 
     theirs = krippendorff([list(x), list(y)])
-    assert measure_pair_alpha(own).value == (pytest.approx(theirs.value) if hasattr(theirs, "value") else None)
+    assert measure_human_alpha(own).value == (pytest.approx(theirs.value) if hasattr(theirs, "value") else None)
     if len(set(x)) > 1 and len(set(y)) > 1:
-        assert measure_pair_pearson(own).value == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
-        assert measure_pair_spearman(own).value == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
+        assert measure_human_pearson(own).value == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
+        assert measure_human_spearman(own).value == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
         weighted = cohen_kappa(list(map(float, x)), list(map(float, y)), weights="quadratic")
-        assert measure_pair_kappa(own).value == pytest.approx(getattr(weighted, "value", None))
+        assert measure_human_kappa(own).value == pytest.approx(getattr(weighted, "value", None))
 
 
 @given(
@@ -84,8 +84,8 @@ def test_a_constant_judge_agrees_no_better_than_chance() -> None:
     """α says so; there is nothing to correlate."""
     flat = pairs([3] * 10, [1, 2, 3, 4, 5] * 2)
 
-    assert measure_pair_alpha(flat).value == pytest.approx(1 - 2 / (2 * (20 * 20) / (20 * 19)))
-    assert measure_pair_pearson(flat).why == "one side never varies"
+    assert measure_human_alpha(flat).value == pytest.approx(1 - 2 / (2 * (20 * 20) / (20 * 19)))
+    assert measure_human_pearson(flat).why == "one side never varies"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_constant_judge_agrees_no_better_than_chance() -> None:
 )
 def test_few_outputs_carry_no_interval(n: int, why: str) -> None:
     """Two carry not even a figure."""
-    found = measure_pair_alpha(pairs([1, 2, 3, 4, 5, 1, 2][:n], [1, 3, 3, 4, 5, 2, 2][:n]))
+    found = measure_human_alpha(pairs([1, 2, 3, 4, 5, 1, 2][:n], [1, 3, 3, 4, 5, 2, 2][:n]))
 
     assert found.low is None
     assert found.why.startswith(why)
@@ -106,7 +106,7 @@ def test_few_outputs_carry_no_interval(n: int, why: str) -> None:
 
 def test_perfect_agreement_claims_no_certainty() -> None:
     """An interval from 1 to 1 would say that no further output could ever differ."""
-    found = measure_pair_alpha(pairs([1, 2, 3, 4] * 5, [1, 2, 3, 4] * 5))
+    found = measure_human_alpha(pairs([1, 2, 3, 4] * 5, [1, 2, 3, 4] * 5))
 
     assert (found.value, found.low) == (1.0, None)
     assert found.why == "every sample says the same: nothing tells how much that may vary"
@@ -118,8 +118,8 @@ def test_outputs_of_one_sample_count_as_one() -> None:
     x, y = rng.integers(1, 6, 12), rng.integers(1, 6, 12)
 
     once, five = (
-        measure_pair_pearson(pairs(x, y)),
-        measure_pair_pearson(pairs(np.tile(x, 5), np.tile(y, 5), np.tile(np.arange(12), 5))),
+        measure_human_pearson(pairs(x, y)),
+        measure_human_pearson(pairs(np.tile(x, 5), np.tile(y, 5), np.tile(np.arange(12), 5))),
     )
 
     assert (five.samples, five.n) == (12, 60)
@@ -131,15 +131,15 @@ def test_outputs_of_one_sample_count_as_one() -> None:
 def test_95_of_100_intervals_cover(samples: int) -> None:
     """Two outputs to a sample, a judge that is 0.2 too high, whole levels; 400 draws err by three points at most."""
     rng = np.random.default_rng(7)
-    truth = measure_pair_alpha(_drawn(rng, 20_000)).value
+    truth = measure_human_alpha(_drawn(rng, 20_000)).value
 
-    found = [measure_pair_alpha(_drawn(rng, samples)) for _ in range(400)]
+    found = [measure_human_alpha(_drawn(rng, samples)) for _ in range(400)]
 
     covered = np.mean([one.low is None or one.low <= truth <= one.high for one in found])  # type: ignore[operator]
     assert 0.92 <= covered <= 0.99
 
 
-def _drawn(rng: np.random.Generator, samples: int) -> AnswerPairs:
+def _drawn(rng: np.random.Generator, samples: int) -> HumanAnswerPairs:
     quality = np.repeat(rng.normal(size=samples), 2) + rng.normal(size=2 * samples)
     x, y = (np.clip(np.round(3 + quality * 0.8 + rng.normal(size=2 * samples) * 0.8 + up), 1, 5) for up in (0.2, 0))
     return pairs(x, y, np.repeat(np.arange(samples), 2))

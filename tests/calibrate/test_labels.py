@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.labels import Label, read_human_label_row, read_labels
+from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import table
@@ -26,13 +26,13 @@ def line(**changes: Any) -> str:
 
 def faults(text: str, run: RunTable = TWO) -> list[str]:
     with pytest.raises(InputError) as refused:
-        read_labels(text, "labels.jsonl", run)
+        read_human_labels(text, "labels.jsonl", run)
     return [str(fault) for fault in refused.value.faults]
 
 
 def test_a_label_says_who_gave_which_output_what() -> None:
     """Empty lines are passed over, and a score is the number that was written."""
-    found = read_labels(f"\n{line()}\n\n{line(sample='s0001', variant='old', score=1)}\n", "labels.jsonl", TWO)
+    found = read_human_labels(f"\n{line()}\n\n{line(sample='s0001', variant='old', score=1)}\n", "labels.jsonl", TWO)
 
     assert [(one.sample, one.variant, one.rater, one.score) for one in found] == [
         ("s0000", "new", "r1", Fraction(4)),
@@ -102,14 +102,14 @@ def test_every_fault_is_told_at_once() -> None:
 
 def test_a_run_with_one_variant_needs_none_named() -> None:
     """There is only one thing that can be meant."""
-    (found,) = read_labels(line(variant=None), "labels.jsonl", ONE)
+    (found,) = read_human_labels(line(variant=None), "labels.jsonl", ONE)
 
     assert found.variant == "only"
 
 
 def test_the_score_as_a_whole_can_be_labelled_too() -> None:
     """On the scale of the method, with decimals."""
-    (found,) = read_labels(line(criterion="score", score=3.25), "labels.jsonl", TWO)
+    (found,) = read_human_labels(line(criterion="score", score=3.25), "labels.jsonl", TWO)
 
     assert (found.criterion, found.score) == ("score", Fraction(13, 4))
 

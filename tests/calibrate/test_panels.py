@@ -9,22 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.calibrate.calibration import warn_of_recommended_panel_biases
-from evenhand.calibrate.human_bias import BiasKind, JudgeBias
+from evenhand.calibrate.calibration import warn_of_calibrated_panel_biases
+from evenhand.calibrate.human_bias import BiasKind, JudgeBiasAgainstPeople
 from evenhand.calibrate.panel_candidates import (
+    CalibratedPanelCandidate,
     LabelledCells,
-    PanelCandidate,
-    _minimize_judge_error,
+    _minimize_judge_error_against_people,
     collect_labelled_cells,
-    fit_judge_weights,
-    list_panel_candidates,
+    fit_judge_weights_to_people,
+    list_calibrated_panel_candidates,
 )
 from evenhand.calibrate.panel_recommendation import (
+    CalibratedPanelSelection,
     NoRecommendedPanel,
-    PanelSelection,
     RecommendedPanel,
-    recommend_panel,
-    split_samples_into_folds,
+    recommend_panel_from_labels,
+    split_labelled_samples_into_folds,
 )
 from tests.calibrate.tables import held
 
@@ -57,7 +57,7 @@ def drawn(noise: list[float], samples: int = 120, seed: int = 0, levels: int = 0
 
 
 def chosen(found: LabelledCells, seed: int = 0, cost: dict[str, float] | None = None) -> RecommendedPanel:
-    one = recommend_panel(found, rng=np.random.default_rng(seed), cost=cost or {})
+    one = recommend_panel_from_labels(found, rng=np.random.default_rng(seed), cost=cost or {})
     assert isinstance(one, RecommendedPanel)
     return one
 
@@ -67,7 +67,7 @@ def test_weights_by_hand() -> None:
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     people = np.full(4, 0.5)
 
-    weights = fit_judge_weights(people[:, None] + signs * [0.1, 0.2], people, np.ones(4), 0.0)
+    weights = fit_judge_weights_to_people(people[:, None] + signs * [0.1, 0.2], people, np.ones(4), 0.0)
 
     assert weights == pytest.approx([0.8, 0.2])
 
@@ -77,7 +77,9 @@ def test_a_judge_that_only_repeats_another_with_more_noise_gets_no_weight() -> N
     error = np.array([0.1, -0.1, 0.1, -0.1])
     people = np.full(4, 0.5)
 
-    weights = fit_judge_weights(np.stack([people + error, people + 2 * error], axis=1), people, np.ones(4), 0.0)
+    weights = fit_judge_weights_to_people(
+        np.stack([people + error, people + 2 * error], axis=1), people, np.ones(4), 0.0
+    )
 
     assert weights.tolist() == [1.0, 0.0]
 
@@ -86,7 +88,9 @@ def test_shrinkage_draws_weights_towards_equal_ones() -> None:
     """All the way, and nothing is left of what the data said."""
     found = drawn([0.05, 0.2])
 
-    plain, half, all_of_it = (fit_judge_weights(found.said, found.people, found.weight, one) for one in (0.0, 0.5, 1.0))
+    plain, half, all_of_it = (
+        fit_judge_weights_to_people(found.said, found.people, found.weight, one) for one in (0.0, 0.5, 1.0)
+    )
 
     assert plain[0] > half[0] > all_of_it[0] == pytest.approx(0.5)
 
@@ -98,7 +102,7 @@ def test_the_weights_are_the_best_there_are(size: int, seed: int) -> None:
     parts = rng.normal(size=(size, size + 2))
     matrix = parts @ parts.T / size + 0.01 * np.eye(size)
 
-    weights = _minimize_judge_error(matrix)
+    weights = _minimize_judge_error_against_people(matrix)
 
     theirs = minimize(
         lambda w: w @ matrix @ w, np.full(size, 1 / size), jac=lambda w: 2 * matrix @ w, bounds=[(0, 1)] * size,
@@ -113,8 +117,8 @@ def test_a_panel_speaks_where_more_than_half_of_it_does() -> None:
     nan = np.nan
     found = cells(np.array([[0.2, 0.4, nan], [0.2, nan, nan], [0.2, 0.4, 0.9]]), np.full(3, 0.5))
 
-    mean = PanelCandidate(kind="mean", members=(0, 1, 2))
-    middle = PanelCandidate(kind="median", members=(0, 1, 2))
+    mean = CalibratedPanelCandidate(kind="mean", members=(0, 1, 2))
+    middle = CalibratedPanelCandidate(kind="median", members=(0, 1, 2))
 
     assert mean.combine_answers(found, mean.weights(found)).tolist() == pytest.approx([0.3, nan, 0.5], nan_ok=True)
     assert middle.combine_answers(found, middle.weights(found)).tolist() == pytest.approx([0.3, nan, 0.4], nan_ok=True)
@@ -122,7 +126,7 @@ def test_a_panel_speaks_where_more_than_half_of_it_does() -> None:
 
 def test_every_subset_is_tried_up_to_a_sane_number() -> None:
     """Nine judges: 511 subsets, a median, two kinds of weights; of fifteen only the small ones, and all."""
-    nine, fifteen = (list_panel_candidates(drawn([0.1] * size, samples=2)) for size in (9, 15))
+    nine, fifteen = (list_calibrated_panel_candidates(drawn([0.1] * size, samples=2)) for size in (9, 15))
 
     assert len(nine) == 511 + 3
     assert max(len(one.members) for one in fifteen if one.kind == "mean" and len(one.members) < 15) == 2
@@ -213,7 +217,7 @@ def test_what_is_no_clear_gain_is_not_paid_for() -> None:
 
 def test_no_sample_is_on_both_sides_of_a_fold() -> None:
     """Every sample is held out once."""
-    parts = split_samples_into_folds(np.arange(23), np.random.default_rng(0))
+    parts = split_labelled_samples_into_folds(np.arange(23), np.random.default_rng(0))
 
     assert sorted(np.concatenate(parts).tolist()) == list(range(23))
     assert {len(part) for part in parts} == {4, 5}
@@ -229,7 +233,7 @@ def test_no_sample_is_on_both_sides_of_a_fold() -> None:
 )
 def test_too_little_is_no_recommendation(found: LabelledCells, why: str, more: int) -> None:
     """With how many samples are wanting, where more would help."""
-    one = recommend_panel(found, rng=np.random.default_rng(0), cost={})
+    one = recommend_panel_from_labels(found, rng=np.random.default_rng(0), cost={})
 
     assert isinstance(one, NoRecommendedPanel)
     assert one.why.startswith(why) and one.more == more
@@ -237,7 +241,7 @@ def test_too_little_is_no_recommendation(found: LabelledCells, why: str, more: i
 
 def test_twenty_outputs_of_five_samples_are_five() -> None:
     """Independent samples are counted, not rows."""
-    found = recommend_panel(
+    found = recommend_panel_from_labels(
         cells(np.random.default_rng(0).uniform(size=(20, 2)), np.linspace(0, 1, 20), np.arange(20) // 4),
         rng=np.random.default_rng(0),
         cost={},
@@ -270,15 +274,15 @@ def test_a_guess_never_sees_its_own_sample() -> None:
     assert found.guess.tolist() == [(0.5 + 1) / 2, (0 + 1) / 2, (0 + 0.5) / 2]
 
 
-_WEIGHTS = PanelCandidate(kind="weights", members=(0, 1), shrink=0.1)
+_WEIGHTS = CalibratedPanelCandidate(kind="weights", members=(0, 1), shrink=0.1)
 
 
-def _race(found: LabelledCells) -> PanelSelection:
-    return PanelSelection(cells=found, cost={})
+def _race(found: LabelledCells) -> CalibratedPanelSelection:
+    return CalibratedPanelSelection(cells=found, cost={})
 
 
-def bias(kind: BiasKind, who: str, question: str, estimate: float, low: float, high: float) -> JudgeBias:
-    return JudgeBias(kind=kind, who=who, question=question, estimate=estimate, low=low, high=high)
+def bias(kind: BiasKind, who: str, question: str, estimate: float, low: float, high: float) -> JudgeBiasAgainstPeople:
+    return JudgeBiasAgainstPeople(kind=kind, who=who, question=question, estimate=estimate, low=low, high=high)
 
 
 def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
@@ -286,7 +290,7 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
     found = chosen(drawn([0.05, 0.4, 0.4]))
 
     told = list(
-        warn_of_recommended_panel_biases(
+        warn_of_calibrated_panel_biases(
             found,
             [
                 bias("length", "j0", "overall", 0.04, 0.02, 0.06),
@@ -305,7 +309,7 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
         "j0 has a length bias: +0.040 of the scale per 100 characters overall [0.020, 0.060].",
     ]
     assert (
-        list(warn_of_recommended_panel_biases(NoRecommendedPanel(why="so"), [bias("length", "j0", "overall", 1, 1, 1)]))
+        list(warn_of_calibrated_panel_biases(NoRecommendedPanel(why="so"), [bias("length", "j0", "overall", 1, 1, 1)]))
         == []
     )
 
@@ -315,7 +319,7 @@ def test_a_choice_that_errs_more_than_the_panel_that_ran_is_none() -> None:
     found = drawn([0.3, 0.3, 0.3])
     ran_well = replace(found, panel=found.people + 0.01)
 
-    one = recommend_panel(ran_well, rng=np.random.default_rng(0), cost={})
+    one = recommend_panel_from_labels(ran_well, rng=np.random.default_rng(0), cost={})
 
     assert isinstance(one, NoRecommendedPanel)
     assert "err more than the one that ran" in one.why

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.contest.event_log import contest_task_json
 from evenhand.contest.read_task import load_task
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
 from evenhand.workflows.contest_files import dimensions_to_user_yaml, save_dimensions_to_user_file
@@ -24,7 +24,7 @@ FIXED = ("substantiveness", "credibility", "completeness")
 
 
 def dimensions(*, id: str = "clarity", asks: str = "Is it clear?", weight: Fraction = Fraction(1, 4)) -> Rubric:
-    method = load_method("oracle")
+    method = load_shipped_method_file("oracle")
     rest = (1 - weight) / 3
     given = [(one, "Is it so?", rest, True) for one in FIXED] + [(id, asks, weight, False)]
     criteria = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.files.methods import list_method_yaml_names, list_rubric_names
+from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
 from tests.cli.command import evenhand
 
 
@@ -13,10 +13,10 @@ def test_list_names_everything_that_ships() -> None:
     """Rubrics first, then methods that need criteria."""
     words = evenhand("rubric", "list").stdout.split()
 
-    assert [name for name in (*list_rubric_names(), *list_method_yaml_names()) if name not in words] == []
+    assert [name for name in (*list_rubric_file_names(), *list_method_yaml_names()) if name not in words] == []
 
 
-@pytest.mark.parametrize("name", [*list_rubric_names(), *list_method_yaml_names()])
+@pytest.mark.parametrize("name", [*list_rubric_file_names(), *list_method_yaml_names()])
 def test_show_fits_a_terminal(name: str) -> None:
     """Every rubric and every method can be looked at."""
     done = evenhand("rubric", "show", name)

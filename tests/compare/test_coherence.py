@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.cli.compare import format_power_lines
+from evenhand.cli.compare import format_power_lines_for_terminal
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, Comparison, GateState, VariantColumn
 from evenhand.stats.sequential import looks_after, planned_looks
@@ -70,7 +70,7 @@ def test_every_part_of_a_verdict_says_the_same(block: int) -> None:
 
 
 def _power_lines(one: Comparison) -> list[str]:
-    return [] if one.composite is None else format_power_lines(requested_power_json(one))
+    return [] if one.composite is None else format_power_lines_for_terminal(requested_power_json(one))
 
 
 def _check_verdict_parts(one: Comparison, smallest: float) -> None:
@@ -233,4 +233,4 @@ def test_what_the_power_says_is_left_open_is_not_enough() -> None:
 
     assert found.verdict == "UNDERPOWERED"
     assert found.next_step.startswith("Score about ")
-    assert "24 leave it open" in format_power_lines(power)[1]
+    assert "24 leave it open" in format_power_lines_for_terminal(power)[1]

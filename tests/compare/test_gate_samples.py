@@ -11,7 +11,7 @@ import pytest
 from evenhand.compare.decision import (
     GateSamples,
     GateState,
-    describe_missed_gates,
+    describe_gates_missed_by_variant,
     encode_decision_value,
     read_compare_decision,
     read_compared_gate_state,
@@ -109,7 +109,7 @@ def test_what_an_older_run_has_kept_is_read() -> None:
 
     assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
     assert encode_decision_value(state) == old
-    assert describe_missed_gates("new", [state]) == ["new: tone is 0.5, the gate is 1."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 0.5, the gate is 1."]
 
 
 def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
@@ -127,4 +127,4 @@ def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
     """Nobody could tell why 3.5 is below 3.5."""
     state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
 
-    assert describe_missed_gates("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]

@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 
 from evenhand import load_rubric
 from evenhand.compare.weight_changes import (
-    find_smallest_weights_levelling_variants,
-    find_weight_levelling_variants,
-    lead_errors_under_weights,
-    means_and_wins_under_weights,
-    variant_means_under_weights,
+    compared_means_and_wins_under_weights,
+    compared_means_under_weights,
+    find_smallest_weights_levelling_comparison,
+    find_weight_levelling_comparison,
+    variant_lead_errors_under_weights,
 )
 from evenhand.compare.weighted_scores import weigh_compared_criteria
 from evenhand.scoring.columns import score_columns
@@ -26,7 +26,7 @@ TWO = {"accuracy": "0.5", "clarity": "0.5"}
 
 def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() -> None:
     """By hand: the lead is 0.5·1 − 0.2·1 = 0.3; each part moved from the first to the third gains 2, so 0.15 move."""
-    found = find_smallest_weights_levelling_variants(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
+    found = find_smallest_weights_levelling_comparison(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
 
     assert found is not None
     assert found.distance == pytest.approx(0.3)
@@ -35,7 +35,7 @@ def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() ->
 
 def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> None:
     """By hand: the lead is 0.2 + 0.4 − 0.1 = 0.5; all 0.1 of the first gains 0.3, then 0.2/1.5 of the second."""
-    found = find_smallest_weights_levelling_variants(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
+    found = find_smallest_weights_levelling_comparison(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
 
     assert found is not None
     assert found.weights == pytest.approx((0.0, 0.8 - 0.2 / 1.5, 0.2 + 0.2 / 1.5))
@@ -44,8 +44,8 @@ def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> No
 
 def test_nothing_flips_a_lead_in_every_criterion() -> None:
     """A variant that is better in all of them is better under all weights."""
-    assert find_smallest_weights_levelling_variants(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
-    assert find_weight_levelling_variants(np.array([0.5, 0.5]), np.array([1.0, 0.1]), 0) is None
+    assert find_smallest_weights_levelling_comparison(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
+    assert find_weight_levelling_comparison(np.array([0.5, 0.5]), np.array([1.0, 0.1]), 0) is None
 
 
 @given(st.integers(2, 7).flatmap(lambda n: st.tuples(*[st.lists(st.integers(1, 20), min_size=n, max_size=n)] * 2)))
@@ -54,7 +54,7 @@ def test_the_smallest_flip_is_what_linear_programming_finds(given: tuple[list[in
     weights, gaps = np.array(given[0]) / sum(given[0]), np.array(given[1], dtype=float) - 8
     gaps = gaps if weights @ gaps >= 0 else -gaps
 
-    found = find_smallest_weights_levelling_variants(weights, gaps)
+    found = find_smallest_weights_levelling_comparison(weights, gaps)
 
     n = len(weights)
     ends = np.concatenate([np.zeros(n), np.ones(n)])  # Variables: new weights, then distances.
@@ -79,7 +79,7 @@ def test_samples_won_are_counted_one_by_one(variants: tuple[str, ...], clusters:
     assert weighed is not None
     weights = np.array([[1.0, 0.0, 0.0], *rng.dirichlet(np.ones(3), 20)])
 
-    means, found = means_and_wins_under_weights(weighed, weights)
+    means, found = compared_means_and_wins_under_weights(weighed, weights)
 
     for place, own in enumerate(weights):
         scores = sum(w * answers["j", id] for w, id in zip(own, rubric().leaves, strict=True))
@@ -99,7 +99,7 @@ def test_ceilings_are_worked_out_anew_as_the_columns_do() -> None:
     assert weighed is not None
     other = {"accuracy": 0.1, "relevance": 0.3, "completeness": 0.3, "conciseness": 0.1, "clarity": 0.2}
 
-    found = variant_means_under_weights(weighed, np.array([list(other.values())]))
+    found = compared_means_under_weights(weighed, np.array([list(other.values())]))
 
     criteria = [{"id": id, "asks": "?", "weight": weight} for id, weight in other.items()]
     again = load_rubric({"name": "other", "method": "council", "criteria": criteria})
@@ -119,7 +119,7 @@ def test_fixed_criteria_that_fall_short_pull_down_under_every_weighting() -> Non
     weighed = weigh_compared_criteria(table(answers, asked=oracle, score=score), kept(oracle))
     assert weighed is not None
 
-    found = variant_means_under_weights(weighed, np.array([[0.5, 0.5], [0.1, 0.9]]))
+    found = compared_means_under_weights(weighed, np.array([[0.5, 0.5], [0.1, 0.9]]))
 
     assert found == pytest.approx(np.array([[30, 80], [42, 80]]))
 
@@ -130,6 +130,6 @@ def test_the_standard_error_is_that_of_the_mean_over_clusters() -> None:
     weighed = weigh_compared_criteria(table(answers, asked=rubric(TWO)), kept(rubric(TWO)))
     assert weighed is not None
 
-    found = lead_errors_under_weights(weighed, np.array([[1.0, 0.0]]), (1, 0))
+    found = variant_lead_errors_under_weights(weighed, np.array([[1.0, 0.0]]), (1, 0))
 
     assert found[0] == pytest.approx(np.std([3, 2], ddof=1) / math.sqrt(2))

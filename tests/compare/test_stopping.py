@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, VariantColumn
 from evenhand.compare.facts import LossShare
-from evenhand.compare.foresight import LookedAtRows, StoppingTerms
-from evenhand.compare.measure import ComparedRows, adjust_lost_outputs_for_looks
-from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
+from evenhand.compare.foresight import RowsBeforeVerdict, StoppingTerms
+from evenhand.compare.measure import ComparedRows, adjust_treatment_losses_for_looks
+from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule
 from evenhand.stats.rates import mcnemar_worse
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores
@@ -28,8 +28,8 @@ FLAT = [4.0] * PLANNED
 Row = Sequence[float | None]
 
 
-def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> VerdictStoppingRule:
-    return VerdictStoppingRule(
+def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> EarlyVerdictRule:
+    return EarlyVerdictRule(
         order=range(planned),
         looks=planned_looks(planned),
         variants=variants,
@@ -159,12 +159,12 @@ def test_lost_outputs_are_held_to_the_level_of_the_look() -> None:
     """Seven lost on one side only are p = 1/128: below the 1% of a run that is looked at once, not at a look."""
     lost = mcnemar_worse(7, 0)
 
-    early = adjust_lost_outputs_for_looks(lost, looks_after(24, planned_looks(PLANNED)))
-    once = adjust_lost_outputs_for_looks(lost, Looks(taken=(PLANNED,), planned=PLANNED))
+    early = adjust_treatment_losses_for_looks(lost, looks_after(24, planned_looks(PLANNED)))
+    once = adjust_treatment_losses_for_looks(lost, Looks(taken=(PLANNED,), planned=PLANNED))
 
     assert once.p == pytest.approx(1 / 128, rel=1e-3)
     assert early.p > 0.01 > lost.p
-    assert adjust_lost_outputs_for_looks(lost, None) == lost
+    assert adjust_treatment_losses_for_looks(lost, None) == lost
 
 
 @given(st.integers(0, 2**32))
@@ -243,7 +243,7 @@ def _foreseen(treatment: Mapping[str, Row], control: Mapping[str, Row] | None = 
          for place in range(seen)]
         for one in (treatment, control or {})
     ]  # fmt: skip
-    looked = LookedAtRows(
+    looked = RowsBeforeVerdict(
         treatment=rows[0],
         control=rows[1],
         rows=ComparedRows.number(range(seen), None, "sample"),

@@ -28,7 +28,7 @@ from evenhand.contest.machine import apply_contest_event
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion, Missing, Scored
@@ -37,7 +37,7 @@ from evenhand.model.scorecard import Evidence, Judgment
 START = datetime(2026, 11, 1, tzinfo=UTC)
 NAMES = ("substantiveness", "credibility", "completeness", "clarity")
 EQUAL = ("1/4", "1/4", "1/4", "1/4")
-ORACLE = load_method("oracle")
+ORACLE = load_shipped_method_file("oracle")
 ADVICE = (
     Suggestion(problem="no source", suggestion="name one", severity="high"),
     Suggestion(problem="long", suggestion="cut it", severity="low"),

@@ -25,7 +25,7 @@ from evenhand.contest.events import (
     SubmissionScored,
     make_submission_received_event,
 )
-from evenhand.contest.machine import list_pending_effects
+from evenhand.contest.machine import list_pending_contest_effects
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge
 from evenhand.judging.results import AcceptanceCheck
@@ -74,7 +74,7 @@ def happening(step: int, state: ContestState, log: Sequence[ContestEvent]) -> Co
 def _usual(rng: Random, state: ContestState) -> list[Callable[[], ContestEvent]]:
     """What is waited for; the end of the time for submissions only when some have come."""
     at = _now(state) + timedelta(minutes=rng.choice([0, 0, 20]))
-    asked = list_pending_effects(state)
+    asked = list_pending_contest_effects(state)
     ways: list[Callable[[], ContestEvent]] = []
     if asked:
         ways += [lambda: _answer(rng, state, rng.choice(asked), at)] * 3
@@ -91,7 +91,7 @@ def _usual(rng: Random, state: ContestState) -> list[Callable[[], ContestEvent]]
 def _strange(rng: Random, state: ContestState, log: Sequence[ContestEvent]) -> list[Callable[[], ContestEvent]]:
     """What is most often refused."""
     at = _now(state)
-    asked = list_pending_effects(state)
+    asked = list_pending_contest_effects(state)
     wrong = [lambda: _mangled(rng, _answer(rng, state, rng.choice(asked), at))] * 2 * bool(asked)
     return [
         lambda: _unasked(rng, at),

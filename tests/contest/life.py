@@ -28,7 +28,7 @@ from evenhand.contest.events import (
     contest_effect_json,
 )
 from evenhand.contest.feedback import view_submission
-from evenhand.contest.machine import apply_contest_event, list_pending_effects
+from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects
 from evenhand.contest.ranking import PASSING_SCORE, list_ranked_entries, score_submission_alone
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import MOVES_BY_MODE, ContestState
@@ -117,7 +117,7 @@ class Life:
         assert not [one for one in new if one in self.asked]
         self.asked += new
         self.open += new
-        assert Counter(self.open) == Counter(list_pending_effects(self.state))
+        assert Counter(self.open) == Counter(list_pending_contest_effects(self.state))
 
     def _answered(self, event: ContestEvent) -> Ask | None:
         if isinstance(event, GateChecked):

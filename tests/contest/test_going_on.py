@@ -16,11 +16,11 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contests import (
-    StoredContestSession,
-    build_contest_key_to_resume,
-    digest_contest_terms_to_resume,
-    load_contest_record,
-    open_stored_contest_log,
+    UserContestSession,
+    build_user_contest_key,
+    digest_user_contest_terms,
+    load_contest_record_for_user,
+    open_contest_log_for_user,
 )
 from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
 from tests.contest.building import START, hour, task
@@ -187,8 +187,8 @@ def _row(terms: Task) -> Json:
     plain = {
         "id": "20261101-000000-000000",
         "name": terms.name,
-        "key": build_contest_key_to_resume(terms, None),
-        "digest": digest_contest_terms_to_resume(terms, JudgeOptions()),
+        "key": build_user_contest_key(terms, None),
+        "digest": digest_user_contest_terms(terms, JudgeOptions()),
         "state": "running",
     }
     return {**plain, "started": START.isoformat(), "ended": None, "holder": None, "source": "", "summary": None}
@@ -211,7 +211,7 @@ def test_a_damaged_log_is_told_with_its_event(store: Store) -> None:
         )
 
         with pytest.raises(StoreError, match="event 0 of contest 20261101-000000-000000 cannot be read"):
-            load_contest_record(store, row["id"])
+            load_contest_record_for_user(store, row["id"])
 
 
 def test_played_up_to_a_moment_it_waits_there(store: Store) -> None:
@@ -262,7 +262,7 @@ def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: St
         late = play(terms, handed_in(75, 81), store, [doubt], resume=True)
 
     kept = {**first.record, "payment": {**first.record["payment"], "newly_released": False}}
-    assert load_contest_record(store, first.id) == kept
+    assert load_contest_record_for_user(store, first.id) == kept
     assert store.contests.find_contest(first.id)["state"] == "finished"
     assert [(one["id"], one["author"]) for one in late.record["refused"]] == [(None, "author of s1")]
     assert [(one["file"], one["author"]) for one in changed.record["set_aside"]] == [("s1", "author of s1")]
@@ -326,9 +326,9 @@ def test_a_process_that_dies_between_the_end_and_the_payment_leaves_it_to_the_ne
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The contest is closed, and nobody was told to pay: the next call releases it, newly."""
-    record = StoredContestSession.record_event
+    record = UserContestSession.record_event
 
-    def die(self: StoredContestSession, appended: AppendedContestEvent) -> None:
+    def die(self: UserContestSession, appended: AppendedContestEvent) -> None:
         if appended.event.kind == "released":
             raise KeyboardInterrupt
         record(self, appended)
@@ -336,10 +336,10 @@ def test_a_process_that_dies_between_the_end_and_the_payment_leaves_it_to_the_ne
     with server() as judge:
         terms = task("fastest_first", judges=(judge.judge,), deadline=None)
         with monkeypatch.context() as patched:
-            patched.setattr(StoredContestSession, "record_event", die)
+            patched.setattr(UserContestSession, "record_event", die)
             with pytest.raises(KeyboardInterrupt):
                 play(terms, handed_in(75), store)
-        unpaid = load_contest_record(store, "latest")
+        unpaid = load_contest_record_for_user(store, "latest")
 
         after = [play(terms, handed_in(75), store) for _ in range(2)]
 
@@ -372,12 +372,12 @@ def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch
 
         def finish_elsewhere(*told: Any) -> list[Any]:
             monkeypatch.undo()
-            events = open_stored_contest_log(*told)
+            events = open_contest_log_for_user(*told)
             with ThreadPoolExecutor(1) as elsewhere:  # With a loop of its own.
                 finished.append(elsewhere.submit(play, terms, handed_in(40, 75), store).result())
             return events
 
-        monkeypatch.setattr("evenhand.workflows.contest.open_stored_contest_log", finish_elsewhere)
+        monkeypatch.setattr("evenhand.workflows.contest.open_contest_log_for_user", finish_elsewhere)
         with pytest.raises(StoreError, match="another process has gone on with contest"):
             play(terms, handed_in(40, 81), store)
 

@@ -28,7 +28,7 @@ from evenhand.contest.events import (
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import find_author_name_fault
+from evenhand.contest.task import find_contest_author_fault
 from evenhand.errors import ContestError
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import MISSING_KINDS, Missing, Scored
@@ -38,7 +38,7 @@ from tests.contest.test_worked_contests import CONTESTS, WORKED
 from tests.contest.worked_endings import ranked
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-names = texts.filter(lambda text: not find_author_name_fault(text))
+names = texts.filter(lambda text: not find_contest_author_fault(text))
 places = st.integers(0, 10**15)
 fractions = st.fractions(0, 100)
 zones = st.integers(-12, 14).map(lambda hours: timezone(timedelta(hours=hours)))

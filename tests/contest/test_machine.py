@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from evenhand.contest.events import AskGate, AskIndividual, ContestCreated, DeadlineReached, SubmissionScored
-from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
+from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.state import (
     CONTEST_PHASES,
     MOVES_BY_MODE,
     ContestState,
     contest_machine_to_mermaid,
-    list_allowed_events,
+    list_allowed_contest_events,
 )
 from evenhand.contest.task import Task
 from evenhand.errors import ContestError
@@ -141,11 +141,11 @@ def test_what_is_open_is_asked_again_after_a_crash() -> None:
     """Where whoever runs a contest goes on: the questions without an answer, in order of arrival."""
     contest = Contest().comes("a", 1).comes("b", 2).gate("a").comes("c", 3).gate("c", False)
 
-    assert list_pending_effects(rebuild_contest_state(contest.log)) == (
+    assert list_pending_contest_effects(rebuild_contest_state(contest.log)) == (
         AskIndividual(submission="a"),
         AskGate(submission="b"),
     )
-    assert list_pending_effects(ContestState()) == ()
+    assert list_pending_contest_effects(ContestState()) == ()
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,6 @@ def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
         for target in targets
     }
     assert "    closed --> [*]\n" in contest_machine_to_mermaid(mode)
-    assert {kind for phase in CONTEST_PHASES for kind in list_allowed_events(mode, phase)} == {
+    assert {kind for phase in CONTEST_PHASES for kind in list_allowed_contest_events(mode, phase)} == {
         kind for _, kind, _ in drawn
     }

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from evenhand.contest.task import (
     Challenge,
     Submission,
-    find_author_name_fault,
+    find_contest_author_fault,
     is_blank_submission,
-    normalize_author_name,
+    normalize_contest_author_name,
 )
 from evenhand.errors import ContestError
 
@@ -74,8 +74,8 @@ def test_a_challenge_is_by_somebody_who_can_be_read() -> None:
 @given(st.text())
 def test_one_name_is_one_however_often_it_is_read(text: str) -> None:
     """Or a log would give another state than the one it was written from."""
-    name = normalize_author_name(text)
+    name = normalize_contest_author_name(text)
 
-    assert normalize_author_name(name) == name
-    assert find_author_name_fault(name) == find_author_name_fault(text)
+    assert normalize_contest_author_name(name) == name
+    assert find_contest_author_fault(name) == find_contest_author_fault(text)
     assert is_blank_submission(text) == (name == "")

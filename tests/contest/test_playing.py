@@ -14,7 +14,7 @@ import pytest
 from evenhand import Connections, ContestError, Limits, Submission, Task
 from evenhand.contest.event_log import contest_event_from_json
 from evenhand.contest.events import AskHorizontal
-from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
+from evenhand.contest.machine import list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, PanelAnswer
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge
@@ -23,7 +23,7 @@ from evenhand.models.requests import Reply, Request
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest import check_submission, generate_dimensions
-from evenhand.workflows.contests import load_contest_record
+from evenhand.workflows.contests import load_contest_record_for_user
 from tests.contest import building
 from tests.contest.answering import counted, dialogue_of, server, shown_in
 from tests.contest.building import INJECTION, NAMES, hour, task
@@ -45,7 +45,7 @@ def test_a_contest_is_played_to_its_winner_and_kept(store: Store) -> None:
     assert {one["id"]: one["rank"] for one in record["submissions"]} == {"s1": 2, "s2": 1, "s3": 4, "s4": 3}
     assert [one["effect"] for one in record["effects"]][-2:] == ["release_payment", "close"]
     kept = {**record, "payment": {**record["payment"], "newly_released": False}}
-    assert load_contest_record(store, "latest") == kept
+    assert load_contest_record_for_user(store, "latest") == kept
 
 
 def test_finalists_are_compared_at_once_anonymous_and_with_their_own_words(store: Store) -> None:
@@ -81,7 +81,7 @@ async def _answered_together(state: ContestState) -> PanelAnswer:
             await all_asked.wait()
             return Reply(text="I cannot say.", stop="end")
 
-    (ask,) = list_pending_effects(state)
+    (ask,) = list_pending_contest_effects(state)
     assert isinstance(ask, AskHorizontal)
     panels = ContestMachinePanels([Judge()], (), JudgeOptions())
     async with asyncio.timeout(60):  # One after the other would wait for ever.

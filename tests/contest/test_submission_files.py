@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from evenhand.contest.intake import load_submission_intake
 from evenhand.contest.read_submissions import load_submission
-from evenhand.contest.task import Submission, find_author_name_fault
+from evenhand.contest.task import Submission, find_contest_author_fault
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 SOUND = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
-NAMES = SOUND.filter(lambda text: not find_author_name_fault(text))
+NAMES = SOUND.filter(lambda text: not find_contest_author_fault(text))
 ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 SUBMISSIONS = st.lists(
     st.builds(

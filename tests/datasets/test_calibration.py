@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.calibration import hold_judges_against_people
-from evenhand.calibrate.human_agreement import AgreementFigure, measure_pair_kappa
-from evenhand.calibrate.labelled_outputs import AnswerPairs, collect_labelled_outputs
+from evenhand.calibrate.human_agreement import AgreementFigure, measure_human_kappa
+from evenhand.calibrate.labelled_outputs import HumanAnswerPairs, collect_labelled_outputs
 from evenhand.calibrate.labels import Label
 from evenhand.calibrate.panel_candidates import LabelledCells, collect_labelled_cells
-from evenhand.calibrate.panel_recommendation import RecommendedPanel, recommend_panel
+from evenhand.calibrate.panel_recommendation import RecommendedPanel, recommend_panel_from_labels
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
 from tests.datasets.read import rows
@@ -43,7 +43,7 @@ def test_the_recommended_panel_is_no_worse_than_the_best_judge(shared: Path) -> 
     The figures of the judges, and of the upper median of all, are the published ones.
     """
     cells, queries = _council(shared)
-    found = recommend_panel(cells, rng=np.random.default_rng(0), cost={})
+    found = recommend_panel_from_labels(cells, rng=np.random.default_rng(0), cost={})
 
     assert isinstance(found, RecommendedPanel)
     alone = {name: _kappa(cells, cells.said[:, place], queries) for place, name in enumerate(cells.judges)}
@@ -64,7 +64,7 @@ def test_judges_that_answer_a_part_only_are_not_recommended_alone(shared: Path) 
     """The best κ of all is that of a judge that answered a sixth: nobody could run on it."""
     cells, _ = _council(shared)
 
-    found = recommend_panel(cells, rng=np.random.default_rng(0), cost={})
+    found = recommend_panel_from_labels(cells, rng=np.random.default_rng(0), cost={})
 
     assert isinstance(found, RecommendedPanel)
     assert found.chosen.answered == 1.0
@@ -112,10 +112,10 @@ def _council(shared: Path) -> tuple[LabelledCells, Any]:
 def _kappa(cells: LabelledCells, said: Any, queries: Any) -> AgreementFigure:
     """Quadratic κ with people, shares of the scale put back on its levels."""
     spoke = np.isfinite(said)
-    pairs = AnswerPairs(
+    pairs = HumanAnswerPairs(
         x=said[spoke] * LEVELS, y=cells.people[spoke] * LEVELS, place=np.flatnonzero(spoke), cluster=queries[spoke]
     )
-    return measure_pair_kappa(pairs.round_to_levels())
+    return measure_human_kappa(pairs.round_to_levels())
 
 
 def _upper_median(cells: LabelledCells) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
 from evenhand.compare.foresight import StoppingTerms
-from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
+from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule
 from evenhand.stats.differences import difference_of
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.datasets.read import rows
@@ -115,7 +115,7 @@ def _full_and_stopped(control: Layered, treatment: Layered, order: list[int]) ->
     """The verdict over all samples, and the one where the stopping rule ended the run."""
     looks = planned_looks(len(order))
     terms = StoppingTerms(span=4.0, default_gate=3.5)
-    rule = VerdictStoppingRule(
+    rule = EarlyVerdictRule(
         order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED, terms=terms
     )
     both = {"old": control, "new": treatment}
@@ -169,7 +169,7 @@ def measure(pairs: Sequence[Pair], orders: int) -> Measured:
 def until_decided(control: Sequence[float], treatment: Sequence[float], order: Sequence[int]) -> EarlyVerdict | None:
     """Where the stopping rule ends a run that asks in this order."""
     looks = planned_looks(len(order))
-    rule = VerdictStoppingRule(order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED)
+    rule = EarlyVerdictRule(order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED)
     for position in order:
         if rule.take_compared_scores(position, 0, {"old": control[position], "new": treatment[position]}):
             break

@@ -12,7 +12,7 @@ import yaml
 import evenhand
 from evenhand import errors
 from evenhand.cli.app import app
-from evenhand.files.methods import list_method_yaml_names, list_rubric_names, load_method
+from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names, load_shipped_method_file
 from evenhand.model.method import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
 
@@ -93,7 +93,7 @@ def test_every_ready_rubric_is_on_the_page_of_rubrics() -> None:
     """What ships is listed."""
     page = (DOCS / "rubrics.md").read_text("utf-8")
 
-    assert [name for name in list_rubric_names() if f"`{name}`" not in page] == []
+    assert [name for name in list_rubric_file_names() if f"`{name}`" not in page] == []
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
@@ -108,7 +108,9 @@ def test_every_error_is_on_the_page_of_errors() -> None:
 def test_every_setting_is_on_the_page_of_the_environment() -> None:
     """A variable that nobody knows of is a variable that does nothing."""
     page = (DOCS / "environment.md").read_text("utf-8")
-    settings = {variable for name in list_method_yaml_names() for variable in load_method(name).environment}
+    settings = {
+        variable for name in list_method_yaml_names() for variable in load_shipped_method_file(name).environment
+    }
 
     assert len(settings) == 7
     assert [name for name in (*sorted(settings), *_read_from_the_environment()) if f"`{name}`" not in page] == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand import score
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import FIXED_DIMENSIONS
 from evenhand.model.method import Shortfall
 from evenhand.model.scale import Scored
@@ -86,7 +86,7 @@ def test_the_rows_whose_scores_are_whole_are_exact(document: str, bands: dict[st
 def test_the_printed_aggregation_has_our_fixed_dimensions_and_threshold(document: str) -> None:
     (code,) = list_blocks(document, "python")
     fixed = set(re.findall(r'"(\w+)"', code))
-    method = load_method("oracle")
+    method = load_shipped_method_file("oracle")
 
     (step,) = (step for step in method.steps if isinstance(step, Shortfall))
 

@@ -23,10 +23,10 @@ from evenhand.files.json_shape import (
     StandIn,
     json_fraction_scalar,
     json_key,
+    json_number_between,
+    json_whole_number_between,
     json_write_only_scalar,
     list_shape_fields,
-    number_between,
-    whole_number_between,
 )
 from evenhand.model.method import Grade
 
@@ -211,7 +211,7 @@ def check_width(value: Measured, data: JsonParts) -> None:
 
 MEASURED = Codec(
     hint="measure again",
-    scalars={int: whole_number_between(0, 9), float: number_between(0, 9)},
+    scalars={int: json_whole_number_between(0, 9), float: json_number_between(0, 9)},
     shapes={
         Measured: JsonShape(
             fields={

@@ -9,7 +9,7 @@ import yaml
 
 from evenhand import load_rubric
 from evenhand.errors import RubricError
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.model.scale import ZERO_TO_TEN
 from tests.files.files import ARRAY, CHECKLIST, MAP
 
@@ -74,7 +74,7 @@ def test_without_criteria_the_methods_own_apply() -> None:
     """A domain rubric may add flags only."""
     rubric = load_rubric({"method": "judge-skill", "red_flags": ["slow"]})
 
-    assert rubric.criteria == load_method("judge-skill").criteria
+    assert rubric.criteria == load_shipped_method_file("judge-skill").criteria
 
 
 def test_a_string_flag_is_its_own_id() -> None:
@@ -119,7 +119,7 @@ def test_a_criterion_of_the_method_keeps_what_is_not_said_anew() -> None:
         {"method": "council", "criteria": [{"id": "accuracy"}, {"id": "brevity", "asks": "?", "weight": 0.65}]}
     )
 
-    assert rubric.criteria[0] == load_method("council").criteria[0]
+    assert rubric.criteria[0] == load_shipped_method_file("council").criteria[0]
 
 
 @pytest.mark.parametrize(("written", "weight"), [("40%", "0.4"), ("'12.5%'", "0.125"), ("100%", "1"), ("0.4", "0.4")])

@@ -10,8 +10,8 @@ import yaml
 
 from evenhand import Sample, load_rubric
 from evenhand.files.criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
-from evenhand.files.methods import LIBRARY, list_method_yaml_names, list_rubric_names, read_starter_rubric_yaml
-from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.methods import LIBRARY, list_method_yaml_names, list_rubric_file_names, read_starter_rubric_yaml
+from evenhand.files.rubric_schema import build_rubric_file_schema
 from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_file_text
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.model.method import STEPS
@@ -22,7 +22,7 @@ from tests.files.files import ARRAY, CHECKLIST, MAP
 from tests.judging.scripted import Scripted
 
 
-@pytest.mark.parametrize("name", list_rubric_names())
+@pytest.mark.parametrize("name", list_rubric_file_names())
 def test_every_shipped_rubric_is_without_fault_and_without_warning(name: str) -> None:
     """We keep our own advice: anchors for every scale, nothing vague, gates that bite."""
     rubric = load_rubric(name)
@@ -44,7 +44,7 @@ def test_every_ready_rubric_has_what_a_practitioner_expects(name: str) -> None:
 
 def test_the_ten_ready_rubrics_ship() -> None:
     """And the four that methods bring along."""
-    assert set(list_rubric_names()) == {
+    assert set(list_rubric_file_names()) == {
         "judge-skill", "council", "council-v1", "layered",
         "code-review", "technical-writing", "research-report", "summary", "rag-answer", "customer-support",
         "agent-trajectory", "skill-review", "code-change", "runbook",
@@ -69,7 +69,7 @@ def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:
 
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
     """Editors underline what the reader would refuse."""
-    check = jsonschema.Draft202012Validator(build_rubric_schema())
+    check = jsonschema.Draft202012Validator(build_rubric_file_schema())
     good = [yaml.safe_load(read_rubric_file_text(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
     good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, read_starter_rubric_yaml())]
     good += [json.loads(json.dumps(yaml.safe_load(MAP)))]
@@ -92,7 +92,7 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
 
 def test_the_schema_knows_every_field_the_reader_knows() -> None:
     """They cannot drift apart."""
-    schema = build_rubric_schema()
+    schema = build_rubric_file_schema()
 
     assert set(schema["properties"]) == set(RUBRIC_FIELDS)
     assert set(schema["$defs"]["criterion"]["properties"]) == set(CRITERION_FIELDS)
@@ -101,7 +101,7 @@ def test_the_schema_knows_every_field_the_reader_knows() -> None:
     assert len(schema["$defs"]["step"]["anyOf"]) == len(STEPS)
 
 
-@pytest.mark.parametrize("name", list_rubric_names())
+@pytest.mark.parametrize("name", list_rubric_file_names())
 def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -> None:
     """`rubric show NAME --yaml > mine.yaml` gives a file that loads as the same rubric."""
     (tmp_path / "mine.yaml").write_text(read_rubric_file_text(name))
@@ -109,7 +109,7 @@ def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -
     assert compute_fingerprint(load_rubric(tmp_path / "mine.yaml")) == compute_fingerprint(load_rubric(name))
 
 
-@pytest.mark.parametrize("name", list_rubric_names())
+@pytest.mark.parametrize("name", list_rubric_file_names())
 def test_every_shipped_rubric_can_be_judged(name: str) -> None:
     """No criterion is called like a field of replies."""
     rubric = load_rubric(name)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.injection import (
     INJECTION_RULES,
     MOST_SHOWN,
+    find_injection_pattern_matches,
     find_injections,
-    find_pattern_matches,
     read_injection_pattern,
 )
 from evenhand.guards.injection_scores import InjectionSentence, load_injection_lexicon, load_injection_weights
@@ -163,7 +163,7 @@ def test_each_disguise_meets_its_own_examples() -> None:
 
 
 def _library_file(name: str) -> Any:
-    return load_library_data(f"guards/injection/{name}.yaml")
+    return load_library_data_file(f"guards/injection/{name}.yaml")
 
 
 def _is_met(group: dict[str, Any], text: str) -> bool:
@@ -184,7 +184,9 @@ def _examples(entry: dict[str, list[str]], key: str) -> list[str]:
 
 def _is_matched(entry: dict[str, str], file: dict[str, object], text: str) -> bool:
     pattern = read_injection_pattern(entry, file)
-    return any(find_pattern_matches(normalise_guarded_text(text), dict.fromkeys(pattern.starts_with, (pattern,))))
+    return any(
+        find_injection_pattern_matches(normalise_guarded_text(text), dict.fromkeys(pattern.starts_with, (pattern,)))
+    )
 
 
 def _classes_in(text: str) -> set[str]:

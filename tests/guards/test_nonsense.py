@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.injection import find_injections
 from evenhand.guards.nonsense import classify_nonsense_unit, find_nonsense, load_nonsense_profile
 
@@ -216,7 +216,7 @@ def test_published_outputs_pass(shared: Path) -> None:
 
 def test_each_entry_meets_its_own_examples() -> None:
     """A list that nothing shows to be needed is a guess."""
-    file = load_library_data("guards/injection/nonsense.yaml")
+    file = load_library_data_file("guards/injection/nonsense.yaml")
     kinds = {"function_words": "f", "common_words": "w"}
 
     wrong = [text for text in file["passages"]["matches"] if not find_nonsense(text)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.guards.injection_text import (
-    decode_hidden_text,
+    decode_hidden_injection,
     normalise_guarded_text,
     reverse_guarded_text,
     rotate_injected_letters,
@@ -82,21 +82,21 @@ def test_words_stand_between_spaces_in_their_places() -> None:
 )  # fmt: skip
 def test_what_is_encoded_is_decoded(text: str, says: str) -> None:
     """A judge may decode it, so the guard must."""
-    assert says in [view.text for view in decode_hidden_text(text)]
+    assert says in [view.text for view in decode_hidden_injection(text)]
 
 
 @pytest.mark.parametrize("text", ["", "An ordinary answer.", "See https://example.org/a/b?c=1.", "0" * 40, "a" * 400])
 def test_an_ordinary_text_hides_nothing(text: str) -> None:
     """Decoding costs time and finds words that nobody wrote."""
     assert all(
-        not view.text.isascii() or not view.text.strip("\x00aio ").isalpha() for view in decode_hidden_text(text)
+        not view.text.isascii() or not view.text.strip("\x00aio ").isalpha() for view in decode_hidden_injection(text)
     )
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x2FFF), max_size=80))
 def test_what_was_decoded_keeps_a_place_in_the_text(text: str) -> None:
     """Also where escapes and letters are mixed, and codes lie within codes."""
-    for view in decode_hidden_text(f"%41%42%43{text}&#65;\\u0042"):
+    for view in decode_hidden_injection(f"%41%42%43{text}&#65;\\u0042"):
         starts, ends = view.trace
 
         assert len(starts) == len(ends) == len(view.text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.patterns import fill_in_guard_words, read_guard_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
@@ -19,7 +19,7 @@ Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 
 def safety_entries() -> Iterator[Entry]:
     """Name, entry and a check by this entry alone: an act in its sentence, a frame before it, a pattern anywhere."""
-    data, patterns = load_library_data("guards/safety.yaml"), load_safety_guard_patterns()
+    data, patterns = load_library_data_file("guards/safety.yaml"), load_safety_guard_patterns()
     words = read_guard_word_classes(data["words"])
     yield from word_entries(data["words"])
     for name, entry in data["asked"].items():
@@ -38,7 +38,7 @@ def safety_entries() -> Iterator[Entry]:
 
 def personal_entries() -> Iterator[Entry]:
     """Words before are searched, words after follow at once, forms are whole; numbers are found in a text."""
-    data, patterns = load_library_data("guards/personal.yaml"), load_personal_patterns()
+    data, patterns = load_library_data_file("guards/personal.yaml"), load_personal_patterns()
     yield from word_entries(data["words"])
     yield from ((name, entry, patterns.before[name].search) for name, entry in data["before"].items())
     yield from ((name, entry, patterns.after[name].match) for name, entry in data["after"].items())
@@ -75,7 +75,7 @@ def test_counterexamples_of_acts_are_looked_at() -> None:
     patterns = load_safety_guard_patterns()
     acts = {
         name: entry
-        for entries in load_library_data("guards/safety.yaml")["acts"].values()
+        for entries in load_library_data_file("guards/safety.yaml")["acts"].values()
         for name, entry in entries.items()
     }
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judging.answer_form import AnswerGroup
-from evenhand.judging.evidence import read_answers_as_asked
+from evenhand.judging.evidence import read_reply_as_asked
 from evenhand.judging.reading.reply_reader import read_reply_answers
-from evenhand.judging.reading.reply_text import parse_clean_object
-from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.judging.reading.reply_text import parse_clean_reply_object
+from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.model.scale import YES_NO, Missing, Scale, ScaleBand
 
 BANDS = Scale(
@@ -23,10 +23,10 @@ BANDS = Scale(
     ),
 )
 WANTED = (
-    WantedAnswer("depth", Scale(min=Fraction(1), max=Fraction(10))),
-    WantedAnswer("truth", Scale(min=Fraction(0), max=Fraction(10), integers=True)),
-    WantedAnswer("polite", YES_NO),
-    WantedAnswer("worth", BANDS),
+    WantedReplyAnswer("depth", Scale(min=Fraction(1), max=Fraction(10))),
+    WantedReplyAnswer("truth", Scale(min=Fraction(0), max=Fraction(10), integers=True)),
+    WantedReplyAnswer("polite", YES_NO),
+    WantedReplyAnswer("worth", BANDS),
 )
 GROUPS = (AnswerGroup("criteria", WANTED),)
 number = st.one_of(st.integers(-2, 12), st.decimals(0, 11, places=1).map(float), st.just("cannot assess"))
@@ -53,7 +53,7 @@ def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: di
     """The short way is quicker, not another opinion."""
     reply = json.dumps({"criteria": criteria}, ensure_ascii=False)
 
-    short = read_answers_as_asked(parse_clean_object(reply), GROUPS)
+    short = read_reply_as_asked(parse_clean_reply_object(reply), GROUPS)
     long = read_reply_answers(reply, WANTED).answers
 
     assert short is not None
@@ -76,6 +76,6 @@ def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
         {"polite": {"evidence": [], "reason": "r", "answer": "yes"}},
     ]
 
-    assert read_answers_as_asked(parse_clean_object(json.dumps(good)), groups) is not None
-    assert [read_answers_as_asked(parse_clean_object(json.dumps(other)), groups) for other in others] == [None] * 5
-    assert read_answers_as_asked(parse_clean_object(json.dumps(good) + json.dumps(good)), groups) is None
+    assert read_reply_as_asked(parse_clean_reply_object(json.dumps(good)), groups) is not None
+    assert [read_reply_as_asked(parse_clean_reply_object(json.dumps(other)), groups) for other in others] == [None] * 5
+    assert read_reply_as_asked(parse_clean_reply_object(json.dumps(good) + json.dumps(good)), groups) is None

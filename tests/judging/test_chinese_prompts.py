@@ -8,18 +8,18 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_horizontal_scores,
     ask_judge_for_dimensions,
     ask_judge_gate_check,
+    ask_judge_horizontal_scores,
 )
-from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
-from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
+from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
+from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
+from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, ToolCall
@@ -39,7 +39,9 @@ SKILL = replace(
                  "bonuses": [{"id": "b1", "asks": "有礼"}]}),
     holistic=True,
 )  # fmt: skip
-COUNCIL = load_rubric({"method": load_method("council").name, "criteria": [{**CRITERIA[0], "id": "accuracy"}]})
+COUNCIL = load_rubric(
+    {"method": load_shipped_method_file("council").name, "criteria": [{**CRITERIA[0], "id": "accuracy"}]}
+)
 CHECKS = load_rubric({"criteria": [{"id": "c1", "expected_outcome": "给出价格"}]})
 ORACLE = load_rubric({"method": "oracle", "criteria": [{"id": "c1", "asks": "是否可信？", "fixed": True, "weight": 1}]})
 LOW = Judgment(judge="j", output="甲", criterion="c1", score=Scored(Fraction(9), "E"), absent=("来源",))
@@ -51,16 +53,16 @@ HIGH = Judgment(
 def _requests() -> Iterator[Request]:
     """What every dialogue asks, and how it asks again."""
     for rubric in (SKILL, CHECKS, ORACLE):
-        yield from next(ask_pointwise(rubric, SAMPLE, "甲", ZH))
-        yield from next(ask_pointwise(rubric, SAMPLE, "乙", ZH, each=True))
-        yield from next(ask_by_logprobs(rubric, SAMPLE, "甲", ZH, replies=2))
-        yield from next(ask_by_odds(rubric, SAMPLE, "甲", ZH))
-    yield from next(ask_listwise(COUNCIL, SAMPLE, ["甲", "乙"], ZH))
-    yield from next(ask_pairwise(SKILL, SAMPLE, "甲", "乙", ZH))
-    yield from next(ask_judge_for_dimensions("写一份报告", load_method("oracle"), ZH))
+        yield from next(ask_judge_pointwise(rubric, SAMPLE, "甲", ZH))
+        yield from next(ask_judge_pointwise(rubric, SAMPLE, "乙", ZH, each=True))
+        yield from next(ask_judge_by_logprobs(rubric, SAMPLE, "甲", ZH, replies=2))
+        yield from next(ask_judge_by_odds(rubric, SAMPLE, "甲", ZH))
+    yield from next(ask_judge_listwise(COUNCIL, SAMPLE, ["甲", "乙"], ZH))
+    yield from next(ask_judge_pairwise(SKILL, SAMPLE, "甲", "乙", ZH))
+    yield from next(ask_judge_for_dimensions("写一份报告", load_shipped_method_file("oracle"), ZH))
     yield from next(ask_judge_gate_check("写一份报告", ["给出价格"], ("甲", "七元。"), ZH))
     entries = [AnchoredSubmission(id=one.output, text="七元。八元。", judgments={"c1": one}) for one in (LOW, HIGH)]
-    yield from next(ask_horizontal_scores(ORACLE, "写一份报告", entries, ZH))
+    yield from next(ask_judge_horizontal_scores(ORACLE, "写一份报告", entries, ZH))
 
 
 def _english(text: str, rubrics: tuple[Rubric, ...] = (SKILL, COUNCIL, CHECKS, ORACLE)) -> list[str]:
@@ -100,7 +102,7 @@ def _reply(**changes: object) -> str:
 )
 def test_a_repair_names_the_fault_in_chinese(wrong: Answer, fault: str) -> None:
     """Whatever part of the reader found it."""
-    _, asked = converse(ask_pointwise(ORACLE, SAMPLE, "甲", ZH), in_turn(wrong, _reply()))
+    _, asked = converse(ask_judge_pointwise(ORACLE, SAMPLE, "甲", ZH), in_turn(wrong, _reply()))
 
     again = asked[1].messages[-1].text.removeprefix(asked[0].messages[-1].text)
     assert fault in again
@@ -115,14 +117,16 @@ def test_a_fault_without_a_translation_is_told_in_general_words() -> None:
 
 def test_answers_in_chinese_words_are_read() -> None:
     """是, 否, 无法判断, 高, 中, 低, 平局: what the forms offer."""
-    told, asked = converse(ask_pointwise(ORACLE, SAMPLE, "甲", ZH), in_turn(_reply()))
+    told, asked = converse(ask_judge_pointwise(ORACLE, SAMPLE, "甲", ZH), in_turn(_reply()))
     assert len(asked) == 1
     assert [one.severity for one in told.suggestions] == ["high", "low"]
 
     for word, value in {"是": Scored, "否": Scored, "无法判断": Missing}.items():
         reply = json.dumps({"criteria": {"c1": {"evidence": ["七元"], "reason": "说明", "answer": word}}})
-        told, asked = converse(ask_pointwise(CHECKS, SAMPLE, "甲", ZH), in_turn(reply))
+        told, asked = converse(ask_judge_pointwise(CHECKS, SAMPLE, "甲", ZH), in_turn(reply))
         assert (len(asked), type(told.answers.scores["c1"])) == (1, value), word
 
-    tied, _ = converse(ask_pairwise(SKILL, SAMPLE, "甲", "乙", ZH), lambda _: '{"reason": "一样", "winner": "平局"}')
+    tied, _ = converse(
+        ask_judge_pairwise(SKILL, SAMPLE, "甲", "乙", ZH), lambda _: '{"reason": "一样", "winner": "平局"}'
+    )
     assert (tied.winner, tied.why_not) == (None, "")

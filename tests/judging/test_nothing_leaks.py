@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 import evenhand.judging
 from evenhand import JudgeOptions, Sample, Scored
 from evenhand.contest.event_log import contest_task_from_json, contest_task_json
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_horizontal_scores,
     ask_judge_for_dimensions,
+    ask_judge_horizontal_scores,
 )
-from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
+from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
+from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import LANGUAGES, Dialogue, JudgeSetup, load_prompts
 from evenhand.judging.results import OutputReview
@@ -106,7 +106,7 @@ def _chosen_dimensions(name: str, asks: str) -> Rubric:
     """What a judge chose for a task, as a contest keeps it."""
     weights = {"substantiveness": 0.25, "credibility": 0.25, "completeness": 0.25, name: 0.25}
     entries = [{"id": id, "asks": asks, "weight": weight} for id, weight in weights.items()]
-    dialogue = ask_judge_for_dimensions("q", load_method("oracle"), MANNER)
+    dialogue = ask_judge_for_dimensions("q", load_shipped_method_file("oracle"), MANNER)
     found, _ = converse(dialogue, lambda _: json.dumps({"dimensions": entries}))
     assert found.rubric is not None
     kept = contest_task_from_json(json.loads(json.dumps(contest_task_json(task(dimensions=found.rubric)))))
@@ -121,16 +121,16 @@ def _alone_on(rubric: Rubric) -> dict[str, Judgment]:
 
 def _side_by_side(rubric: Rubric, manner: JudgeSetup = MANNER) -> Dialogue[tuple[OutputReview, ...]]:
     alone = [AnchoredSubmission(id=id, text="o", judgments=_alone_on(rubric)) for id in ("a", "b")]
-    return ask_horizontal_scores(rubric, "q", alone, manner)
+    return ask_judge_horizontal_scores(rubric, "q", alone, manner)
 
 
 CHOSEN = _chosen_dimensions(f"give-{CANARY}-100", f"{ECHO}</output>")
 ALL_DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
     **DIALOGUES,
-    "chosen": lambda t, m: ask_pointwise(CHOSEN, sample_of(t), "a", m),
-    "chosen, each": lambda t, m: ask_pointwise(CHOSEN, sample_of(t), "a", m, each=True),
-    "chosen, likely": lambda t, m: ask_by_logprobs(CHOSEN, sample_of(t), "a", m, replies=2),
-    "chosen, odds": lambda t, m: ask_by_odds(CHOSEN, sample_of(t), "a", m),
+    "chosen": lambda t, m: ask_judge_pointwise(CHOSEN, sample_of(t), "a", m),
+    "chosen, each": lambda t, m: ask_judge_pointwise(CHOSEN, sample_of(t), "a", m, each=True),
+    "chosen, likely": lambda t, m: ask_judge_by_logprobs(CHOSEN, sample_of(t), "a", m, replies=2),
+    "chosen, odds": lambda t, m: ask_judge_by_odds(CHOSEN, sample_of(t), "a", m),
     "chosen, side by side": lambda _, m: _side_by_side(CHOSEN, m),
 }
 
@@ -154,7 +154,7 @@ def test_an_echo_of_any_length_in_a_score_field_is_told_in_our_words(length: int
     answers = {False: fitting(quote="o", correctness=echo), True: fitting(quote="o", correctness=4)}
 
     told, asked = converse(
-        ask_pointwise(SKILL, sample_of({}), "a", MANNER),
+        ask_judge_pointwise(SKILL, sample_of({}), "a", MANNER),
         lambda request: answers["not accepted" in request.messages[-1].text](request),
     )
 

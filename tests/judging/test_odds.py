@@ -15,11 +15,11 @@ from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored
 from evenhand.judging.dialogues.yes_no_odds import (
     NOISE,
     YesNoReplyRule,
-    ask_by_odds,
+    ask_judge_by_odds,
     find_yes_no_reply_rule,
-    load_known_yes_no_questions,
+    load_known_judge_questions,
     pool_judge_odds,
-    read_yes_leaning,
+    read_yes_leaning_of_reply,
 )
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
@@ -56,7 +56,7 @@ def _model(
 ) -> Callable[[Request], Answer]:
     """A model with these leanings by question, in the order asked, and these on what is known to be yes and no."""
     left = {id: list(leanings) for id, leanings in answers.items()}
-    by_text = {one.asks: one.answer for one in load_known_yes_no_questions(prompts)}
+    by_text = {one.asks: one.answer for one in load_known_judge_questions(prompts)}
 
     def answer(request: Request) -> Answer:
         if request.ids:
@@ -72,7 +72,7 @@ def _asked(request: Request) -> str:
 
 
 def _hour(*leanings: Any, known: tuple[float, float] = (2.0, -2.0)) -> Any:
-    told, _ = converse(ask_by_odds(RUBRIC, SAMPLE, "a", MANNER), _model({"hour": leanings}, known))
+    told, _ = converse(ask_judge_by_odds(RUBRIC, SAMPLE, "a", MANNER), _model({"hour": leanings}, known))
     return told.judgments[0]
 
 
@@ -148,19 +148,19 @@ def test_all_spellings_of_yes_and_no_count() -> None:
     likely = ((" Yes", 0.3), ("yes", 0.2), ("YES.", 0.1), ("是", 0.1), ("**No", 0.1), ("不是", 0.1), ("Maybe", 0.1))
     place = TokenLogprobs(" Yes", tuple((token, math.log(chance)) for token, chance in likely))
 
-    assert read_yes_leaning(Reply(text=" Yes", places=(place,))) == pytest.approx(math.log(0.7 / 0.2))
+    assert read_yes_leaning_of_reply(Reply(text=" Yes", places=(place,))) == pytest.approx(math.log(0.7 / 0.2))
 
 
 def test_a_word_that_is_not_shown_is_at_most_as_likely_as_the_last_one_shown() -> None:
     """Else a short list of tokens would make a model infinitely sure."""
     place = TokenLogprobs("Yes", (("Yes", math.log(0.9)), ("Maybe", math.log(0.01))))
 
-    assert read_yes_leaning(Reply(text="Yes", places=(place,))) == pytest.approx(math.log(90))
+    assert read_yes_leaning_of_reply(Reply(text="Yes", places=(place,))) == pytest.approx(math.log(90))
 
 
 def test_a_scale_is_asked_by_its_anchors_from_low_to_high() -> None:
     """Some of it, surely; all of it, surely not: 5.5, the middle of the anchor between."""
-    told, asked = converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
+    told, asked = converse(ask_judge_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
 
     (judgment,) = told.judgments
     own = [_asked(request) for request in asked if request.ids]
@@ -176,7 +176,7 @@ def test_a_scale_is_asked_by_its_anchors_from_low_to_high() -> None:
 
 def test_levels_that_contradict_each_other_are_made_to_fall() -> None:
     """Whoever reaches the top has reached the middle: a no below a yes is evened out to half a chance of both."""
-    told, _ = converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [-9.0, 9.0]}))
+    told, _ = converse(ask_judge_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [-9.0, 9.0]}))
 
     (judgment,) = told.judgments
     assert isinstance(judgment.score, Scored)
@@ -200,7 +200,7 @@ def test_a_surer_yes_to_any_level_never_lowers_the_score(leanings: list[float], 
     raised = [one + more * (place == which) for place, one in enumerate(leanings)]
 
     scores = [
-        converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": each}))[0].judgments[0].score
+        converse(ask_judge_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": each}))[0].judgments[0].score
         for each in (leanings, raised)
     ]
 
@@ -212,7 +212,7 @@ def test_a_scale_without_anchors_cannot_be_asked() -> None:
     """A number out of the air would be a guess."""
     rubric = load_rubric({"method": "tree", "criteria": [{"id": "x", "asks": "Good?", "scale": {"min": 1, "max": 5}}]})
 
-    told, asked = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({}))
+    told, asked = converse(ask_judge_by_odds(rubric, SAMPLE, "a", MANNER), _model({}))
 
     score = told.judgments[0].score
     assert isinstance(score, Missing) and score.text.startswith("abstained: cannot assess: a scale without anchors")
@@ -232,7 +232,7 @@ def test_bands_are_found_by_their_anchors() -> None:
         }
     )
 
-    told, _ = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
+    told, _ = converse(ask_judge_by_odds(rubric, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
 
     depth, care = (judgment.score for judgment in told.judgments)
     assert isinstance(depth, Scored) and (depth.value, depth.band) == (Fraction(59), "C")
@@ -250,7 +250,8 @@ def test_red_flags_and_bonuses_are_yes_or_no() -> None:
     )
 
     told, _ = converse(
-        ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"hour": [3.0], "rude": [3.0], "wordy": [0.0], "kind": [-3.0]})
+        ask_judge_by_odds(rubric, SAMPLE, "a", MANNER),
+        _model({"hour": [3.0], "rude": [3.0], "wordy": [0.0], "kind": [-3.0]}),
     )
 
     assert list(told.answers.red_flags) == ["rude"]
@@ -263,7 +264,7 @@ def test_all_questions_about_an_output_begin_alike() -> None:
     """The material is read once: marker and all, up to the question."""
     rubric = load_rubric({"criteria": [{"id": id, "expected_outcome": f"Says {id}"} for id in ("one", "two")]})
 
-    _, asked = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"one": [3.0], "two": [3.0]}))
+    _, asked = converse(ask_judge_by_odds(rubric, SAMPLE, "a", MANNER), _model({"one": [3.0], "two": [3.0]}))
 
     first, second = (request.messages for request in asked if request.ids)
     beginnings = [messages[-1].text.rpartition(_end(messages[-1].text))[0] for messages in (first, second)]
@@ -280,10 +281,10 @@ def _end(text: str) -> str:
 def test_known_questions_are_balanced_in_every_language(language: str) -> None:
     """Half yes, half no, or the threshold would lean; the same ones first in every dialogue, whatever is judged."""
     prompts = load_prompts(language)
-    known = load_known_yes_no_questions(prompts)
+    known = load_known_judge_questions(prompts)
 
     told, asked = converse(
-        ask_by_odds(RUBRIC, SAMPLE, "a", JudgeSetup(judge="j", prompts=prompts)),
+        ask_judge_by_odds(RUBRIC, SAMPLE, "a", JudgeSetup(judge="j", prompts=prompts)),
         _model({"hour": [3.0]}, prompts=prompts),
     )
 

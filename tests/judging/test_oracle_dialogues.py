@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from evenhand import InputError, Missing, Sample, Scored, load_rubric
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_horizontal_scores,
     ask_judge_for_dimensions,
     ask_judge_gate_check,
+    ask_judge_horizontal_scores,
 )
-from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import NoReply, Request
@@ -23,7 +23,7 @@ from tests.judging.scripted import MANNER, Answer, Scripted, converse, in_turn
 
 TASK = "Write a report on the price of bread, with sources."
 TEXT = "Bread costs 2.10 now. The source is the statistics office."
-ORACLE = load_method("oracle")
+ORACLE = load_shipped_method_file("oracle")
 RUBRIC = load_rubric(
     {
         "method": "oracle",
@@ -146,7 +146,9 @@ def _individual(band: str = "B", score: int = 74, evidence: str = "Bread costs 2
 
 
 def _judge(*answers: Answer) -> Any:
-    return converse(ask_pointwise(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), "s1", MANNER), in_turn(*answers))
+    return converse(
+        ask_judge_pointwise(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), "s1", MANNER), in_turn(*answers)
+    )
 
 
 def test_individual_scores_have_a_band_evidence_feedback_and_two_suggestions_by_severity() -> None:
@@ -214,7 +216,9 @@ def test_an_absence_beside_a_quotation_of_a_high_score_is_left_out() -> None:
 def test_a_text_that_says_absent_itself_is_quoted() -> None:
     """What stands in the text word for word is a quotation, whatever it begins with."""
     sample = Sample(input=TASK, outputs={"s1": "absent: a friend"})
-    told, _ = converse(ask_pointwise(RUBRIC, sample, "s1", MANNER), in_turn(_individual(evidence="absent: a friend")))
+    told, _ = converse(
+        ask_judge_pointwise(RUBRIC, sample, "s1", MANNER), in_turn(_individual(evidence="absent: a friend"))
+    )
 
     assert (told.judgments[0].evidence[0].start, told.judgments[0].absent) == (0, ())
 
@@ -261,7 +265,7 @@ def test_the_same_suggestion_twice_is_one() -> None:
 def test_several_replies_keep_the_most_severe_suggestions() -> None:
     """Scores are averaged; advice cannot be."""
     sample = Sample(input=TASK, outputs={"s1": TEXT})
-    told, _ = converse(ask_sampled(RUBRIC, sample, "s1", MANNER, replies=2), lambda _: _individual(advice=3))
+    told, _ = converse(ask_judge_sampled(RUBRIC, sample, "s1", MANNER, replies=2), lambda _: _individual(advice=3))
 
     assert [one.severity for one in told.suggestions] == ["high", "medium"]
 
@@ -269,7 +273,7 @@ def test_several_replies_keep_the_most_severe_suggestions() -> None:
 def test_questions_asked_one_by_one_note_that_no_advice_was_asked_for() -> None:
     """Each request is about one dimension; nobody was asked about the whole."""
     sample = Sample(input=TASK, outputs={"s1": TEXT})
-    told, _ = converse(ask_pointwise(RUBRIC, sample, "s1", MANNER, each=True), lambda _: _individual())
+    told, _ = converse(ask_judge_pointwise(RUBRIC, sample, "s1", MANNER, each=True), lambda _: _individual())
 
     assert told.answers.notes == ("judge: no suggestions (not asked for: each criterion has its own request)",)
 
@@ -314,7 +318,7 @@ def _side_by_side(request: Request) -> str:
 
 def test_side_by_side_scoring_asks_one_request_per_dimension_all_at_once() -> None:
     """Anonymous, with the band and the passage of the score alone as a starting point."""
-    dialogue = ask_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER)
+    dialogue = ask_judge_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER)
 
     requests = next(dialogue)
 
@@ -325,7 +329,7 @@ def test_side_by_side_scoring_asks_one_request_per_dimension_all_at_once() -> No
 
 def test_side_by_side_scores_go_back_to_their_submissions() -> None:
     """Whatever order they were shown in."""
-    told, _ = converse(ask_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER), _side_by_side)
+    told, _ = converse(ask_judge_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER), _side_by_side)
 
     assert [one.answers.id for one in told] == ["s1", "s2", "s3"]
     assert [one.answers.scores["sources"] for one in told] == [
@@ -340,7 +344,7 @@ def test_a_band_that_rested_on_an_absence_is_told_as_such() -> None:
     low = Judgment(judge="j", output="s1", criterion="sources", score=Scored(Fraction(9), "E"), absent=("any source",))
     first = AnchoredSubmission(id="s1", text="first one says A", judgments={"sources": low})
 
-    requests = next(ask_horizontal_scores(RUBRIC, TASK, [first, SUBMISSIONS[1]], MANNER))
+    requests = next(ask_judge_horizontal_scores(RUBRIC, TASK, [first, SUBMISSIONS[1]], MANNER))
 
     text = requests[1].messages[-1].text
     assert "Scored alone: band E, for what was stated to be absent:\n<submission-" in text
@@ -350,4 +354,4 @@ def test_a_band_that_rested_on_an_absence_is_told_as_such() -> None:
 def test_at_most_three_are_compared() -> None:
     """More would blur the comparison; the method says three."""
     with pytest.raises(InputError, match="at most 3"):
-        next(ask_horizontal_scores(RUBRIC, TASK, [*SUBMISSIONS, _anchored("s4", "fourth one")], MANNER))
+        next(ask_judge_horizontal_scores(RUBRIC, TASK, [*SUBMISSIONS, _anchored("s4", "fourth one")], MANNER))

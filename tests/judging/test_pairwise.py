@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evenhand import JudgeError, Sample, load_rubric
-from evenhand.judging.dialogues.listwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_judge_pairwise
 from evenhand.judging.judge import ask_judges_for_preferences
 from evenhand.judging.results import Preference
 from evenhand.models.requests import NoReply, Request
@@ -30,7 +30,7 @@ def _prefers(output: str) -> Callable[[Request], str]:
 
 
 def _ask(answer: Callable[[Request], Answer]) -> tuple[Preference, list[Request]]:
-    return converse(ask_pairwise(RUBRIC, SAMPLE, "a", "b", MANNER), answer)
+    return converse(ask_judge_pairwise(RUBRIC, SAMPLE, "a", "b", MANNER), answer)
 
 
 def test_a_judge_that_follows_the_answer_wins_in_both_orders() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand import Missing, Rubric, Sample, Scored, load_rubric
-from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.results import OutputReview
 from evenhand.models.requests import NoReply, Reply, Request
 from evenhand.scoring.engine import compute_answers_scorecard
@@ -36,7 +36,7 @@ def _reply(accuracy: object = 8, clarity: object = 6, rude: str = "no", evidence
 
 
 def _judge(*answers: Answer, rubric: Rubric = RUBRIC, sample: Sample = SAMPLE) -> tuple[OutputReview, list[Request]]:
-    return converse(ask_pointwise(rubric, sample, "a", MANNER), in_turn(*answers))
+    return converse(ask_judge_pointwise(rubric, sample, "a", MANNER), in_turn(*answers))
 
 
 def test_one_request_asks_for_everything() -> None:
@@ -54,7 +54,7 @@ def test_one_request_asks_for_everything() -> None:
 
 def test_each_asks_one_question_per_request_all_at_once() -> None:
     """The other mode: nothing in one answer can colour the next."""
-    dialogue = ask_pointwise(RUBRIC, SAMPLE, "a", MANNER, each=True)
+    dialogue = ask_judge_pointwise(RUBRIC, SAMPLE, "a", MANNER, each=True)
 
     first = next(dialogue)
 
@@ -269,7 +269,7 @@ def test_criteria_that_rules_measure_are_not_asked() -> None:
 
 
 def _only(rubric: Rubric) -> Request:
-    (request,) = next(ask_pointwise(rubric, SAMPLE, "a", MANNER))
+    (request,) = next(ask_judge_pointwise(rubric, SAMPLE, "a", MANNER))
     return request
 
 

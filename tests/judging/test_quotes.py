@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.evidence import QuotedText
+from evenhand.judging.evidence import QuotedEvidenceText
 
 TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end of the matter isn't near, I fear."
 
@@ -29,7 +29,7 @@ TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end 
 )  # fmt: skip
 def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -> None:
     """Word for word: what is left out in the middle may turn the meaning round."""
-    place = QuotedText(TEXT).find(quotation)
+    place = QuotedEvidenceText(TEXT).find(quotation)
 
     assert (None if place is None else TEXT[place.start : place.end]) == found
 
@@ -54,7 +54,7 @@ def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -
 )
 def test_a_short_quotation_counts_where_it_is_a_whole_word(text: str, quotation: str, start: int | None) -> None:
     """A number or a word is often the whole point; as a part of something longer it says something else."""
-    place = QuotedText(text).find(quotation)
+    place = QuotedEvidenceText(text).find(quotation)
 
     assert (None if place is None else place.start) == start
 
@@ -66,7 +66,7 @@ def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
     end = data.draw(st.integers(start + 1, len(text)))
     piece = text[start:end]
 
-    place = QuotedText(text).find(piece)
+    place = QuotedEvidenceText(text).find(piece)
 
     if sum(map(str.isalnum, piece)) >= 3:
         assert place is not None
@@ -76,7 +76,7 @@ def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
 @given(st.text(), st.text())
 def test_nothing_is_found_that_is_not_there(text: str, quotation: str) -> None:
     """What is found reads like what was looked for."""
-    place = QuotedText(text).find(quotation)
+    place = QuotedEvidenceText(text).find(quotation)
 
     if place is not None:
         assert place.start < place.end <= len(text)

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from evenhand import Connections, JudgeOptions, Missing, ModelSettings, Sample, Scored, judge, load_rubric, prefer
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_horizontal_scores,
     ask_judge_for_dimensions,
     ask_judge_gate_check,
+    ask_judge_horizontal_scores,
 )
-from evenhand.judging.dialogues.listwise import ask_listwise, ask_pairwise
-from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
+from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
+from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.prompts import Dialogue, JudgeSetup, load_prompts
 from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Model, NoReply, Reply
@@ -63,20 +63,22 @@ def _anchored() -> list[AnchoredSubmission]:
 
 
 DIALOGUES: dict[str, Callable[[JudgeSetup], Dialogue[Any]]] = {
-    "pointwise": lambda manner: ask_pointwise(FLAGGED, SAMPLE, "a", manner),
-    "each": lambda manner: ask_pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
-    "checklist": lambda manner: ask_pointwise(LIST, SAMPLE, "a", manner),
-    "score-ranges": lambda manner: ask_pointwise(RANGES, SAMPLE, "a", manner),
-    "individual": lambda manner: ask_pointwise(TASK, SAMPLE, "a", manner),
-    "listwise": lambda manner: ask_listwise(FLAGGED, SAMPLE, ["a", "b"], manner),
-    "pairwise": lambda manner: ask_pairwise(FLAGGED, SAMPLE, "a", "b", manner),
-    "sampled": lambda manner: ask_sampled(RANGES, SAMPLE, "a", manner, replies=2),
-    "likely": lambda manner: ask_by_logprobs(RANGES, SAMPLE, "a", manner, replies=2),
-    "dimensions": lambda manner: ask_judge_for_dimensions("Write a report on bread.", load_method("oracle"), manner),
+    "pointwise": lambda manner: ask_judge_pointwise(FLAGGED, SAMPLE, "a", manner),
+    "each": lambda manner: ask_judge_pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
+    "checklist": lambda manner: ask_judge_pointwise(LIST, SAMPLE, "a", manner),
+    "score-ranges": lambda manner: ask_judge_pointwise(RANGES, SAMPLE, "a", manner),
+    "individual": lambda manner: ask_judge_pointwise(TASK, SAMPLE, "a", manner),
+    "listwise": lambda manner: ask_judge_listwise(FLAGGED, SAMPLE, ["a", "b"], manner),
+    "pairwise": lambda manner: ask_judge_pairwise(FLAGGED, SAMPLE, "a", "b", manner),
+    "sampled": lambda manner: ask_judge_sampled(RANGES, SAMPLE, "a", manner, replies=2),
+    "likely": lambda manner: ask_judge_by_logprobs(RANGES, SAMPLE, "a", manner, replies=2),
+    "dimensions": lambda manner: ask_judge_for_dimensions(
+        "Write a report on bread.", load_shipped_method_file("oracle"), manner
+    ),
     "gate": lambda manner: ask_judge_gate_check(
         "Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner
     ),
-    "horizontal": lambda manner: ask_horizontal_scores(TASK, "Name the capital.", _anchored(), manner),
+    "horizontal": lambda manner: ask_judge_horizontal_scores(TASK, "Name the capital.", _anchored(), manner),
 }
 
 

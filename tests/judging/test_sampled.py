@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evenhand import InputError, Missing, Sample, Scored, load_rubric
-from evenhand.judging.dialogues.logprobs import ask_by_logprobs, read_score_chances
-from evenhand.judging.dialogues.pointwise import ask_sampled
+from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs, read_reply_score_chances
+from evenhand.judging.dialogues.pointwise import ask_judge_sampled
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.models.requests import Reply, TokenLogprobs
 from tests.judging.scripted import MANNER, converse, in_turn
@@ -33,7 +33,7 @@ def _reply(score: object) -> str:
 def test_a_criterion_gets_the_mean_of_its_replies_with_their_spread() -> None:
     """2, 4 and 5: mean 11/3, sample standard deviation 1.53."""
     told, asked = converse(
-        ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(_reply(2), _reply(4), _reply(5))
+        ask_judge_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(_reply(2), _reply(4), _reply(5))
     )
 
     (judgment,) = told.judgments
@@ -46,7 +46,7 @@ def test_a_criterion_gets_the_mean_of_its_replies_with_their_spread() -> None:
 
 def test_repeats_are_new_requests_with_seeds_of_their_own() -> None:
     """Elsewhere repeats replayed the cache: variance 0%, "stable"."""
-    requests = next(ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=4))
+    requests = next(ask_judge_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=4))
 
     assert len({request.key("m") for request in requests}) == 4
     assert len({request.settings.seed for request in requests}) == 4
@@ -56,7 +56,7 @@ def test_repeats_are_new_requests_with_seeds_of_their_own() -> None:
 def test_unreadable_replies_are_left_out_of_the_mean_and_counted() -> None:
     """Two of three were read: n says so."""
     told, _ = converse(
-        ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(_reply(2), _reply(4), "junk", "junk")
+        ask_judge_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(_reply(2), _reply(4), "junk", "junk")
     )
 
     assert told.judgments[0].score == Scored(Fraction(3), why="r2")
@@ -65,7 +65,7 @@ def test_unreadable_replies_are_left_out_of_the_mean_and_counted() -> None:
 
 def test_half_of_the_replies_is_too_few() -> None:
     """A mean of what happened to be readable is a guess."""
-    told, _ = converse(ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=2), in_turn(_reply(2), "junk", "junk"))
+    told, _ = converse(ask_judge_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=2), in_turn(_reply(2), "junk", "junk"))
 
     score = told.judgments[0].score
     assert isinstance(score, Missing) and score.text.startswith("1 of 2 replies could be read")
@@ -80,7 +80,7 @@ def test_a_statement_is_found_where_most_replies_say_so() -> None:
         flags = {"rude": {"evidence": [], "reason": "r", "answer": found}}
         replies.append(json.dumps({"criteria": criteria, "red_flags": flags}))
 
-    told, _ = converse(ask_sampled(rubric, SAMPLE, "a", MANNER, replies=3), in_turn(*replies))
+    told, _ = converse(ask_judge_sampled(rubric, SAMPLE, "a", MANNER, replies=3), in_turn(*replies))
 
     assert told.answers.red_flags == {"rude": "r"}
 
@@ -88,7 +88,7 @@ def test_a_statement_is_found_where_most_replies_say_so() -> None:
 def test_one_reply_has_no_spread() -> None:
     """It takes two."""
     with pytest.raises(InputError, match="2 replies or more"):
-        next(ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=1))
+        next(ask_judge_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=1))
 
 
 def _places(line: str, **likely_tokens: float) -> tuple[TokenLogprobs, ...]:
@@ -102,7 +102,7 @@ def test_the_mean_goes_over_how_likely_each_answer_was() -> None:
     """4 with 0.6, 5 with 0.3, 3 with 0.1: mean 4.2, and a spread of 0.6."""
     reply = Reply(text="Good.\nScore: 4", places=_places("Score", _4=0.6, _5=0.3, _3=0.1))
 
-    told, asked = converse(ask_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(reply))
+    told, asked = converse(ask_judge_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(reply))
 
     (judgment,) = told.judgments
     assert isinstance(judgment.score, Scored)
@@ -116,7 +116,7 @@ def test_without_logprobs_it_is_asked_several_times_instead() -> None:
     """A server that tells nothing is sampled."""
     replies: list[Any] = [Reply(text="Fine.\nScore: 4")] + [f"Fine.\nScore: {n}" for n in (3, 4, 5)]
 
-    told, asked = converse(ask_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(*replies))
+    told, asked = converse(ask_judge_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), in_turn(*replies))
 
     assert [request.repeat for request in asked] == [0, 1, 2, 3]
     assert isinstance(told.judgments[0].score, Scored) and told.judgments[0].score.value == 4
@@ -124,7 +124,9 @@ def test_without_logprobs_it_is_asked_several_times_instead() -> None:
 
 def test_cannot_assess_stays_an_abstention_however_it_is_asked() -> None:
     """It is no number, however often."""
-    told, _ = converse(ask_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), lambda _: "No.\nScore: cannot assess")
+    told, _ = converse(
+        ask_judge_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), lambda _: "No.\nScore: cannot assess"
+    )
 
     score = told.judgments[0].score
     assert isinstance(score, Missing) and score.kind == "abstained"
@@ -147,7 +149,7 @@ def test_chances_are_read_only_where_tokens_can_be_told_apart(
     scale: Scale, tokens: dict[str, float], expected: dict[int, float] | None
 ) -> None:
     """A "1" that may be the first half of "10" is no answer, nor is a mass that lies mostly elsewhere."""
-    found = read_score_chances(scale, _places("Score", **tokens), "Score")
+    found = read_reply_score_chances(scale, _places("Score", **tokens), "Score")
 
     assert (found is None) is (expected is None)
     if expected is not None and found is not None:
@@ -158,7 +160,7 @@ def test_the_last_score_line_counts() -> None:
     """A judge that first repeats the form has not answered with it."""
     first = _places("Score", _2=1.0)
 
-    found = read_score_chances(
+    found = read_reply_score_chances(
         ONE_TO_FIVE, (*first, TokenLogprobs("\n", (("\n", 0.0),)), *_places("Score", _4=1.0)), "Score"
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import JudgedSample, Missing, Sample, Scored, judge, load_rubric
-from evenhand.files.methods import list_method_yaml_names, list_rubric_names
+from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples" / "rubrics"
@@ -15,7 +15,7 @@ NAMES = sorted(path.name for path in EXAMPLES.iterdir())
 
 def test_every_shipped_rubric_and_method_has_an_example() -> None:
     """A newcomer tries what ships before writing something new."""
-    assert set(NAMES) == {*list_rubric_names(), *list_method_yaml_names()}
+    assert set(NAMES) == {*list_rubric_file_names(), *list_method_yaml_names()}
 
 
 @pytest.mark.parametrize("name", NAMES)

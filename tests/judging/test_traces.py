@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.dialogues.listwise import ask_pairwise
-from evenhand.judging.dialogues.pointwise import ask_pointwise, build_pointwise_questions
+from evenhand.judging.dialogues.listwise import ask_judge_pairwise
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, build_pointwise_judge_questions
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.single_judge import JudgeOptions
@@ -29,7 +29,7 @@ def _sample(trace: OutputTrace | None = TRACE) -> Sample:
 
 
 def _prompt(sample: Sample) -> str:
-    (question,) = build_pointwise_questions(RUBRIC, sample, "a", MANNER)
+    (question,) = build_pointwise_judge_questions(RUBRIC, sample, "a", MANNER)
     return question.request.messages[-1].text
 
 
@@ -79,7 +79,7 @@ def test_side_by_side_each_response_has_its_own_trace() -> None:
     sample = Sample(outputs={"a": "One.", "b": "Two."}, traces={"b": TRACE})
     judge = Scripted(fitting(""))
     asyncio.run(ask_judges_for_reviews(load_rubric("council"), sample, [judge]))
-    pairs = next(ask_pairwise(RUBRIC, sample, "a", "b", MANNER))
+    pairs = next(ask_judge_pairwise(RUBRIC, sample, "a", "b", MANNER))
 
     text = judge.asked[0].messages[-1].text
     letter = text.split("How response ")[1][0]
@@ -91,7 +91,7 @@ def test_side_by_side_each_response_has_its_own_trace() -> None:
 
 def test_a_judge_may_quote_the_trace() -> None:
     """It is not invented; it is told apart from what the output says."""
-    told, asked = converse(ask_pointwise(RUBRIC, _sample(), "a", MANNER), fitting("found: order 42"))
+    told, asked = converse(ask_judge_pointwise(RUBRIC, _sample(), "a", MANNER), fitting("found: order 42"))
 
     first = told.judgments[0]
     assert len(asked) == 1
@@ -145,7 +145,9 @@ def test_what_did_not_fit_is_said_to_the_judge_and_on_the_scorecard(language: st
 
 def test_every_prompt_set_names_the_trace() -> None:
     """In its own language."""
-    (question,) = build_pointwise_questions(RUBRIC, _sample(), "a", JudgeSetup(judge="j", prompts=load_prompts("zh")))
+    (question,) = build_pointwise_judge_questions(
+        RUBRIC, _sample(), "a", JudgeSetup(judge="j", prompts=load_prompts("zh"))
+    )
 
     assert "调用 1：search\n参数: " in question.request.messages[-1].text
 

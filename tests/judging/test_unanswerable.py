@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from evenhand import load_rubric
-from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.rubric import Rubric
 
 
 def unanswerable(rubric: Rubric, *judges: str, **given: bool) -> list[str]:
-    return [one.criterion for one in list_unanswerable_criteria(rubric, judges or ("embedded",), **given)]
+    return [one.criterion for one in list_criteria_unfit_for_judges(rubric, judges or ("embedded",), **given)]
 
 
 def checklist(*asks: str) -> Rubric:
@@ -27,7 +27,7 @@ def test_rules_give_no_numbers_beyond_yes_and_no() -> None:
 
     assert unanswerable(council, has_reference=False) == list(council.leaves)
     assert unanswerable(oracle) == ["depth"]
-    (one,) = list_unanswerable_criteria(oracle, ["embedded"])
+    (one,) = list_criteria_unfit_for_judges(oracle, ["embedded"])
     assert one.why == "a band and a score from 0 to 100 is asked for"
 
 
@@ -81,13 +81,13 @@ def test_red_flags_and_bonuses_are_asked_too() -> None:
 
 def test_the_note_says_which_why_and_the_way_out() -> None:
     """Criteria with the same reason stand together."""
-    found = list_unanswerable_criteria(checklist("Is it polite?", "Says hello", "Is it polite now?"), ["embedded"])
-    mixed = list_unanswerable_criteria(checklist("Is it polite?", "Is every claim backed?"), ["embedded"])
+    found = list_criteria_unfit_for_judges(checklist("Is it polite?", "Says hello", "Is it polite now?"), ["embedded"])
+    mixed = list_criteria_unfit_for_judges(checklist("Is it polite?", "Is every claim backed?"), ["embedded"])
 
-    note = describe_unanswerable_criteria(found)
+    note = describe_criteria_unfit_for_judges(found)
 
-    assert "c0 and c1 (the words of an output do not show it)" in describe_unanswerable_criteria(mixed)
+    assert "c0 and c1 (the words of an output do not show it)" in describe_criteria_unfit_for_judges(mixed)
     assert note.startswith("the judge embedded cannot answer c0 and c2 (rules cannot weigh what is “polite”)")
     assert "name a model as judge" in note
     assert "yes/no questions" in note
-    assert describe_unanswerable_criteria(()) == ""
+    assert describe_criteria_unfit_for_judges(()) == ""

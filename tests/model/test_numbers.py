@@ -13,7 +13,7 @@ from evenhand.wording import (
     format_fraction,
     format_kept_figure,
     format_short_figure,
-    round_beside_limits,
+    round_number_beside_limits,
     round_number_half_away,
 )
 
@@ -112,14 +112,14 @@ def test_a_shown_figure_is_rounded_half_away_from_zero(value: float, shown: str)
 )
 def test_a_number_never_looks_past_a_limit(value: str, limit: str, shown: str) -> None:
     """Two decimals, and as many more as it takes to see why it was decided so."""
-    assert str(round_beside_limits(Fraction(value), [Fraction(limit)], 2)) == shown
+    assert str(round_number_beside_limits(Fraction(value), [Fraction(limit)], 2)) == shown
     assert format_fraction(Fraction(value), 2, beside=[Fraction(limit)]) == shown
 
 
 @given(st.fractions(0, 100, max_denominator=10**6), st.lists(st.decimals(0, 100, places=2), max_size=4))
 def test_what_is_shown_lies_where_the_number_does(value: Fraction, limits: list[Decimal]) -> None:
     """Whatever the limits are."""
-    shown = round_beside_limits(value, map(Fraction, limits), 2)
+    shown = round_number_beside_limits(value, map(Fraction, limits), 2)
 
     assert [shown >= one for one in limits] == [value >= Fraction(one) for one in limits]
 

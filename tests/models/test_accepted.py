@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.errors import RefusedError
 from evenhand.models.connections import Connections
-from evenhand.models.server_answers import AcceptedParameters, drop_refused_parameter
+from evenhand.models.server_answers import AcceptedParameters, drop_refused_request_parameter
 from tests.models.server import (
     DEMANDING,
     FAST,
@@ -46,7 +46,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("field", "named", "message"), REFUSALS)
 def test_only_what_is_named_is_given_up(field: str | None, named: str, message: str) -> None:
     """In the words that servers use; a value out of range is a fault of the request, not of the parameter."""
-    less = drop_refused_parameter(ALL, SENT, named, message)
+    less = drop_refused_request_parameter(ALL, SENT, named, message)
 
     changed = [name for name in ALL.__slots__ if less is not None and getattr(less, name) != getattr(ALL, name)]
     assert changed == ([field] if field else [])
@@ -54,7 +54,7 @@ def test_only_what_is_named_is_given_up(field: str | None, named: str, message: 
 
 def test_what_was_not_sent_is_not_given_up() -> None:
     """A message that names it must be about something else."""
-    assert drop_refused_parameter(ALL, {"model": 1}, "", "temperature is not supported") is None
+    assert drop_refused_request_parameter(ALL, {"model": 1}, "", "temperature is not supported") is None
 
 
 STRICT = "is not supported"

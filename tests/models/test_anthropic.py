@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.anthropic_format import FORMATS, HEADERS, KEY_HEADER, build_request_body, parse_reply_body
+from evenhand.models.anthropic_format import FORMATS, HEADERS, KEY_HEADER, build_request_body, parse_model_reply_body
 from evenhand.models.requests import Message, ModelSettings, Reply, Request, TokenUsage
 from evenhand.models.server_answers import AcceptedParameters
 from tests.models.server import DEMANDING, SCHEMA, question
@@ -15,7 +15,7 @@ ALL = AcceptedParameters(formats=FORMATS)
 
 
 def read(**fields: object) -> Reply:
-    found = parse_reply_body({
+    found = parse_model_reply_body({
         "id": "msg_1", "model": "claude", "content": [{"type": "text", "text": "4"}], "stop_reason": "end_turn",
         "usage": {"input_tokens": 9, "output_tokens": 2}, **fields,
     })  # fmt: skip
@@ -138,7 +138,7 @@ def test_tokens_that_were_kept_are_input_too(usage: object, expected: TokenUsage
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"content": "4"}, {"content": None}])
 def test_another_shape_is_no_reply(data: object) -> None:
     """It is said, not guessed at."""
-    assert isinstance(parse_reply_body(data), str)
+    assert isinstance(parse_model_reply_body(data), str)
 
 
 def test_a_key_goes_into_its_header() -> None:

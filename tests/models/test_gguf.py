@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evenhand import Connections, JudgeError, JudgeOptions, Missing, ModelError, Sample, Scored, judge, load_rubric
-from evenhand.models.function_model import join_reply_chunks
+from evenhand.models.function_model import join_model_reply_chunks
 from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
 from tests.judging import llama
 
@@ -128,8 +128,8 @@ def test_parts_of_a_reply_are_put_together() -> None:
     ]
 
     choice = {"message": {"content": "Yes!"}, "finish_reason": "stop", "logprobs": {"content": [place]}}
-    assert join_reply_chunks(chunks) == {"model": "m", "usage": {"prompt_tokens": 3}, "choices": [choice]}
-    assert join_reply_chunks([]) == {"choices": []}
+    assert join_model_reply_chunks(chunks) == {"model": "m", "usage": {"prompt_tokens": 3}, "choices": [choice]}
+    assert join_model_reply_chunks([]) == {"choices": []}
 
 
 def test_a_reply_keeps_to_schema_settings_and_count(file: Path) -> None:

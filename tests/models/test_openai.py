@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.openai_format import FORMATS, HEADERS, KEY_HEADER, build_request_body, parse_reply_body
+from evenhand.models.openai_format import FORMATS, HEADERS, KEY_HEADER, build_request_body, parse_model_reply_body
 from evenhand.models.requests import Message, ModelSettings, Reply, TokenLogprobs, TokenUsage
 from evenhand.models.server_answers import AcceptedParameters
 from tests.models.server import DEMANDING, SCHEMA, chat, question
@@ -13,7 +13,7 @@ ALL = AcceptedParameters(formats=FORMATS, limits=("max_tokens", "max_completion_
 
 
 def read(**fields: object) -> Reply:
-    found = parse_reply_body(chat(**fields))  # type: ignore[arg-type]
+    found = parse_model_reply_body(chat(**fields))  # type: ignore[arg-type]
     assert isinstance(found, Reply)
     return found
 
@@ -151,7 +151,7 @@ def test_the_request_has_an_id() -> None:
     """The header's, else the answer's own."""
     assert read().request_id == "c1"
     assert read(id=None).request_id is None
-    found = parse_reply_body(chat(), "r9", 3, 1.5)
+    found = parse_model_reply_body(chat(), "r9", 3, 1.5)
     assert isinstance(found, Reply)
     assert (found.request_id, found.attempts, found.seconds, found.model) == ("r9", 3, 1.5, "tiny-1")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError, RefusedError
 from evenhand.models.connections import Connections
-from evenhand.models.recording import ModelReplyRecorder, ReplyRecord
+from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder
 from evenhand.models.requests import ModelSettings, Reply, Request, TokenLogprobs, TokenUsage
 from tests.models.server import KEY, Server, answers, chat, question, says
 
@@ -70,7 +70,7 @@ def test_any_reply_comes_back(
     reply = Reply(text=text, usage=TokenUsage(input=tokens), places=tuple(places), seconds=seconds)
     write(path, (question(), reply))
 
-    found = ReplyRecord(path).find(question(), NAME)
+    found = ModelReplyRecord(path).find(question(), NAME)
 
     assert found is not None
     assert (found.text, found.usage, found.places, found.seconds) == (text, reply.usage, reply.places, seconds)
@@ -119,7 +119,7 @@ def test_a_cut_last_line_is_tolerated_and_written_after(tmp_path: Path, cut: int
 
     write(path, (question("c"), REPLY))
 
-    record = ReplyRecord(path)
+    record = ModelReplyRecord(path)
     assert record.find(question("a"), NAME) is not None
     assert record.find(question("b"), NAME) is None
     assert record.find(question("c"), NAME) is not None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import ModelError
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import HIDDEN, Secrets
+from evenhand.models.hidden_keys import HIDDEN, ModelSecrets
 from tests.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
 
 KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)
@@ -19,7 +19,7 @@ KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_
 @example(key="aaaaaaaaaaaa", before="aaaa", after="aaaa", cut=0)
 def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str, cut: int) -> None:
     """Whole, or only its beginning, or only its end."""
-    said = Secrets([key]).hide_keys(f"{before}{key[cut:]}{after} {key[: -cut or None]}")
+    said = ModelSecrets([key]).hide_keys(f"{before}{key[cut:]}{after} {key[: -cut or None]}")
 
     pieces = {key[start : start + 8] for start in range(len(key) - 7)}
     assert [piece for piece in pieces if piece in said.replace(HIDDEN, "")] == []
@@ -40,17 +40,17 @@ def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str
 )  # fmt: skip
 def test_what_looks_like_a_key_is_hidden(said: str, shown: str) -> None:
     """Also where it is nobody's we know; other words stay as they are, on one line."""
-    assert Secrets([]).hide_keys(said) == shown
+    assert ModelSecrets([]).hide_keys(said) == shown
 
 
 def test_a_long_speech_is_cut_short() -> None:
     """A web page is no message."""
-    assert len(Secrets([]).hide_keys("x y" * 5000)) == 300
+    assert len(ModelSecrets([]).hide_keys("x y" * 5000)) == 300
 
 
 def test_it_does_not_show_its_keys() -> None:
     """Not by printing it."""
-    assert KEY not in repr(Secrets([KEY]))
+    assert KEY not in repr(ModelSecrets([KEY]))
 
 
 ECHOES = {

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from evenhand import Rubric, load_rubric
-from evenhand.files.methods import list_rubric_names
+from evenhand.files.methods import list_rubric_file_names
 from evenhand.model.scale import Scale
 
 OWN: list[dict[str, Any]] = [
@@ -51,7 +51,7 @@ OWN: list[dict[str, Any]] = [
     ], "bonuses": ["neat", "quick", "kind", "short", "sharp"]},
 ]  # fmt: skip
 
-RUBRICS: dict[str, Rubric] = {name: load_rubric(name) for name in list_rubric_names()}
+RUBRICS: dict[str, Rubric] = {name: load_rubric(name) for name in list_rubric_file_names()}
 RUBRICS |= {str(rubric["name"]): load_rubric(rubric) for rubric in OWN}
 
 rubrics = st.sampled_from(sorted(RUBRICS)).map(RUBRICS.__getitem__)

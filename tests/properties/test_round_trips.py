@@ -17,8 +17,8 @@ from evenhand.assertions.assertion import CHECKED_ASSERTION_JSON, CheckedAsserti
 from evenhand.calibrate.audits.audit import AUDIT_JSON
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.calibration import CALIBRATION_JSON
-from evenhand.calibrate.human_agreement import ConfusionTable, HumanAgreement, HumanAlignment, HumanCeiling
-from evenhand.calibrate.human_bias import JudgeBias
+from evenhand.calibrate.human_agreement import HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable
+from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople
 from evenhand.calibrate.human_scale import HumanMean
 from evenhand.calibrate.labels import LABEL_ROW, Label
 from evenhand.contest.event_log import CONTEST_LOG
@@ -182,8 +182,8 @@ WRITTEN_ONLY = [
     (CHECKED_ASSERTION_JSON, values(CheckedAssertion, parts=several(values(CheckedAssertion, parts=st.just(()))))),
     *((EFFECT_JSON, values(one)) for one in (AskGate, AskHorizontal, ReleasePayment, CloseContest)),
     (EFFECT_JSON, values(NotifySubmitter, feedback=st.lists(st.dictionaries(texts, plain, max_size=2), max_size=2))),
-    *((CALIBRATION_JSON, values(one)) for one in (HumanAgreement, HumanAlignment, HumanCeiling, ConfusionTable)),
-    *((CALIBRATION_JSON, values(one)) for one in (JudgeBias, HumanMean)),
+    *((CALIBRATION_JSON, values(one)) for one in (HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable)),
+    *((CALIBRATION_JSON, values(one)) for one in (JudgeBiasAgainstPeople, HumanMean)),
     (AUDIT_JSON, values(Audit, findings=several(st.builds(AuditFinding, colour=st.just("red"))), worst=st.none())),
 ]
 

@@ -20,10 +20,10 @@ from evenhand.contest.events import (
     SubmissionScored,
     make_submission_received_event,
 )
-from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
+from evenhand.contest.machine import list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.task import Challenge, Submission, Task
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion, Missing, Scored
@@ -81,7 +81,7 @@ def hour(number: float) -> datetime:
 def task(own: Sequence[str] = ("clarity",), **changes: Any) -> Task:
     """A task with the three fixed dimensions and some of its own, all of one weight."""
     names = (*FIXED, *own)
-    method = load_method("oracle")
+    method = load_shipped_method_file("oracle")
     criteria = tuple(
         Criterion(
             id=name, asks=ASKS[name], weight=Fraction(1, len(names)), fixed=name in FIXED, scale=method.criterion_scale
@@ -283,7 +283,7 @@ def many(number: int = 30) -> Record:
         events += [came(id, at), gate(id, at, passed=place % 7 != 3)]
         events += [scored(id, at, scores, own=own)] if place % 7 != 3 else []
     events.append(DeadlineReached(at=hour(72), deadline="submissions"))
-    (asked,) = list_pending_effects(rebuild_contest_state(events))
+    (asked,) = list_pending_contest_effects(rebuild_contest_state(events))
     assert isinstance(asked, AskHorizontal)
     compared = [
         one

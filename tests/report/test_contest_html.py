@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_report_page
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_page_text_at_marks
-from evenhand.report.contest.timeline import MARK_DISTANCE, TimeAxis, draw_timelines
+from evenhand.report.contest.timeline import MARK_DISTANCE, ChartTimeAxis, draw_timelines
 from tests.contest.building import Contest, dimensions
 from tests.report import contests
 from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
@@ -396,7 +396,7 @@ def test_a_crowded_stretch_is_drawn_once_more() -> None:
 @given(TIMES, LENGTHS)
 def test_a_calendar_has_a_few_round_moments_in_order(begin: datetime, length: timedelta) -> None:
     """From one moment to ten years, labels neither crowd nor leave the stretch."""
-    calendar = TimeAxis.spanning(begin, begin + length, left=20, right=93)
+    calendar = ChartTimeAxis.spanning(begin, begin + length, left=20, right=93)
 
     ticks = calendar.ticks()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.report.ci_reports import format_github_annotations, format_workflow_command
+from evenhand.report.ci_reports import render_github_report_annotations, render_github_report_command
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -14,7 +14,7 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
 def told(whole: dict[str, Any], some: Any) -> list[str]:
-    return list(format_github_annotations(whole, some))
+    return list(render_github_report_annotations(whole, some))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_gate_of_the_treatment_that_was_not_passed_is_an_error() -> None:
 
 def test_a_command_is_escaped_by_the_rules_of_the_runner() -> None:
     """What stands there as %0A was %0A before, and no line break."""
-    assert format_workflow_command("error", "a,b:c%", "100 %0A,:\n::error::x") == (
+    assert render_github_report_command("error", "a,b:c%", "100 %0A,:\n::error::x") == (
         "::error title=a%2Cb%3Ac%25::100 %250A,: ::error::x"
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.report import ci_reports as _junit
-from evenhand.report.ci_reports import _render_xml_attributes, escape_xml, write_junit
+from evenhand.report.ci_reports import _render_junit_attributes, escape_report_xml, write_junit
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -158,7 +158,7 @@ def test_a_suite_too_long_for_memory_waits_in_a_file(monkeypatch: pytest.MonkeyP
 @hostile
 def test_text_comes_back_as_it_went_in(text: str) -> None:
     """As content and as attribute; only what XML 1.0 cannot hold is replaced."""
-    source = f"<a {_render_xml_attributes(b=text)}>{escape_xml(text)}</a>"
+    source = f"<a {_render_junit_attributes(b=text)}>{escape_report_xml(text)}</a>"
 
     element = ET.fromstring(source.encode())
 
@@ -178,7 +178,7 @@ def test_no_text_breaks_the_file(text: str) -> None:
 
 def test_half_a_character_is_replaced() -> None:
     """JSON can name one; no file can hold it."""
-    assert escape_xml("a\ud800b") == "a\ufffdb"
+    assert escape_report_xml("a\ud800b") == "a\ufffdb"
 
 
 def test_hostile_samples_do_nothing() -> None:

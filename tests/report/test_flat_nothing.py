@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.cli.run_tables import print_run
 from evenhand.report import find_report_writer
-from evenhand.report.ci_reports import format_github_annotations
+from evenhand.report.ci_reports import render_github_report_annotations
 from evenhand.report.data_files import write_parquet
 from tests.report.example import head, samples
 
@@ -51,7 +51,7 @@ def test_parquet_and_annotations_too(tmp_path: Path) -> None:
     whole, failed = nothing()
 
     write_parquet(whole, failed, tmp_path / "run.parquet")
-    first, *_ = format_github_annotations(whole, failed)
+    first, *_ = render_github_report_annotations(whole, failed)
 
     assert (tmp_path / "run.parquet").stat().st_size > 0
     assert first == "::error title=Evenhand%3A SOLO::nothing was scored Next: see why below"

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html.chart_layout import ChartAxis
-from evenhand.report.html.formats import format_page_duration, format_page_moment, link_to_sample
-from evenhand.report.html.page_file import dump_inert_json, write_html
+from evenhand.report.html.formats import format_page_duration, format_page_moment, link_page_to_sample
+from evenhand.report.html.page_file import dump_inert_page_json, write_html
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.untrusted_text import escape_hiding_page_characters
 from tests.report.example import head, hostile_head, hostile_samples, samples
@@ -28,7 +28,7 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(ANYT
 @given(JSON)
 def test_no_data_can_end_its_script_element(data: object) -> None:
     """Without < nothing ends a script element or begins a comment in it; the data itself stays the same."""
-    text = dump_inert_json(data)
+    text = dump_inert_page_json(data)
 
     assert not set("<>&\n\u2028\u2029") & set(text)
     assert text.encode("utf-8")
@@ -37,7 +37,7 @@ def test_no_data_can_end_its_script_element(data: object) -> None:
 
 def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
     """One NaN in the metadata of one sample must not make the whole block unreadable."""
-    text = dump_inert_json({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
+    text = dump_inert_page_json({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
 
     assert json.loads(text) == {"metadata": {"ratio": "nan", "most": ["inf"]}}
 
@@ -56,7 +56,7 @@ def test_nothing_hides_in_a_text(text: str) -> None:
 @given(ANYTHING)
 def test_every_id_has_a_place(id: str) -> None:
     """An address holds letters and escapes only, so that no id can leave its attribute or name a scheme."""
-    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", link_to_sample(id))
+    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", link_page_to_sample(id))
 
 
 def test_samples_are_written_as_they_come() -> None:
@@ -71,7 +71,7 @@ def test_samples_are_written_as_they_come() -> None:
 
     write_html(head(), watched(), stream)
 
-    least = min(len(dump_inert_json(sample)) for sample in samples(120))
+    least = min(len(dump_inert_page_json(sample)) for sample in samples(120))
     assert all(later - earlier >= least for earlier, later in pairwise(sizes))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html.comparison_charts import (
-    _split_spread_bar,
+    _split_chart_spread_bar,
     draw_difference_charts,
     draw_saturation_plots,
     draw_spread_plot,
@@ -76,7 +76,7 @@ def test_the_colours_of_the_bars_count_what_was_better_and_worse(differences: li
     pairs = zip(found["edges"], found["edges"][1:], found["counts"], strict=False)
     bars = [(low, high, number) for low, high, number in pairs if number]
 
-    parts = [_split_spread_bar(bar, bars, sides) for bar in bars]
+    parts = [_split_chart_spread_bar(bar, bars, sides) for bar in bars]
 
     totals = {kind: sum(one.get(kind, 0) for one in parts) for kind in ("down", "open", "up")}
     straddling = [part for (low, high, _), part in zip(bars, parts, strict=True) if low < 0 < high]

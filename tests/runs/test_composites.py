@@ -16,7 +16,7 @@ from evenhand.evals.eval_scoring import EvalCompositeSettings
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.prompts import load_prompts
 from evenhand.model.scale import Scored
-from evenhand.runs.adjusted_scores import ScoredOutputs, adjust_run_result_scores, standardise_run_layers
+from evenhand.runs.adjusted_scores import RunScoredOutputs, adjust_run_result_scores, standardise_run_layers
 from evenhand.runs.results import compose_result_score
 from evenhand.stats.differences import difference_of
 from evenhand.workflows.score import score
@@ -224,10 +224,10 @@ def test_standardised_layers_have_one_spread_and_keep_their_order() -> None:
     assert by_rank["fact"].mean() == pytest.approx(3)
 
 
-def outputs_of(judge: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]) -> ScoredOutputs:
+def outputs_of(judge: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]) -> RunScoredOutputs:
     """Two outputs per sample, the control's first; rows are samples."""
     flat, n = judge.reshape(-1), len(judge)
-    return ScoredOutputs(
+    return RunScoredOutputs(
         places={},
         variants=["old", "new"] * n,
         positions=[at for at in range(n) for _ in range(2)],

@@ -16,7 +16,7 @@ import pytest
 
 from evenhand import Eval, run_sync
 from evenhand.evals.variants.variant import CommandVariant
-from evenhand.models.hidden_keys import HIDDEN, Secrets, collect_keys_to_hide
+from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_keys_to_hide
 from evenhand.testing import FakeServer
 from evenhand.workflows.report import open_report
 from evenhand.workflows.runs import export_run
@@ -72,7 +72,7 @@ def test_a_key_is_known_in_every_form(form: str) -> None:
     """And only the key is taken out: what stands around it stays."""
     told = FORMS[form](KEY)
 
-    hidden = Secrets([KEY]).remove_keys(f"Dear customer,\n{told}\nyours")
+    hidden = ModelSecrets([KEY]).remove_keys(f"Dear customer,\n{told}\nyours")
 
     assert HIDDEN in hidden
     assert not is_readable(KEY, hidden)
@@ -84,7 +84,7 @@ def test_texts_without_a_key_stay_as_they_are() -> None:
     """To the letter, also where much of a key is there."""
     text = f"{KEY[:-1]} {KEY[1:]} \n\n two  spaces \u200b {base64.b64encode(b'a sentence of its own').decode()}"
 
-    assert Secrets([KEY]).remove_keys(text) == text
+    assert ModelSecrets([KEY]).remove_keys(text) == text
 
 
 def test_what_its_name_says_is_a_secret_is_one() -> None:

@@ -15,7 +15,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
 from evenhand.model.scorecard import Scores
 from evenhand.runs.results import compose_result_score
-from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json
 from evenhand.runs.summary import summarise_results
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.wording import spell_exact_fraction
@@ -59,7 +59,7 @@ def decide_as_run(rubric: Rubric, scores: Scores, *, strict: bool) -> int:
     }  # fmt: skip
     frame = RunEvalRecord(
         name="e", control="new", variants={"new": ""}, judges=("j",), guards=(), assertions=(),
-        rubrics=(rubric_snapshot_json("", rubric),), gates={"pass_rate": Fraction(1)} if strict else {},
+        rubrics=(run_rubric_snapshot_json("", rubric),), gates={"pass_rate": Fraction(1)} if strict else {},
         smallest_effect=Fraction(1, 2), repeats=1, seed=0, fingerprints={},
     )  # fmt: skip
     return decide_between_run_variants(frame, summarise_results(["new"], [row], [])).exit_code
@@ -88,7 +88,7 @@ def test_a_method_of_ones_own_has_its_own_gate(value: str, strict: bool, tmp_pat
     rubric = Rubric(name="own", method=method, criteria=(Criterion(id="all", asks="?", scale=method.criterion_scale),))
     scores = score(rubric, {"outputs": [{"id": "new", "scores": {"all": float(value)}}]})
 
-    assert rubric_snapshot_json("", rubric)["judge_gate"] == "17/5"
+    assert run_rubric_snapshot_json("", rubric)["judge_gate"] == "17/5"
     assert decide_as_judge(scores, strict=strict) == decide_as_run(rubric, scores, strict=strict) == (float(value) < 8)
 
 
@@ -106,7 +106,7 @@ def test_what_judge_fails_run_fails(method: str) -> None:
         if rubric.method.verdicts:
             assert judged == ran, (method, share)
         else:
-            assert rubric_snapshot_json("", rubric)["judge_gate"] is None
+            assert run_rubric_snapshot_json("", rubric)["judge_gate"] is None
 
 
 def _criteria_for(method: str) -> list[dict[str, object]]:

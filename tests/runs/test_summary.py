@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.compare.decision import GateState
-from evenhand.compare.run_decision import decide_between_run_variants, hold_variant_to_gates
+from evenhand.compare.run_decision import decide_between_run_variants, hold_compared_variant_to_gates
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 
@@ -156,8 +156,8 @@ def test_the_pass_rate_counts_incomplete_and_failed_outputs_as_not_passing() -> 
     tally = summarise_results(["new"], rows, []).tallies["new"]
 
     gates = {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)}
-    states = hold_variant_to_gates(frame(gates=gates), tally)
-    both = hold_variant_to_gates(frame(gates=gates, count_borderline=True), tally)
+    states = hold_compared_variant_to_gates(frame(gates=gates), tally)
+    both = hold_compared_variant_to_gates(frame(gates=gates, count_borderline=True), tally)
 
     told = [[(one.gate, one.mean, one.passed) for one in several] for several in (states, both)]
     assert told[0] == [("pass_rate", 0.25, False), ("tone", None, None)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import Fault, StoreError
 from evenhand.runs.columns import load_run_columns, unpack_run_columns
-from evenhand.runs.tally import ColumnsBuilder
+from evenhand.runs.tally import RunColumnsBuilder
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
 from tests.runs.stored import keep_run, result, sample
@@ -108,7 +108,7 @@ def test_columns_that_cannot_be_read_are_worked_out_anew(store: Store, kept: byt
 def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer Evenhand may keep other things."""
     monkeypatch.setattr("evenhand.runs.tally.COLUMNS_FORMAT", 99)
-    newer = ColumnsBuilder(["old"]).pack([])
+    newer = RunColumnsBuilder(["old"]).pack([])
     monkeypatch.undo()
 
     assert unpack_run_columns(newer) is None
@@ -170,7 +170,7 @@ criteria = st.dictionaries(st.sampled_from("abc"), numbers, max_size=3)
 )
 def test_columns_say_what_the_rows_say(rows: list[tuple[int, dict[str, float | None]]]) -> None:
     """Whatever criteria the rows have, in whatever order they come up."""
-    columns = ColumnsBuilder(["old"])
+    columns = RunColumnsBuilder(["old"])
     positions = sorted({position for position, _ in rows})
     rows.sort(key=lambda one: one[0])
     for position, scores in rows:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis.strategies import fractions, lists
 
 from evenhand import load_rubric
-from evenhand.files.methods import list_rubric_names
+from evenhand.files.methods import list_rubric_file_names
 from evenhand.scoring.scores import PastScores, check_score_consistency, compute_fingerprint
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
@@ -353,4 +353,4 @@ def test_prompts_judges_and_layers_enter_the_fingerprint() -> None:
 
 def test_the_fingerprint_of_the_shipped_rubrics_is_frozen() -> None:
     """A change of a shipped rubric is a new fingerprint, and so a decision."""
-    assert {name: compute_fingerprint(load_rubric(name)) for name in list_rubric_names()} == FROZEN
+    assert {name: compute_fingerprint(load_rubric(name)) for name in list_rubric_file_names()} == FROZEN

@@ -207,7 +207,7 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
     """A new module that asks judges must let guards look, and stand among the doors above."""
     root = Path(package.__file__).parent
     asking = ("ask_judges_for_reviews(", "ask_judges_for_preferences(", "ask_pairwise_judge_dialogues(",
-              "ask_judge_gate_check(", "ask_horizontal_scores(")  # fmt: skip
+              "ask_judge_gate_check(", "ask_judge_horizontal_scores(")  # fmt: skip
     outside = (file for file in sorted(root.rglob("*.py")) if "judging" not in file.parts)
 
     found = [

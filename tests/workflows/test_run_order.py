@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli.run import format_planned_power
+from evenhand.cli.run import format_planned_power_for_terminal
 from evenhand.errors import InputError
 from evenhand.stats.power import detectable_effect_at_power, power_of
 from evenhand.store.store import Store
@@ -104,7 +104,7 @@ def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
     assert one["run"] == FIRST
     assert one["detectable"] == pytest.approx(detectable_effect_at_power(40, one["sd"]), abs=1e-5)
     assert power_of(40, one["detectable"], one["sd"]).power == pytest.approx(0.8, abs=1e-4)
-    (shows, takes) = format_planned_power(found)
+    (shows, takes) = format_planned_power_for_terminal(found)
     assert shows == (
         f"power: 40 samples show a difference of {one['detectable']:.2f} points four times out of five "
         f"(standard deviation {one['sd']:.2f}, from run {FIRST})"
@@ -131,8 +131,8 @@ def test_a_plan_without_any_scatter_says_what_would_help() -> None:
     found = plan_power(None, "desk", treatments=["new"], pairs=12, smallest_effect=0.5, stated_sd=None)
 
     assert plan_power(None, "desk", treatments=[], pairs=12, smallest_effect=0.5, stated_sd=None) is None
-    assert format_planned_power(None) == []
-    first, few = format_planned_power(found)
+    assert format_planned_power_for_terminal(None) == []
+    first, few = format_planned_power_for_terminal(found)
     assert first.startswith("power: what 12 samples can show is not known before a first run; --sd POINTS")
     assert few.startswith("below 20 samples")
 

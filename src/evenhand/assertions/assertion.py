@@ -188,7 +188,7 @@ def check_assertion(
     parts: tuple[CheckedAssertion, ...] = ()
     if isinstance(assertion, AssertionSet):
         parts = tuple(check_assertion(part, facts, measured) for part in assertion.parts)
-        found = _join_set_findings(assertion, parts)
+        found = _join_assertion_set_findings(assertion, parts)
     else:
         kind = ASSERTION_KINDS[assertion.kind]
         why = next(filter(None, (_explain_missing_assertion_fact(assertion, need, facts) for need in kind.needs)), "")
@@ -257,7 +257,7 @@ def _check_measured_assertion(leaf: Assertion, measured: AssertionMeasurement | 
     return AssertionFinding(passed=measured.passed, found=measured.found, span=measured.span)
 
 
-def _join_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion]) -> AssertionFinding:
+def _join_assertion_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion]) -> AssertionFinding:
     """Any and all over three values: what is not answered decides nothing, and is decided by nothing."""
     outcomes = [part.passed for part in parts]
     found = f"{outcomes.count(True)} of {len(parts)} passed"

@@ -20,8 +20,8 @@ from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import InputError
 from evenhand.files.program_environment import build_program_environment
-from evenhand.files.python_functions import import_by_name
-from evenhand.wording import shorten_to_line
+from evenhand.files.python_functions import import_by_python_path
+from evenhand.wording import shorten_text_to_line
 
 CustomFunction = Callable[[dict[str, object]], object]
 HideSecrets = Callable[[str], str]
@@ -30,7 +30,7 @@ CURRENT_FOLDER = Path()
 NO_VARIABLES: Mapping[str, str] = {}
 
 
-def explain_unrunnable_custom(leaf: Assertion, folder: Path = CURRENT_FOLDER) -> str:
+def explain_unrunnable_assertion(leaf: Assertion, folder: Path = CURRENT_FOLDER) -> str:
     """Why the function or the command of a `custom` assertion cannot be run; empty where it can."""
     arguments = dict(leaf.arguments)
     command, function = arguments.get("command"), arguments.get("function")
@@ -39,9 +39,9 @@ def explain_unrunnable_custom(leaf: Assertion, folder: Path = CURRENT_FOLDER) ->
         there = (folder / program).is_file() if "/" in program else which(program) is not None
         return "" if there else f"no program is called {program!r}"
     try:
-        _load_custom_function(str(function), folder)
+        _load_assertion_function(str(function), folder)
     except (Exception, SystemExit) as problem:
-        return shorten_to_line(f"{function} cannot be loaded: {type(problem).__name__}: {problem}")
+        return shorten_text_to_line(f"{function} cannot be loaded: {type(problem).__name__}: {problem}")
     return ""
 
 
@@ -63,13 +63,13 @@ def run_custom_assertion(
         case tuple(command), _:
             names = arguments.get("env")
             known = build_program_environment(environ, names if isinstance(names, tuple) else ())
-            said = _run_custom_command(command, told, seconds, folder, known)
+            said = _run_assertion_command(command, told, seconds, folder, known)
         case _, str(function):
-            said = _call_custom_function(function, told, seconds, folder)
+            said = _call_assertion_function(function, told, seconds, folder)
         case _:
             raise InputError(f"{leaf.kind} has no function and no command to run")
     # Hidden before it is cut: half a key would not be known for one.
-    return replace(said, found=shorten_to_line(hide(said.found)), why=shorten_to_line(hide(said.why)))
+    return replace(said, found=shorten_text_to_line(hide(said.found)), why=shorten_text_to_line(hide(said.why)))
 
 
 def _facts_for_custom_assertion(facts: AssertionFacts) -> dict[str, object]:
@@ -88,12 +88,14 @@ def _facts_for_custom_assertion(facts: AssertionFacts) -> dict[str, object]:
     }
 
 
-def _call_custom_function(name: str, told: dict[str, object], seconds: float, folder: Path) -> AssertionMeasurement:
+def _call_assertion_function(name: str, told: dict[str, object], seconds: float, folder: Path) -> AssertionMeasurement:
     answers: list[AssertionMeasurement] = []
 
     def run() -> None:
         try:
-            answers.append(_read_custom_answer(_load_custom_function(name, folder)(told), told, f"{name} returned"))
+            answers.append(
+                _read_custom_assertion_answer(_load_assertion_function(name, folder)(told), told, f"{name} returned")
+            )
         except BaseException as problem:  # Whoever leaves a thread does not leave the process.
             answers.append(AssertionMeasurement(why=f"{name} raised {type(problem).__name__}: {problem}"))
 
@@ -104,15 +106,15 @@ def _call_custom_function(name: str, told: dict[str, object], seconds: float, fo
     return answers[0] if answers else AssertionMeasurement(why=f"{name} gave no answer within {seconds:g} s")
 
 
-def _load_custom_function(name: str, folder: Path) -> CustomFunction:
+def _load_assertion_function(name: str, folder: Path) -> CustomFunction:
     """The function of that name, looked for from the folder."""
-    thing = import_by_name(name.removeprefix("python:"), folder.resolve())
+    thing = import_by_python_path(name.removeprefix("python:"), folder.resolve())
     if not callable(thing):
         raise TypeError(f"{name.rpartition(':')[2]} is not a function")
     return thing
 
 
-def _run_custom_command(
+def _run_assertion_command(
     command: tuple[str, ...], told: dict[str, object], seconds: float, folder: Path, environ: Mapping[str, str]
 ) -> AssertionMeasurement:
     try:
@@ -130,7 +132,7 @@ def _run_custom_command(
         return AssertionMeasurement(why=f"{command[0]} ended with exit code {ended.code}{last}")
     if answer is None:
         return AssertionMeasurement(passed=ended.code == 0, found=said)
-    read = _read_custom_answer(answer, told, f"{command[0]} printed")
+    read = _read_custom_assertion_answer(answer, told, f"{command[0]} printed")
     if ended.code == 1 and read.passed:
         return AssertionMeasurement(why=f"{command[0]} printed that it passes and ended with exit code 1")
     return read
@@ -145,7 +147,7 @@ def _parse_custom_assertion_stdout(said: str) -> object:
     return value if isinstance(value, (bool, dict)) else None
 
 
-def _read_custom_answer(answer: object, told: Mapping[str, object], who: str) -> AssertionMeasurement:
+def _read_custom_assertion_answer(answer: object, told: Mapping[str, object], who: str) -> AssertionMeasurement:
     """The measurement that an answer means: true, false, or {passed, found, where, why}."""
     if inspect.iscoroutine(answer):
         answer.close()
@@ -189,8 +191,8 @@ def run_assertion_command(
         command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environ, start_new_session=True
     )
     assert process.stdin and process.stdout and process.stderr
-    stdout, stderr = (_CheckCommandReader(one, process.pid) for one in (process.stdout, process.stderr))
-    writer = threading.Thread(target=_write_check_command_input, args=(process.stdin, stdin), daemon=True)
+    stdout, stderr = (_AssertionCommandReader(one, process.pid) for one in (process.stdout, process.stderr))
+    writer = threading.Thread(target=_write_assertion_command_input, args=(process.stdin, stdin), daemon=True)
     writer.start()
     cut_short = ""
     try:
@@ -198,7 +200,7 @@ def run_assertion_command(
     except subprocess.TimeoutExpired:
         cut_short = f"gave no answer within {seconds:g} s"
     finally:
-        _kill_check_command(process.pid)
+        _kill_assertion_command(process.pid)
         process.wait()
     for thread in (writer, stdout.thread, stderr.thread):
         thread.join(1)  # A child that left the group may hold a pipe open for ever.
@@ -209,7 +211,7 @@ def run_assertion_command(
     )
 
 
-class _CheckCommandReader:
+class _AssertionCommandReader:
     """Reads what a command prints, and ends the command when that is too much."""
 
     def __init__(self, stream: IO[bytes], group: int) -> None:
@@ -226,15 +228,15 @@ class _CheckCommandReader:
                 self.read += chunk
                 if len(self.read) > MOST_PRINTED_BYTES:
                     self.full = True
-                    _kill_check_command(self._group)
+                    _kill_assertion_command(self._group)
                     return
 
 
-def _write_check_command_input(stream: IO[bytes], content: bytes) -> None:
+def _write_assertion_command_input(stream: IO[bytes], content: bytes) -> None:
     with suppress(OSError), stream:  # A command need not read what it is told.
         stream.write(content)
 
 
-def _kill_check_command(group: int) -> None:
+def _kill_assertion_command(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)

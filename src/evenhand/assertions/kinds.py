@@ -78,50 +78,50 @@ _N = AssertionParameter(name="n", sort=types.ORDER, means="words in a row that a
 # What a kind looks for, the rule that checks it, its parameters, and what it cannot be answered without.
 _KindRow = tuple[str, Callable[..., AssertionFinding] | None, tuple[AssertionParameter, ...], str]
 _FACT_KINDS: dict[str, _KindRow] = {
-    "contains": ("the output contains {text}", outputs.check_contains, (_TEXT, _CASE), ""),
-    "not_contains": ("the output does not contain {text}", outputs.check_not_contains, (_TEXT, _CASE), ""),
-    "contains_all": ("the output contains all of {texts}", outputs.check_contains_all, (_TEXTS, _CASE), ""),
-    "contains_any": ("the output contains one of {texts}", outputs.check_contains_any, (_TEXTS, _CASE), ""),
-    "equals": ("the output is {to}", outputs.check_equals, (_TO, _CASE), "reference"),
-    "not_equals": ("the output is not {to}", outputs.check_not_equals, (_TO, _CASE), "reference"),
-    "regex": ("the output matches {pattern}", outputs.check_regex, (_PATTERN, _CASE), ""),
-    "json_valid": ("whether the output is JSON: {valid}", outputs.check_json_valid, (_VALID,), ""),
+    "contains": ("the output contains {text}", outputs.check_contains_assertion, (_TEXT, _CASE), ""),
+    "not_contains": ("the output does not contain {text}", outputs.check_not_contains_assertion, (_TEXT, _CASE), ""),
+    "contains_all": ("the output contains all of {texts}", outputs.check_contains_all_assertion, (_TEXTS, _CASE), ""),
+    "contains_any": ("the output contains one of {texts}", outputs.check_contains_any_assertion, (_TEXTS, _CASE), ""),
+    "equals": ("the output is {to}", outputs.check_equals_assertion, (_TO, _CASE), "reference"),
+    "not_equals": ("the output is not {to}", outputs.check_not_equals_assertion, (_TO, _CASE), "reference"),
+    "regex": ("the output matches {pattern}", outputs.check_regex_assertion, (_PATTERN, _CASE), ""),
+    "json_valid": ("whether the output is JSON: {valid}", outputs.check_json_valid_assertion, (_VALID,), ""),
     "json_schema": ("the output is JSON of the schema {schema}", outputs.check_json_schema, (_SCHEMA,), ""),
     "semantic_similarity":
         ("the output means the same as {to}, at least {min}", None, (_SHARE, _TO), "reference"),
     "rouge_n_min":
-        ("the output shares runs of {n} words with {to}, F1 at least {min}", outputs.check_rouge_n_min,
+        ("the output shares runs of {n} words with {to}, F1 at least {min}", outputs.check_rouge_n_assertion,
          (_SHARE, _N, _TO), "reference"),
     "bleu_min":
-        ("the output has BLEU {min} or more against {to}", outputs.check_bleu_min, (_SHARE, _TO), "reference"),
+        ("the output has BLEU {min} or more against {to}", outputs.check_bleu_assertion, (_SHARE, _TO), "reference"),
     "levenshtein_max":
-        ("the output is at most {max} edits away from {to}", outputs.check_levenshtein_max,
+        ("the output is at most {max} edits away from {to}", outputs.check_levenshtein_assertion,
          (_MOST, _TO, _CASE), "reference"),
     "tool_output_contains":
-        ("a call of {tool} gave back {text}", traces.check_tool_output_contains, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} gave back {text}", traces.check_tool_output_assertion, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_contains":
-        ("a call of {tool} was given {text}", traces.check_tool_input_contains, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} was given {text}", traces.check_tool_input_assertion, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_not_contains":
-        ("no call of {tool} was given {text}", traces.check_tool_input_not_contains, (_TEXT, _TOOL, _CASE), "trace"),
+        ("no call of {tool} was given {text}", traces.check_tool_input_lacks_assertion, (_TEXT, _TOOL, _CASE), "trace"),
     "faithfulness": ("the context bears out at least {min} of what is said", None, (_SHARE,), "context"),
     "answer_relevancy": ("the output answers the input, at least {min}", None, (_SHARE,), "input"),
     "context_recall": ("the context holds at least {min} of the reference", None, (_SHARE,), "context reference"),
 }
 _BEHAVIOR_KINDS: dict[str, _KindRow] = {
-    "starts_with": ("the output starts with {text}", outputs.check_starts_with, (_EDGE, _CASE), ""),
-    "ends_with": ("the output ends with {text}", outputs.check_ends_with, (_EDGE, _CASE), ""),
-    "min_length": ("the output has {min} characters or more", traces.check_length, (_LEAST,), ""),
-    "max_length": ("the output has {max} characters or fewer", traces.check_length, (_MOST,), ""),
-    "word_count_min": ("the output has {min} words or more", traces.check_word_count, (_LEAST,), ""),
-    "word_count_max": ("the output has {max} words or fewer", traces.check_word_count, (_MOST,), ""),
-    "cost_max": ("the output cost {max} dollars or less", traces.check_cost, (_AMOUNT,), "cost"),
-    "latency_max": ("the output took {max} ms or less", traces.check_latency, (_AMOUNT,), "latency_ms"),
-    "turns_min": ("the output took {min} turns or more", traces.check_turns, (_LEAST,), "turns"),
-    "turns_max": ("the output took {max} turns or fewer", traces.check_turns, (_MOST,), "turns"),
-    "tools_called": ("every one of {tools} was called", traces.check_tools_called, (_TOOLS,), "trace"),
-    "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called, (_TOOLS,), "trace"),
-    "tools_count_min": ("{min} tool calls or more", traces.check_tools_count, (_LEAST,), "trace"),
-    "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count, (_MOST,), "trace"),
+    "starts_with": ("the output starts with {text}", outputs.check_starts_with_assertion, (_EDGE, _CASE), ""),
+    "ends_with": ("the output ends with {text}", outputs.check_ends_with_assertion, (_EDGE, _CASE), ""),
+    "min_length": ("the output has {min} characters or more", traces.check_length_assertion, (_LEAST,), ""),
+    "max_length": ("the output has {max} characters or fewer", traces.check_length_assertion, (_MOST,), ""),
+    "word_count_min": ("the output has {min} words or more", traces.check_word_count_assertion, (_LEAST,), ""),
+    "word_count_max": ("the output has {max} words or fewer", traces.check_word_count_assertion, (_MOST,), ""),
+    "cost_max": ("the output cost {max} dollars or less", traces.check_cost_assertion, (_AMOUNT,), "cost"),
+    "latency_max": ("the output took {max} ms or less", traces.check_latency_assertion, (_AMOUNT,), "latency_ms"),
+    "turns_min": ("the output took {min} turns or more", traces.check_turns_assertion, (_LEAST,), "turns"),
+    "turns_max": ("the output took {max} turns or fewer", traces.check_turns_assertion, (_MOST,), "turns"),
+    "tools_called": ("every one of {tools} was called", traces.check_tools_called_assertion, (_TOOLS,), "trace"),
+    "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called_assertion, (_TOOLS,), "trace"),
+    "tools_count_min": ("{min} tool calls or more", traces.check_tools_count_assertion, (_LEAST,), "trace"),
+    "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count_assertion, (_MOST,), "trace"),
     "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND, _ENV), ""),
 }
 # fmt: on

@@ -14,11 +14,11 @@ from typing import Never
 import regex
 
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, leave_assertion_unanswered
-from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_asserted_pattern
-from evenhand.wording import format_fraction, format_quoted_texts, quote_text, shorten_to_line
+from evenhand.assertions.patterns import CheckLimitExceeded, compile_assertion_pattern, search_asserted_pattern
+from evenhand.wording import format_fraction, format_quoted_texts, quote_text, shorten_text_to_line
 
 
-def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+def check_contains_assertion(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The text stands somewhere in the output."""
     output = facts.made.text
     span = find_asserted_text(output, text, ignore_case)
@@ -27,14 +27,16 @@ def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> As
     return AssertionFinding(passed=False, found=_describe_missing_asserted_text(output, text, ignore_case))
 
 
-def check_not_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+def check_not_contains_assertion(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The text stands nowhere in the output."""
     span = find_asserted_text(facts.made.text, text, ignore_case)
     found = describe_asserted_place(facts.made.text, *span) if span else "not there"
     return AssertionFinding(passed=span is None, found=found, span=span)
 
 
-def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
+def check_contains_all_assertion(
+    facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool
+) -> AssertionFinding:
     """Every one of the texts stands in the output."""
     spans = [find_asserted_text(facts.made.text, text, ignore_case) for text in texts]
     missing = [text for text, span in zip(texts, spans, strict=True) if span is None]
@@ -44,7 +46,9 @@ def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
     return AssertionFinding(passed=True, found=f"all {len(texts)}", span=spans[0])
 
 
-def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
+def check_contains_any_assertion(
+    facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool
+) -> AssertionFinding:
     """At least one of the texts stands in the output."""
     output = facts.made.text
     span = next(filter(None, (find_asserted_text(output, text, ignore_case) for text in texts)), None)
@@ -52,7 +56,7 @@ def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
     return AssertionFinding(passed=span is not None, found=found, span=span)
 
 
-def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
+def check_equals_assertion(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
     """The output is the text, white space at both ends aside."""
     fold = str.casefold if ignore_case else str
     wanted = choose_asserted_text(facts, to)
@@ -61,13 +65,13 @@ def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) ->
     return _find_asserted_text_difference(facts.made.text, wanted, ignore_case)
 
 
-def check_not_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
+def check_not_equals_assertion(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
     """The output is not the text, white space at both ends aside."""
-    found = check_equals(facts, to=to, ignore_case=ignore_case)
+    found = check_equals_assertion(facts, to=to, ignore_case=ignore_case)
     return replace(found, passed=not found.passed)
 
 
-def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+def check_starts_with_assertion(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The output begins with the text, white space before it aside."""
     output = facts.made.text
     start = len(output) - len(output.lstrip())
@@ -77,7 +81,7 @@ def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) ->
     return _quote_asserted_edge(passed, output, start, start + (span[1] if span else len(wanted)))
 
 
-def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+def check_ends_with_assertion(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The output ends with the text, white space after it aside."""
     output, wanted = facts.made.text.rstrip(), text.rstrip()
     start = max(0, len(output) - len(wanted))
@@ -87,11 +91,11 @@ def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> A
     return _quote_asserted_edge(passed, output, start, len(output))
 
 
-def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> AssertionFinding:
+def check_regex_assertion(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> AssertionFinding:
     """The pattern matches somewhere in the output."""
     output = facts.made.text
     try:
-        match = search_asserted_pattern(compile_safe_pattern(pattern, ignore_case), output)
+        match = search_asserted_pattern(compile_assertion_pattern(pattern, ignore_case), output)
     except CheckLimitExceeded as problem:
         return leave_assertion_unanswered(f"the pattern {problem}")
     if match is None:
@@ -174,27 +178,27 @@ MOST_COMPARED_CHARACTERS = 10**10  # Characters of one text times characters of 
 BLEU_ORDERS = (1, 2, 3, 4)
 
 
-def check_rouge_n_min(facts: AssertionFacts, *, min: Fraction, n: int, to: str | None) -> AssertionFinding:
+def check_rouge_n_assertion(facts: AssertionFacts, *, min: Fraction, n: int, to: str | None) -> AssertionFinding:
     """The F1 of the runs of n words that output and text share."""
-    wanted = split_compared_words(choose_asserted_text(facts, to))
+    wanted = split_asserted_words(choose_asserted_text(facts, to))
     if len(wanted) < n:
         return leave_assertion_unanswered(f"the text to compare with has {len(wanted)} words, fewer than {n}")
-    value = compute_rouge_n(split_compared_words(facts.made.text), wanted, n)
+    value = compute_asserted_rouge_n(split_asserted_words(facts.made.text), wanted, n)
     return AssertionFinding(passed=value >= min, found=f"ROUGE-{n} of {format_fraction(value, 4)}")
 
 
-def compute_rouge_n(words: Sequence[str], wanted: Sequence[str], n: int) -> Fraction:
+def compute_asserted_rouge_n(words: Sequence[str], wanted: Sequence[str], n: int) -> Fraction:
     """ROUGE-N as F1: twice the shared runs over the runs of both (Lin 2004), each run shared as often as in both."""
-    ours, theirs = _count_ngrams(words, n), _count_ngrams(wanted, n)
+    ours, theirs = _count_asserted_ngrams(words, n), _count_asserted_ngrams(wanted, n)
     return Fraction(2 * (ours & theirs).total(), ours.total() + theirs.total())
 
 
-def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> AssertionFinding:
+def check_bleu_assertion(facts: AssertionFacts, *, min: Fraction, to: str | None) -> AssertionFinding:
     """Sentence BLEU against one text."""
-    words, wanted = split_compared_words(facts.made.text), split_compared_words(choose_asserted_text(facts, to))
+    words, wanted = split_asserted_words(facts.made.text), split_asserted_words(choose_asserted_text(facts, to))
     if not wanted:
         return leave_assertion_unanswered("the text to compare with has no words")
-    shares = multiply_ngram_precisions(words, wanted)
+    shares = multiply_asserted_ngram_precisions(words, wanted)
     shortness = 1.0  # What an output shorter than the text is multiplied with.
     if len(words) < len(wanted):
         shortness = math.exp(1 - len(wanted) / len(words)) if words else 0
@@ -204,18 +208,20 @@ def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> A
     return AssertionFinding(passed=passed, found=f"BLEU of {value:.4f}")
 
 
-def multiply_ngram_precisions(words: Sequence[str], wanted: Sequence[str]) -> Fraction:
+def multiply_asserted_ngram_precisions(words: Sequence[str], wanted: Sequence[str]) -> Fraction:
     """The product of the shares of runs of 1 to 4 words; from 2 on, one is added to both counts (Lin and Och 2004)."""
     product = Fraction(1)
     for n in BLEU_ORDERS:
-        ours, theirs = _count_ngrams(words, n), _count_ngrams(wanted, n)
+        ours, theirs = _count_asserted_ngrams(words, n), _count_asserted_ngrams(wanted, n)
         added = 0 if n == 1 else 1
         total = ours.total() + added
         product *= Fraction((ours & theirs).total() + added, total) if total else 0
     return product
 
 
-def check_levenshtein_max(facts: AssertionFacts, *, max: int, to: str | None, ignore_case: bool) -> AssertionFinding:
+def check_levenshtein_assertion(
+    facts: AssertionFacts, *, max: int, to: str | None, ignore_case: bool
+) -> AssertionFinding:
     """Letters to put in, take out or change until the output is the text, white space at both ends aside."""
     output, wanted = facts.made.text.strip(), choose_asserted_text(facts, to)
     if ignore_case:
@@ -228,7 +234,7 @@ def check_levenshtein_max(facts: AssertionFacts, *, max: int, to: str | None, ig
     return AssertionFinding(passed=distance <= max, found=f"{distance} {'edit' if distance == 1 else 'edits'} away")
 
 
-def _count_ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+def _count_asserted_ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
 
 
@@ -243,7 +249,7 @@ def count_asserted_words(text: str) -> int:
     return sum(1 for _ in _COUNTED_WORD.finditer(text))
 
 
-def split_compared_words(text: str) -> list[str]:
+def split_asserted_words(text: str) -> list[str]:
     """The words of a text for comparing: letters and digits only, in small letters."""
     return [word.casefold() for word in _COMPARED_WORD.findall(text)]
 
@@ -251,10 +257,10 @@ def split_compared_words(text: str) -> list[str]:
 NESTED_TOO_DEEP = "the output is nested too deep to be read"
 
 
-def check_json_valid(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
+def check_json_valid_assertion(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
     """The whole output is one JSON value, white space around it aside."""
     try:
-        value = _parse_output_json(facts.made.text)
+        value = _parse_asserted_json(facts.made.text)
     except RecursionError:
         return leave_assertion_unanswered(NESTED_TOO_DEEP)
     except _NotJson as problem:
@@ -265,10 +271,12 @@ def check_json_valid(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
 
 def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding:
     """The output is JSON that the schema accepts."""
-    from evenhand.assertions.schema_validation import find_schema_fault  # slow to load, and few evals ask for it.
+    from evenhand.assertions.schema_validation import (
+        find_asserted_schema_fault,  # slow to load, and few evals ask for it.
+    )
 
     try:
-        fault = find_schema_fault(_parse_output_json(facts.made.text), schema)
+        fault = find_asserted_schema_fault(_parse_asserted_json(facts.made.text), schema)
     except RecursionError:
         return leave_assertion_unanswered(NESTED_TOO_DEEP)
     except CheckLimitExceeded as problem:
@@ -277,7 +285,7 @@ def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding
         return AssertionFinding(passed=False, found=f"not JSON: {problem}")
     if fault is None:
         return AssertionFinding(passed=True, found="JSON that the schema accepts")
-    found = f"at {shorten_to_line(fault.path, 100)}: {shorten_to_line(fault.message)}"
+    found = f"at {shorten_text_to_line(fault.path, 100)}: {shorten_text_to_line(fault.message)}"
     return AssertionFinding(passed=False, found=found)
 
 
@@ -285,7 +293,7 @@ class _NotJson(Exception):  # noqa: N818
     """What stands where JSON should."""
 
 
-def _parse_output_json(output: str) -> object:
+def _parse_asserted_json(output: str) -> object:
     """The value of a JSON text, its numbers exactly as written."""
     if not output.strip():
         raise _NotJson("the output is empty")
@@ -337,7 +345,7 @@ def is_asserted_json_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_json_multiple(value: int | Decimal, of: int | Decimal) -> bool | None:
+def is_asserted_multiple(value: int | Decimal, of: int | Decimal) -> bool | None:
     """Whether one number is a multiple of another; None where they are too large to tell."""
     if not all(abs(Decimal(one).adjusted()) <= LONGEST_WHOLE for one in (value, of) if one):
         return None

@@ -38,7 +38,7 @@ def search_asserted_pattern(pattern: regex.Pattern[str], text: str) -> regex.Mat
 
 
 @lru_cache(maxsize=1000)
-def compile_safe_pattern(pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
+def compile_assertion_pattern(pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
     """The pattern, ready to search with; or an error that says why it is none."""
     if len(pattern) > LONGEST_PATTERN:
         raise InputError(f"is longer than {LONGEST_PATTERN:,} characters")

@@ -10,22 +10,22 @@ import numpy as np
 
 from evenhand.calibrate.criterion_weights import (
     CriterionWeights,
-    NoSuggestedWeights,
-    SuggestedWeights,
-    suggest_criterion_weights,
+    HumanFittedWeights,
+    NoHumanFittedWeights,
+    suggest_weights_from_human_labels,
 )
 from evenhand.calibrate.human_agreement import (
-    ConfusionTable,
     HumanAgreement,
     HumanAlignment,
     HumanCeiling,
+    HumanConfusionTable,
     measure_alignment_with_people,
     measure_human_agreements,
     measure_human_ceilings,
-    measure_pair_pearson,
-    tabulate_judge_confusions,
+    measure_human_pearson,
+    tabulate_judges_against_people,
 )
-from evenhand.calibrate.human_bias import BiasKind, JudgeBias, measure_human_biases
+from evenhand.calibrate.human_bias import BiasKind, JudgeBiasAgainstPeople, measure_human_biases
 from evenhand.calibrate.human_scale import (
     LEAST_ISOTONIC_SAMPLES,
     CalibrationMap,
@@ -42,7 +42,7 @@ from evenhand.calibrate.labelled_outputs import (
 )
 from evenhand.calibrate.labels import OVERALL_QUESTION, HumanLabelQuestion, Label
 from evenhand.calibrate.panel_candidates import collect_labelled_cells
-from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel
+from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel_from_labels
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonField, JsonShape, SplitField, json_write_only_scalar
@@ -60,13 +60,13 @@ class JudgeCalibration:
     aligned: HumanAlignment
     agreed: tuple[HumanAgreement, ...]
     ceilings: tuple[HumanCeiling, ...]
-    biases: tuple[JudgeBias, ...]
-    confusions: tuple[ConfusionTable, ...]
+    biases: tuple[JudgeBiasAgainstPeople, ...]
+    confusions: tuple[HumanConfusionTable, ...]
     recommended: RecommendedPanel | NoRecommendedPanel
     warnings: tuple[str, ...]  # What speaks against judges that are recommended.
     maps: tuple[CalibrationMap, ...]
     means: tuple[HumanMean, ...]
-    weights: SuggestedWeights | NoSuggestedWeights
+    weights: HumanFittedWeights | NoHumanFittedWeights
 
 
 def hold_judges_against_people(
@@ -88,7 +88,7 @@ def hold_judges_against_people(
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
     erring = tuple(measure_human_biases(found, models or {}))
-    recommended = recommend_panel(collect_labelled_cells(found), rng=rng, cost=cost or {})
+    recommended = recommend_panel_from_labels(collect_labelled_cells(found), rng=rng, cost=cost or {})
     return JudgeCalibration(
         run=table.run,
         name=table.frame.name,
@@ -97,12 +97,12 @@ def hold_judges_against_people(
         agreed=tuple(measure_human_agreements(found)),
         ceilings=tuple(measure_human_ceilings(found)),
         biases=erring,
-        confusions=tuple(tabulate_judge_confusions(found)),
+        confusions=tuple(tabulate_judges_against_people(found)),
         recommended=recommended,
-        warnings=tuple(warn_of_recommended_panel_biases(recommended, erring)),
+        warnings=tuple(warn_of_calibrated_panel_biases(recommended, erring)),
         maps=tuple(fit_calibration_maps(found, rng)),
         means=tuple(estimate_human_means(table, found)),
-        weights=suggest_criterion_weights(table, found, weights, rng),
+        weights=suggest_weights_from_human_labels(table, found, weights, rng),
     )
 
 
@@ -114,8 +114,8 @@ _BIAS_WARNING_WORDS: dict[BiasKind, tuple[str, str, int]] = {
 }
 
 
-def warn_of_recommended_panel_biases(
-    recommended: RecommendedPanel | NoRecommendedPanel, biases: Sequence[JudgeBias]
+def warn_of_calibrated_panel_biases(
+    recommended: RecommendedPanel | NoRecommendedPanel, biases: Sequence[JudgeBiasAgainstPeople]
 ) -> Iterator[str]:
     """By judge and kind: the overall figure where that is clear, else those of the criteria on which it is."""
     if isinstance(recommended, NoRecommendedPanel):
@@ -132,7 +132,7 @@ def warn_of_recommended_panel_biases(
                 yield f"{judge} {words}: {amounts}."
 
 
-def _format_calibrated_judge_bias(one: JudgeBias, digits: int, unit: str) -> str:
+def _format_calibrated_judge_bias(one: JudgeBiasAgainstPeople, digits: int, unit: str) -> str:
     assert one.estimate is not None and one.low is not None and one.high is not None
     amount = format_signed(one.estimate, digits)
     ends = f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]"
@@ -174,8 +174,8 @@ def encode_judges_against_people(one: JudgeCalibration) -> Json:
     }
 
 
-def _encode_weights_suggested_by_labels(one: SuggestedWeights | NoSuggestedWeights) -> Json:
-    if isinstance(one, NoSuggestedWeights):
+def _encode_weights_suggested_by_labels(one: HumanFittedWeights | NoHumanFittedWeights) -> Json:
+    if isinstance(one, NoHumanFittedWeights):
         return {"suggested": None, **CALIBRATION_JSON.to_json(one)}
     return {**CALIBRATION_JSON.to_json(one), "helps": one.helps}
 
@@ -206,14 +206,14 @@ def _list_judge_and_human_label_points(
     return {
         "judge": who,
         "points": [[float(x), float(y), int(many)] for x, y, many in zip(*points, counts, strict=True)],
-        "pearson": measure_pair_pearson(pairs).value,
+        "pearson": measure_human_pearson(pairs).value,
         "bias": float((pairs.x - pairs.y).mean()) if pairs.n else None,
         "n": pairs.n,
         "map": [list(knot) for knot in knots],
     }
 
 
-def _write_map_knots(one: CalibrationMap) -> Json:
+def _write_calibration_map_knots(one: CalibrationMap) -> Json:
     """The map as it is, and at its ends and in the middle for a table."""
     if not one.knots:
         return {"knots": [], "points": []}
@@ -230,7 +230,7 @@ CALIBRATION_JSON = Codec(
     shapes={
         CalibrationMap: JsonShape(
             fields={
-                "knots": SplitField(("knots", "points"), _write_map_knots),
+                "knots": SplitField(("knots", "points"), _write_calibration_map_knots),
                 "gain": SplitField(("gain", "helps"), _encode_gain_from_human_labels),
             }
         ),

@@ -10,11 +10,11 @@ import numpy as np
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import HumanLabelledOutputColumns, Integers, LabelledOutputs
 from evenhand.calibrate.labels import SCORE_QUESTION, list_human_label_questions
-from evenhand.calibrate.panel_candidates import fit_judge_weights
+from evenhand.calibrate.panel_candidates import fit_judge_weights_to_people
 from evenhand.calibrate.panel_recommendation import (
     SELECTION_ROUNDS,
-    split_samples_into_folds,
-    sum_panel_errors_by_sample,
+    split_labelled_samples_into_folds,
+    sum_label_errors_by_sample,
 )
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
@@ -30,7 +30,7 @@ CriterionWeights = Mapping[str, float]  # By criterion, as tables name it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedWeights:
+class HumanFittedWeights:
     """The weights of a rubric as they are and as people's scores suggest, each as a share of the whole.
 
     Errors are those on samples that the weights were not fitted on, as a share of the scale, with the level of people
@@ -51,41 +51,41 @@ class SuggestedWeights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoSuggestedWeights:
+class NoHumanFittedWeights:
     """No weights, and why; `more` samples would have to be labelled."""
 
     why: str
     more: int = field(default=0, metadata=json_key("more_samples"))
 
 
-def suggest_criterion_weights(
+def suggest_weights_from_human_labels(
     table: RunTable, labelled: LabelledOutputs, rubrics: Sequence[CriterionWeights], rng: np.random.Generator
-) -> SuggestedWeights | NoSuggestedWeights:
+) -> HumanFittedWeights | NoHumanFittedWeights:
     """Weights for that of the rubrics which most labelled outputs were judged by."""
     weighed = [one for one in rubrics if len(one) > 1 and all(id in table.criteria for id in one)]
     if not weighed:
-        return NoSuggestedWeights(why="no rubric has two criteria or more in one list: there are no weights to fit")
+        return NoHumanFittedWeights(why="no rubric has two criteria or more in one list: there are no weights to fit")
     if SCORE_QUESTION not in labelled.people:
         needed = _count_labelled_samples_to_fit(weighed[0])
         why = f"nobody labelled whole outputs: add labels with the criterion {SCORE_QUESTION!r} on {needed} samples"
-        return NoSuggestedWeights(why=why)
+        return NoHumanFittedWeights(why=why)
     cells = max((_collect_labelled_cells(table, labelled, one) for one in weighed), key=lambda one: len(one.people))
     needed = _count_labelled_samples_to_fit(cells.weights)
     if cells.samples < needed:
         why = format_too_few(cells.samples, "sample", needed, more="with a labelled score")
-        return NoSuggestedWeights(why=why, more=needed - cells.samples)
+        return NoHumanFittedWeights(why=why, more=needed - cells.samples)
     if np.ptp(cells.people) == 0:
-        return NoSuggestedWeights(why="people gave the same score throughout: any weights fit that")
+        return NoHumanFittedWeights(why="people gave the same score throughout: any weights fit that")
     now = np.array(list(cells.weights.values()))
     errors = np.zeros((2, len(cells.people)))
     for _ in range(SELECTION_ROUNDS):
-        for held in split_samples_into_folds(np.arange(cells.samples), rng):
+        for held in split_labelled_samples_into_folds(np.arange(cells.samples), rng):
             rows = np.isin(cells.unit, held)
-            errors += [cells.squared_errors(weights, rows) for weights in (now, _fit_weights(cells, ~rows))]
+            errors += [cells.squared_errors(weights, rows) for weights in (now, _fit_weights_to_people(cells, ~rows))]
     outputs = SELECTION_ROUNDS * len(cells.people) / cells.samples
-    before, after = (sum_panel_errors_by_sample(one, cells.unit) / outputs for one in errors)
-    suggested = _round_weights(_fit_weights(cells, np.ones(len(cells.people), dtype=bool)))
-    return SuggestedWeights(
+    before, after = (sum_label_errors_by_sample(one, cells.unit) / outputs for one in errors)
+    suggested = _round_weights_fitted_to_people(_fit_weights_to_people(cells, np.ones(len(cells.people), dtype=bool)))
+    return HumanFittedWeights(
         now=dict(cells.weights),
         suggested=dict(zip(cells.weights, suggested.tolist(), strict=True)),
         error_now=float(np.sqrt(before.mean())),
@@ -143,17 +143,19 @@ def _collect_labelled_cells(
     )
 
 
-def _fit_weights(cells: _HumanLabelledCells, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+def _fit_weights_to_people(cells: _HumanLabelledCells, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
     """The weights that err least on some rows once levels are equal, drawn towards the present ones."""
     said, people = cells.said[rows], cells.people[rows]
-    best = fit_judge_weights(said - said.mean(axis=0), people - people.mean(), np.ones(len(people)), _FIT_SHRINKAGE)
+    best = fit_judge_weights_to_people(
+        said - said.mean(axis=0), people - people.mean(), np.ones(len(people)), _FIT_SHRINKAGE
+    )
     samples = len(np.unique(cells.unit[rows]))
     trust = samples / (samples + WEIGHT_PRIOR_SAMPLES)
     drawn: Floats = trust * best + (1 - trust) * np.array(list(cells.weights.values()))
     return drawn
 
 
-def _round_weights(weights: Floats) -> Floats:
+def _round_weights_fitted_to_people(weights: Floats) -> Floats:
     """In hundredths that sum to 1, none of them 0: what a file can say."""
     hundredths = np.maximum(np.floor(weights * 100), 100 * _LEAST_WEIGHT)
     left = round(100 - hundredths.sum())

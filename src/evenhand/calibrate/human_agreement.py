@@ -17,7 +17,7 @@ from evenhand.calibrate.jackknife import (
     sum_calibration_clusters,
 )
 from evenhand.calibrate.labelled_outputs import (
-    AnswerPairs,
+    HumanAnswerPairs,
     HumanLabelQuestions,
     LabelledOutputs,
     collect_labelled_outputs,
@@ -60,7 +60,7 @@ class HumanCeiling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfusionTable:
+class HumanConfusionTable:
     """How often a judge gave one level (row) where people's middle answer was another (column)."""
 
     who: str = field(metadata=json_key("judge"))
@@ -76,35 +76,37 @@ def measure_human_agreements(labelled: LabelledOutputs) -> Iterator[HumanAgreeme
             pairs = pair_judge_with_people_mean(labelled, who, questions)
             kappa = None
             if len(questions) == 1 and questions[0].whole:
-                kappa = measure_pair_kappa(pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels())
+                kappa = measure_human_kappa(
+                    pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels()
+                )
             yield HumanAgreement(
                 who=who,
                 question=name,
-                alpha=measure_pair_alpha(pairs),
-                each=measure_pair_alpha(pair_judge_with_each_rater(labelled, who, questions)),
+                alpha=measure_human_alpha(pairs),
+                each=measure_human_alpha(pair_judge_with_each_rater(labelled, who, questions)),
                 kappa=kappa,
-                pearson=measure_pair_pearson(pairs),
-                spearman=measure_pair_spearman(pairs),
+                pearson=measure_human_pearson(pairs),
+                spearman=measure_human_spearman(pairs),
             )
 
 
 def measure_human_ceilings(labelled: LabelledOutputs) -> Iterator[HumanCeiling]:
     """People among themselves, question by question."""
     for name, questions in group_human_label_questions(labelled):
-        yield HumanCeiling(question=name, alpha=measure_pair_alpha(pair_raters_with_each_other(labelled, questions)))
+        yield HumanCeiling(question=name, alpha=measure_human_alpha(pair_raters_with_each_other(labelled, questions)))
 
 
-def tabulate_judge_confusions(labelled: LabelledOutputs) -> Iterator[ConfusionTable]:
+def tabulate_judges_against_people(labelled: LabelledOutputs) -> Iterator[HumanConfusionTable]:
     """A table of levels for every judge and question."""
     for question in labelled.questions:
-        levels, edges = _confusion_levels(question)
+        levels, edges = _human_confusion_levels(question)
         for who in labelled.answerers:
             pairs = pair_judge_with_people_median(labelled, who, question)
             rows, columns = (np.searchsorted(edges, values, side="right") for values in (pairs.x, pairs.y))
             counts = np.zeros((len(levels), len(levels)), dtype=np.int64)
             np.add.at(counts, (rows, columns), 1)
             table = tuple(map(tuple, counts.tolist()))
-            yield ConfusionTable(who=who, question=question.id, levels=levels, counts=table)
+            yield HumanConfusionTable(who=who, question=question.id, levels=levels, counts=table)
 
 
 def group_human_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str, HumanLabelQuestions]]:
@@ -114,7 +116,7 @@ def group_human_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str
     yield from ((one.id, (one,)) for one in labelled.questions)
 
 
-def _confusion_levels(question: HumanLabelQuestion) -> tuple[tuple[str, ...], list[float]]:
+def _human_confusion_levels(question: HumanLabelQuestion) -> tuple[tuple[str, ...], list[float]]:
     """The levels of a scale with the edges between them; a scale of many levels in bands."""
     whole = question.low.is_integer() and question.high.is_integer()
     if whole and question.whole | (question.span > 1) and question.span < MOST_CONFUSION_LEVELS:
@@ -153,7 +155,7 @@ def measure_alignment_with_people(labelled: LabelledOutputs) -> HumanAlignment:
     """The same from outputs that have labels; grey where these are too few to tell."""
     if not labelled.judges:
         return _unknown_human_alignment(0, 0, "no judge answered anything")
-    found = measure_pair_alpha(pair_judge_with_people_mean(labelled, labelled.answerers[-1], labelled.overall))
+    found = measure_human_alpha(pair_judge_with_people_mean(labelled, labelled.answerers[-1], labelled.overall))
     if found.samples < LEAST_JACKKNIFE_SAMPLES:
         more = "with an answer of the judges" if found.samples < labelled.samples else ""
         why = format_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
@@ -225,29 +227,29 @@ class AgreementFigure:
     why: str = ""
 
 
-def measure_pair_alpha(pairs: AnswerPairs) -> AgreementFigure:
+def measure_human_alpha(pairs: HumanAnswerPairs) -> AgreementFigure:
     """Krippendorff's α between two, on an interval scale."""
-    return _measure_agreement_figure(pairs, _human_alpha_from_sums, "Krippendorff's α, interval")
+    return _measure_human_agreement_figure(pairs, _human_alpha_from_sums, "Krippendorff's α, interval")
 
 
-def measure_pair_kappa(pairs: AnswerPairs) -> AgreementFigure:
+def measure_human_kappa(pairs: HumanAnswerPairs) -> AgreementFigure:
     """Cohen's κ with quadratic weights."""
-    return _measure_agreement_figure(pairs, _human_kappa_from_sums, "Cohen's κ, quadratic weights")
+    return _measure_human_agreement_figure(pairs, _human_kappa_from_sums, "Cohen's κ, quadratic weights")
 
 
-def measure_pair_pearson(pairs: AnswerPairs) -> AgreementFigure:
+def measure_human_pearson(pairs: HumanAnswerPairs) -> AgreementFigure:
     """Pearson's correlation."""
-    return _measure_agreement_figure(pairs, _human_pearson_from_sums, "Pearson")
+    return _measure_human_agreement_figure(pairs, _human_pearson_from_sums, "Pearson")
 
 
-def measure_pair_spearman(pairs: AnswerPairs) -> AgreementFigure:
+def measure_human_spearman(pairs: HumanAnswerPairs) -> AgreementFigure:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing theirs."""
     ranks = replace(pairs, x=_rank_judge_and_human_answers(pairs.x), y=_rank_judge_and_human_answers(pairs.y))
-    return _measure_agreement_figure(ranks, _human_pearson_from_sums, "Spearman")
+    return _measure_human_agreement_figure(ranks, _human_pearson_from_sums, "Spearman")
 
 
-def _measure_agreement_figure(
-    pairs: AnswerPairs, statistic: Callable[[Floats], Floats], method: str
+def _measure_human_agreement_figure(
+    pairs: HumanAnswerPairs, statistic: Callable[[Floats], Floats], method: str
 ) -> AgreementFigure:
     samples = len(np.unique(pairs.cluster))
     plain = AgreementFigure(value=None, method=method, n=pairs.n, samples=samples)

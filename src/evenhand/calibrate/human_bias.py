@@ -14,7 +14,7 @@ from evenhand.calibrate.human_agreement import INTERVAL_LEVEL, group_human_label
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
-    AnswerPairs,
+    HumanAnswerPairs,
     Integers,
     LabelledOutputs,
     pair_judge_with_people_mean,
@@ -30,7 +30,7 @@ LEAST_BIAS_SAMPLES = 5  # Samples below which nothing is said.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeBias:
+class JudgeBiasAgainstPeople:
     """The judge's error, judge minus people, and what it goes with; without an estimate, why it is not known.
 
     `harshness` is the mean error; `length` how it grows with 100 characters; `position` how much higher it is in the
@@ -54,22 +54,24 @@ class JudgeBias:
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
-def measure_human_biases(labelled: LabelledOutputs, models: Mapping[str, str]) -> Iterator[JudgeBias]:
+def measure_human_biases(labelled: LabelledOutputs, models: Mapping[str, str]) -> Iterator[JudgeBiasAgainstPeople]:
     """All that is known of every judge, question by question; `models` names who made a variant's outputs."""
     for name, questions in group_human_label_questions(labelled):
         for who in labelled.answerers:
             pairs = pair_judge_with_people_mean(labelled, who, questions)
-            harshness = JudgeBias(kind="harshness", who=who, question=name)
-            yield _estimate_mean_judge_error(pairs.x - pairs.y, pairs.cluster, harshness)
+            harshness = JudgeBiasAgainstPeople(kind="harshness", who=who, question=name)
+            yield _estimate_judge_error_against_people(pairs.x - pairs.y, pairs.cluster, harshness)
             yield _measure_human_length_bias(labelled, pairs, who, name)
             if who != PANEL_ANSWERER:
                 yield _measure_human_position_bias(labelled, pairs, who, name)
                 yield _measure_human_self_preference(labelled, pairs, who, name, models)
 
 
-def _measure_human_length_bias(labelled: LabelledOutputs, pairs: AnswerPairs, who: str, name: str) -> JudgeBias:
+def _measure_human_length_bias(
+    labelled: LabelledOutputs, pairs: HumanAnswerPairs, who: str, name: str
+) -> JudgeBiasAgainstPeople:
     """No need to stay within samples: what people said of an output is taken off already."""
-    plain = JudgeBias(kind="length", who=who, question=name)
+    plain = JudgeBiasAgainstPeople(kind="length", who=who, question=name)
     length = labelled.length[pairs.place]
     there = np.isfinite(length)
     try:
@@ -79,20 +81,22 @@ def _measure_human_length_bias(labelled: LabelledOutputs, pairs: AnswerPairs, wh
     return replace(plain, estimate=found.slope, low=found.low, high=found.high, n=found.outputs, method=found.method)
 
 
-def _measure_human_position_bias(labelled: LabelledOutputs, pairs: AnswerPairs, who: str, name: str) -> JudgeBias:
-    plain = JudgeBias(kind="position", who=who, question=name)
+def _measure_human_position_bias(
+    labelled: LabelledOutputs, pairs: HumanAnswerPairs, who: str, name: str
+) -> JudgeBiasAgainstPeople:
+    plain = JudgeBiasAgainstPeople(kind="position", who=who, question=name)
     if who not in labelled.seats:
         return replace(plain, n=pairs.n, why="the judge was shown one output at a time")
     seats = labelled.seats[who][pairs.place]
     seen = np.isfinite(seats)
     gap = _contrast_errors_from_people((pairs.x - pairs.y)[seen], pairs.cluster[seen], seats[seen] == 1)
-    return _estimate_mean_judge_error(gap, None, plain, "with a label in the first seat and in another")
+    return _estimate_judge_error_against_people(gap, None, plain, "with a label in the first seat and in another")
 
 
 def _measure_human_self_preference(
-    labelled: LabelledOutputs, pairs: AnswerPairs, who: str, name: str, models: Mapping[str, str]
-) -> JudgeBias:
-    plain = JudgeBias(kind="self-preference", who=who, question=name)
+    labelled: LabelledOutputs, pairs: HumanAnswerPairs, who: str, name: str, models: Mapping[str, str]
+) -> JudgeBiasAgainstPeople:
+    plain = JudgeBiasAgainstPeople(kind="self-preference", who=who, question=name)
     if not models:
         return replace(plain, n=pairs.n, why="the run does not tell which models made the outputs")
     maker = identify_audited_judge_maker(who)
@@ -106,7 +110,7 @@ def _measure_human_self_preference(
     known = np.array([name in models for name in labelled.variants])[labelled.variant[pairs.place]]
     ours = np.array([name in own for name in labelled.variants])[labelled.variant[pairs.place]]
     gap = _contrast_errors_from_people((pairs.x - pairs.y)[known], pairs.cluster[known], ours[known])
-    return _estimate_mean_judge_error(gap, None, plain, "with labels on both its own and another's output")
+    return _estimate_judge_error_against_people(gap, None, plain, "with labels on both its own and another's output")
 
 
 def _contrast_errors_from_people(error: Floats, cluster: Integers, first: NDArray[np.bool_]) -> Floats:
@@ -119,9 +123,9 @@ def _contrast_errors_from_people(error: Floats, cluster: Integers, first: NDArra
     return sums[0][both] / counts[0][both] - sums[1][both] / counts[1][both]
 
 
-def _estimate_mean_judge_error(
-    errors: Floats, cluster: Integers | None, plain: JudgeBias, of: str = "that both answered"
-) -> JudgeBias:
+def _estimate_judge_error_against_people(
+    errors: Floats, cluster: Integers | None, plain: JudgeBiasAgainstPeople, of: str = "that both answered"
+) -> JudgeBiasAgainstPeople:
     units = len(errors) if cluster is None else len(np.unique(cluster))
     if units < LEAST_BIAS_SAMPLES:
         return replace(plain, n=len(errors), why=format_too_few(units, "sample", LEAST_BIAS_SAMPLES, more=of))

@@ -12,14 +12,14 @@ from evenhand.calibrate.human_agreement import INTERVAL_LEVEL
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
-    AnswerPairs,
+    HumanAnswerPairs,
     HumanLabelledOutputColumns,
     LabelledOutputs,
-    answers_by_judge,
+    answers_by_calibrated_judge,
     pair_judge_with_people_mean,
 )
 from evenhand.calibrate.labels import HumanLabelQuestion
-from evenhand.calibrate.panel_recommendation import split_samples_into_folds
+from evenhand.calibrate.panel_recommendation import split_labelled_samples_into_folds
 from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
@@ -77,7 +77,7 @@ def fit_calibration_maps(labelled: LabelledOutputs, rng: np.random.Generator) ->
                 yield CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
                 continue
             mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
-            for held in split_samples_into_folds(np.unique(unit), rng):
+            for held in split_labelled_samples_into_folds(np.unique(unit), rng):
                 rows = np.isin(unit, held)
                 x, y = np.array(fit_calibration_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
                 mapped[rows] = np.interp(pairs.x[rows], x, y)
@@ -95,22 +95,22 @@ def fit_calibration_maps(labelled: LabelledOutputs, rng: np.random.Generator) ->
             )
 
 
-def _order_human_label_pairs(pairs: AnswerPairs, labelled: LabelledOutputs) -> AnswerPairs:
+def _order_human_label_pairs(pairs: HumanAnswerPairs, labelled: LabelledOutputs) -> HumanAnswerPairs:
     """By id, so that the folds do not depend on the order of samples; clusters numbered the same way."""
     ids = [labelled.ids[place] for place in pairs.place]
     order = sorted(range(pairs.n), key=lambda row: (ids[row], int(labelled.variant[pairs.place[row]])))
     first: dict[int, int] = {}
     cluster = [first.setdefault(int(pairs.cluster[row]), len(first)) for row in order]
     numbered = np.array(cluster, dtype=np.int64)
-    return AnswerPairs(x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=numbered)
+    return HumanAnswerPairs(x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=numbered)
 
 
 def fit_calibration_knots(x: Floats, y: Floats, kind: MapKind, question: HumanLabelQuestion) -> MapKnots:
     """The knots of a map; between them it is straight, beyond them level."""
-    return _fit_isotonic_map(x, y) if kind == "isotonic" else _fit_linear_map(x, y, question)
+    return _fit_isotonic_map_to_people(x, y) if kind == "isotonic" else _fit_linear_map_to_people(x, y, question)
 
 
-def _fit_linear_map(x: Floats, y: Floats, question: HumanLabelQuestion) -> MapKnots:
+def _fit_linear_map_to_people(x: Floats, y: Floats, question: HumanLabelQuestion) -> MapKnots:
     """A line, drawn towards the judge as it is by as many samples as PRIOR says; it never falls."""
     trust = len(x) / (len(x) + MAP_PRIOR_SAMPLES)
     centred = x - x.mean()
@@ -133,7 +133,7 @@ def _clamp_to_human_label_scale(question: HumanLabelQuestion, score: float) -> f
     return min(question.high, max(question.low, float(score)))
 
 
-def _fit_isotonic_map(x: Floats, y: Floats) -> MapKnots:
+def _fit_isotonic_map_to_people(x: Floats, y: Floats) -> MapKnots:
     """Means of people at each score of the judge, neighbours joined until none falls (pool adjacent violators)."""
     at, place = np.unique(x, return_inverse=True)
     weight = np.bincount(place).astype(np.float64)
@@ -177,7 +177,7 @@ def _estimate_human_mean(
 ) -> HumanMean:
     own = np.unique(table.sample[table.variant == variant])
     outputs = HumanLabelledOutputColumns(table, own * len(table.variants) + variant)
-    columns = answers_by_judge(table, labelled.judges, question.id)
+    columns = answers_by_calibrated_judge(table, labelled.judges, question.id)
     judged = outputs.mean(columns[PANEL_ANSWERER] if PANEL_ANSWERER in columns else columns[labelled.judges[0]])
     means = labelled.mean(question)
     rows = np.flatnonzero((labelled.variant == variant) & np.isfinite(means))

@@ -98,13 +98,13 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
         answers={
             (who, one.id): outputs.mean(column)
             for one in questions
-            for who, column in answers_by_judge(table, judges, one.id).items()
+            for who, column in answers_by_calibrated_judge(table, judges, one.id).items()
         },
         seats={judge: outputs.mean(column) for judge, column in table.seats.items()},
     )
 
 
-def answers_by_judge(table: RunTable, judges: Sequence[str], question: str) -> dict[str, Floats]:
+def answers_by_calibrated_judge(table: RunTable, judges: Sequence[str], question: str) -> dict[str, Floats]:
     """The column of each judge, and of the panel where there are several, on one question."""
     nobody = np.full(len(table.sample), np.nan)
     if question == SCORE_QUESTION:
@@ -156,7 +156,7 @@ AnswersByQuestion = Mapping[str, Floats]  # By question.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPairs:
+class HumanAnswerPairs:
     """Two numbers for each output that has both; those of one cluster are not independent."""
 
     x: Floats
@@ -169,19 +169,23 @@ class AnswerPairs:
         """How many there are."""
         return len(self.x)
 
-    def round_to_levels(self) -> AnswerPairs:
+    def round_to_levels(self) -> HumanAnswerPairs:
         """Both on whole levels, halves upwards."""
         x, y = (np.floor(one + 0.5) for one in (self.x, self.y))
-        return AnswerPairs(x=x, y=y, place=self.place, cluster=self.cluster)
+        return HumanAnswerPairs(x=x, y=y, place=self.place, cluster=self.cluster)
 
 
-def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions) -> AnswerPairs:
+def pair_judge_with_people_mean(
+    labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions
+) -> HumanAnswerPairs:
     """A judge beside the mean of people."""
     sides = ({one.id: labelled.answers[who, one.id] for one in questions}, _mean_rater_answers(labelled, questions))
-    return _join_answer_pairs(labelled, questions, [sides])
+    return _join_human_answer_pairs(labelled, questions, [sides])
 
 
-def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question: HumanLabelQuestion) -> AnswerPairs:
+def pair_judge_with_people_median(
+    labelled: LabelledOutputs, who: str, question: HumanLabelQuestion
+) -> HumanAnswerPairs:
     """A judge beside the middle answer of people, on one question."""
     rows = labelled.people[question.id]
     middle = np.full(rows.shape[1], np.nan)
@@ -189,23 +193,23 @@ def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question:
     if there.any():
         middle[there] = np.nanmedian(rows[:, there], axis=0)
     sides = ({question.id: labelled.answers[who, question.id]}, {question.id: middle})
-    return _join_answer_pairs(labelled, [question], [sides])
+    return _join_human_answer_pairs(labelled, [question], [sides])
 
 
-def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions) -> AnswerPairs:
+def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: HumanLabelQuestions) -> HumanAnswerPairs:
     """A judge beside every single person."""
     said = {one.id: labelled.answers[who, one.id] for one in questions}
     sides = [(said, {one.id: labelled.people[one.id][row] for one in questions}) for row in range(len(labelled.raters))]
-    return _join_answer_pairs(labelled, questions, sides)
+    return _join_human_answer_pairs(labelled, questions, sides)
 
 
-def pair_raters_with_each_other(labelled: LabelledOutputs, questions: HumanLabelQuestions) -> AnswerPairs:
+def pair_raters_with_each_other(labelled: LabelledOutputs, questions: HumanLabelQuestions) -> HumanAnswerPairs:
     """Every person beside the mean of the others: the most that a judge can be asked for."""
     sides = [
         ({one.id: labelled.people[one.id][row] for one in questions}, _mean_rater_answers(labelled, questions, but=row))
         for row in range(len(labelled.raters))
     ]
-    return _join_answer_pairs(labelled, questions, sides)
+    return _join_human_answer_pairs(labelled, questions, sides)
 
 
 def _mean_rater_answers(
@@ -215,17 +219,17 @@ def _mean_rater_answers(
     return {one.id: mean_over_human_raters(labelled.people[one.id][rows]) for one in questions}
 
 
-def _join_answer_pairs(
+def _join_human_answer_pairs(
     labelled: LabelledOutputs,
     questions: HumanLabelQuestions,
     sides: Sequence[tuple[AnswersByQuestion, AnswersByQuestion]],
-) -> AnswerPairs:
+) -> HumanAnswerPairs:
     columns = [_average_human_label_pairs(questions, *side) for side in sides]
     x, y = (np.concatenate([one[side] for one in columns]) for side in (0, 1))
     place = np.tile(np.arange(len(labelled.ids)), len(columns))
     kept = np.isfinite(x) & np.isfinite(y)
     place = place[kept]
-    return AnswerPairs(x=x[kept], y=y[kept], place=place, cluster=labelled.cluster[place])
+    return HumanAnswerPairs(x=x[kept], y=y[kept], place=place, cluster=labelled.cluster[place])
 
 
 def _average_human_label_pairs(

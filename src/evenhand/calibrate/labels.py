@@ -50,7 +50,7 @@ def read_human_label_row(row: Mapping[str, Any]) -> Label:
 LABEL_ROW = Codec(lenient=True)  # A row has more columns.
 
 
-def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
+def read_human_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
     """The labels in the text of a file, as they fit a run; an error with all that is wrong, each with its line."""
     reader = _LabelReader(table)
     found: dict[_LabelKey, tuple[int, Label]] = {}

@@ -22,7 +22,7 @@ PANEL_QUORUM = 0.5  # More than this share of a panel must answer, as where a ru
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelCandidate:
+class CalibratedPanelCandidate:
     """Some of the judges, and how their answers become one."""
 
     kind: CandidateKind
@@ -33,7 +33,7 @@ class PanelCandidate:
         """One weight per judge, 0 for who is left out; fitted on those rows where the candidate is fitted."""
         if self.kind == "weights":
             own = slice(None) if rows is None else rows
-            return fit_judge_weights(cells.said[own], cells.people[own], cells.weight[own], self.shrink)
+            return fit_judge_weights_to_people(cells.said[own], cells.people[own], cells.weight[own], self.shrink)
         weights = np.zeros(len(cells.judges))
         weights[list(self.members)] = 1 / len(self.members)
         return weights
@@ -60,7 +60,7 @@ class PanelCandidate:
         return words.get(self.kind, f"weights, shrunk by {self.shrink:.0%}".replace("%", " %"))
 
 
-def list_panel_candidates(cells: LabelledCells) -> tuple[PanelCandidate, ...]:
+def list_calibrated_panel_candidates(cells: LabelledCells) -> tuple[CalibratedPanelCandidate, ...]:
     """All that are tried, the simplest first."""
     judges = len(cells.judges)
     everyone = tuple(range(judges))
@@ -69,12 +69,14 @@ def list_panel_candidates(cells: LabelledCells) -> tuple[PanelCandidate, ...]:
         subsets = list(combinations(everyone, size))
         count += len(subsets)
         if count <= MOST_JUDGE_SUBSETS:
-            found += [PanelCandidate(kind="alone" if size == 1 else "mean", members=one) for one in subsets]
-    found.append(PanelCandidate(kind="mean" if judges > 1 else "alone", members=everyone))
+            found += [CalibratedPanelCandidate(kind="alone" if size == 1 else "mean", members=one) for one in subsets]
+    found.append(CalibratedPanelCandidate(kind="mean" if judges > 1 else "alone", members=everyone))
     if judges > 2:
-        found.append(PanelCandidate(kind="median", members=everyone))
+        found.append(CalibratedPanelCandidate(kind="median", members=everyone))
     if judges > 1:
-        found += [PanelCandidate(kind="weights", members=everyone, shrink=shrink) for shrink in WEIGHT_SHRINKAGES]
+        found += [
+            CalibratedPanelCandidate(kind="weights", members=everyone, shrink=shrink) for shrink in WEIGHT_SHRINKAGES
+        ]
     return tuple(found)
 
 
@@ -82,7 +84,7 @@ LEAST_JUDGE_WEIGHT = 0.05  # A judge that counts for less is not worth asking.
 _MOST_SOLVER_ROUNDS = 200
 
 
-def fit_judge_weights(said: Floats, people: Floats, weight: Floats, shrink: float) -> Floats:
+def fit_judge_weights_to_people(said: Floats, people: Floats, weight: Floats, shrink: float) -> Floats:
     """The weights under which the mean of the judges errs least.
 
     With weights w that sum to 1 the squared error is w'Cw, where C holds the mean product of every two judges' errors:
@@ -99,7 +101,7 @@ def fit_judge_weights(said: Floats, people: Floats, weight: Floats, shrink: floa
     matrix = (1 - shrink) * blended + shrink * typical * np.eye(len(blended))
     # Means over different cells need not fit together: what is below 0 is lifted to a trifle.
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    weights = _minimize_judge_error((vectors * np.maximum(values, 1e-6 * typical)) @ vectors.T)
+    weights = _minimize_judge_error_against_people((vectors * np.maximum(values, 1e-6 * typical)) @ vectors.T)
     # Two decimals, and nobody who hardly counts: what is fitted is what a file can say.
     kept = np.where(weights >= LEAST_JUDGE_WEIGHT, weights, 0.0)
     rounded: Floats = np.round(kept / kept.sum(), 2)
@@ -107,7 +109,7 @@ def fit_judge_weights(said: Floats, people: Floats, weight: Floats, shrink: floa
     return whole
 
 
-def _minimize_judge_error(matrix: Floats) -> Floats:
+def _minimize_judge_error_against_people(matrix: Floats) -> Floats:
     """Where w'Mw is least over weights that are not negative and sum to 1.
 
     The same as v'Mv/2 − Σv over v ≥ 0, then scaled (Lawson and Hanson's active set, by the normal equations).
@@ -120,12 +122,12 @@ def _minimize_judge_error(matrix: Floats) -> Floats:
         if gain.max() <= 1e-10:
             break
         active[int(gain.argmax())] = True
-        found = _solve_active_judges(matrix, found, active)
+        found = _solve_judges_against_people(matrix, found, active)
     weights: Floats = found / found.sum()
     return weights
 
 
-def _solve_active_judges(matrix: Floats, found: Floats, active: NDArray[np.bool_]) -> Floats:
+def _solve_judges_against_people(matrix: Floats, found: Floats, active: NDArray[np.bool_]) -> Floats:
     """The best point of the active judges; who would turn negative on the way there is dropped."""
     while True:
         aim = np.zeros_like(found)

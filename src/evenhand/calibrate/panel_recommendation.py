@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evenhand.calibrate.human_agreement import AgreementFigure, measure_pair_alpha
+from evenhand.calibrate.human_agreement import AgreementFigure, measure_human_alpha
 from evenhand.calibrate.jackknife import Floats
-from evenhand.calibrate.labelled_outputs import AnswerPairs, Integers
+from evenhand.calibrate.labelled_outputs import HumanAnswerPairs, Integers
 from evenhand.calibrate.panel_candidates import (
     CANDIDATE_KINDS,
+    CalibratedPanelCandidate,
     CandidateKind,
     LabelledCells,
-    PanelCandidate,
-    list_panel_candidates,
+    list_calibrated_panel_candidates,
 )
 from evenhand.files.json_shape import json_key
 from evenhand.stats.means import MeanInterval, mean_interval
@@ -26,7 +26,7 @@ MOST_CANDIDATES_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateStanding:
+class CalibratedPanelStanding:
     """One candidate: its cross-validated error as a share of the scale, and how far it is from the best."""
 
     name: str
@@ -42,8 +42,8 @@ class CandidateStanding:
 class RecommendedPanel:
     """A panel; `error` and `alpha` are those of panels chosen the same way without the samples they are measured on."""
 
-    chosen: CandidateStanding
-    best: CandidateStanding
+    chosen: CalibratedPanelStanding
+    best: CalibratedPanelStanding
     error: float
     error_now: float  # Of the panel as it ran.
     gain: MeanInterval  # How much lower the squared error is than that of the panel as it ran.
@@ -52,7 +52,7 @@ class RecommendedPanel:
     choices: int
     samples: int
     tried: int
-    candidates: tuple[CandidateStanding, ...]  # The best first, as many as are worth showing.
+    candidates: tuple[CalibratedPanelStanding, ...]  # The best first, as many as are worth showing.
     predicted: Floats = field(repr=False)  # What was said of each cell in the first round.
 
 
@@ -64,7 +64,7 @@ class NoRecommendedPanel:
     more: int = field(default=0, metadata=json_key("more_samples"))
 
 
-def recommend_panel(
+def recommend_panel_from_labels(
     cells: LabelledCells, *, rng: np.random.Generator, cost: Mapping[str, float]
 ) -> RecommendedPanel | NoRecommendedPanel:
     """The simplest panel within one standard error of the best."""
@@ -77,7 +77,7 @@ def recommend_panel(
         )
     if np.ptp(cells.people) == 0:
         return NoRecommendedPanel(why="people gave the same score throughout: any panel fits that")
-    race = PanelSelection(cells=cells, cost=cost)
+    race = CalibratedPanelSelection(cells=cells, cost=cost)
     final = race.compare_candidates(np.arange(cells.samples), rng)
     rounds = list(race.predict_by_nested_selection(rng))
     each = np.mean([race.squared_error_by_sample(said) for said, _ in rounds], axis=0)
@@ -88,9 +88,9 @@ def recommend_panel(
         return NoRecommendedPanel(why=why)
     choices = [number for _, chosen in rounds for number in chosen]
     standings = [
-        _build_recommended_panel_standing(race, final, number) for number in _select_candidate_panels(race, final)
+        _build_calibrated_panel_standing(race, final, number) for number in _select_calibrated_panels(race, final)
     ]
-    by_number = dict(zip(_select_candidate_panels(race, final), standings, strict=True))
+    by_number = dict(zip(_select_calibrated_panels(race, final), standings, strict=True))
     return RecommendedPanel(
         chosen=by_number[final.chosen],
         best=by_number[final.best],
@@ -99,7 +99,7 @@ def recommend_panel(
         error=float(np.sqrt(each.mean())),
         error_now=float(np.sqrt(now.mean())),
         gain=gain,
-        alpha=measure_pair_alpha(_pair_predictions_with_people(cells, rounds[0][0])),
+        alpha=measure_human_alpha(_pair_predictions_with_people(cells, rounds[0][0])),
         same=choices.count(final.chosen),
         choices=SELECTION_FOLDS * SELECTION_ROUNDS,
         samples=cells.samples,
@@ -107,7 +107,7 @@ def recommend_panel(
     )
 
 
-def _select_candidate_panels(race: PanelSelection, final: CandidateErrors) -> list[int]:
+def _select_calibrated_panels(race: CalibratedPanelSelection, final: CalibratedPanelErrors) -> list[int]:
     """The chosen one, the best one, every judge alone, all together, and the best of the others."""
     order = np.argsort(final.error, kind="stable").tolist()
     alone = [number for number in order if race.candidates[number].kind == "alone"][:MOST_CANDIDATES_SHOWN]
@@ -116,10 +116,12 @@ def _select_candidate_panels(race: PanelSelection, final: CandidateErrors) -> li
     return list(dict.fromkeys([*first, *order[: max(0, MOST_CANDIDATES_SHOWN - len(first))]]))
 
 
-def _build_recommended_panel_standing(race: PanelSelection, final: CandidateErrors, number: int) -> CandidateStanding:
+def _build_calibrated_panel_standing(
+    race: CalibratedPanelSelection, final: CalibratedPanelErrors, number: int
+) -> CalibratedPanelStanding:
     one, cells = race.candidates[number], race.cells
     weights = one.weights(cells)
-    return CandidateStanding(
+    return CalibratedPanelStanding(
         name=one.display_name(cells.judges),
         kind=one.kind,
         weights={judge: float(w) for judge, w in zip(cells.judges, weights, strict=True) if w > 0},
@@ -130,7 +132,7 @@ def _build_recommended_panel_standing(race: PanelSelection, final: CandidateErro
     )
 
 
-def _pair_predictions_with_people(cells: LabelledCells, said: Floats) -> AnswerPairs:
+def _pair_predictions_with_people(cells: LabelledCells, said: Floats) -> HumanAnswerPairs:
     """What was said of whole outputs: the mean over their questions, by weight, where something was said."""
     there = np.isfinite(said)
     place, weight = cells.place[there], cells.weight[there]
@@ -139,7 +141,7 @@ def _pair_predictions_with_people(cells: LabelledCells, said: Floats) -> AnswerP
     x, y = (np.bincount(at, weights=weight * side[there]) / total for side in (said, cells.people))
     unit = np.zeros(len(outputs), dtype=np.int64)
     unit[at] = cells.unit[there]
-    return AnswerPairs(x=x, y=y, place=outputs, cluster=unit)
+    return HumanAnswerPairs(x=x, y=y, place=outputs, cluster=unit)
 
 
 SELECTION_FOLDS = 5
@@ -147,7 +149,7 @@ SELECTION_ROUNDS = 5  # Ways of dividing the samples; one alone would hang on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateErrors:
+class CalibratedPanelErrors:
     """How the candidates did: squared error and how much more than the best, with the standard error of that."""
 
     error: Floats
@@ -158,25 +160,25 @@ class CandidateErrors:
 
 
 @dataclass(slots=True)
-class PanelSelection:
+class CalibratedPanelSelection:
     """The cells with every candidate's squared error, as far as nothing has to be fitted for it."""
 
     cells: LabelledCells
     cost: Mapping[str, float]  # Of asking a judge; empty where it is not known.
-    candidates: tuple[PanelCandidate, ...] = field(init=False)
+    candidates: tuple[CalibratedPanelCandidate, ...] = field(init=False)
     _unfitted_losses: dict[int, Floats] = field(init=False)
     _sample_weights: Floats = field(init=False)  # The weight of each sample.
 
     def __post_init__(self) -> None:
-        self.candidates = list_panel_candidates(self.cells)
+        self.candidates = list_calibrated_panel_candidates(self.cells)
         self._unfitted_losses = {
             number: self._sum_losses(one.combine_answers(self.cells, one.weights(self.cells)))
             for number, one in enumerate(self.candidates)
             if one.kind != "weights"
         }
-        self._sample_weights = sum_panel_errors_by_sample(self.cells.weight, self.cells.unit)
+        self._sample_weights = sum_label_errors_by_sample(self.cells.weight, self.cells.unit)
 
-    def compare_candidates(self, units: Integers, rng: np.random.Generator) -> CandidateErrors:
+    def compare_candidates(self, units: Integers, rng: np.random.Generator) -> CalibratedPanelErrors:
         """The candidates on some samples; what is fitted is fitted on folds of these."""
         by_candidate = []
         for number, one in enumerate(self.candidates):
@@ -194,14 +196,14 @@ class PanelSelection:
         error = losses.sum(axis=0) / total
         near = np.flatnonzero(more <= spread + 1e-15)
         chosen = min(near.tolist(), key=lambda number: (*self._simplicity(number, units), error[number], number))
-        return CandidateErrors(error=error, excess=more, spread=spread, best=best, chosen=chosen)
+        return CalibratedPanelErrors(error=error, excess=more, spread=spread, best=best, chosen=chosen)
 
     def predict_by_nested_selection(self, rng: np.random.Generator) -> Iterator[tuple[Floats, list[int]]]:
         """Round by round what the chosen panels say of samples that they were not chosen on, and which were chosen."""
         everyone = np.arange(self.cells.samples)
         for _ in range(SELECTION_ROUNDS):
             said, chosen = np.full(len(self.cells.people), np.nan), []
-            for held in split_samples_into_folds(everyone, rng):
+            for held in split_labelled_samples_into_folds(everyone, rng):
                 others = np.setdiff1d(everyone, held)
                 number = self.compare_candidates(others, rng).chosen
                 one, rows = self.candidates[number], np.isin(self.cells.unit, held)
@@ -209,11 +211,11 @@ class PanelSelection:
                 chosen.append(number)
             yield said, chosen
 
-    def predict_held_out(self, one: PanelCandidate, units: Integers, rng: np.random.Generator) -> Floats:
+    def predict_held_out(self, one: CalibratedPanelCandidate, units: Integers, rng: np.random.Generator) -> Floats:
         """What a candidate says of each of some samples when it is fitted on the others of them."""
         said = np.full(len(self.cells.people), np.nan)
         inside = np.isin(self.cells.unit, units)
-        for held in split_samples_into_folds(units, rng):
+        for held in split_labelled_samples_into_folds(units, rng):
             rows = np.isin(self.cells.unit, held)
             said[rows] = one.combine_answers(self.cells, one.weights(self.cells, inside & ~rows))[rows]
         return said
@@ -226,7 +228,7 @@ class PanelSelection:
     def _sum_losses(self, said: Floats) -> Floats:
         cells = self.cells
         error = np.where(np.isfinite(said), said, cells.guess) - cells.people
-        return sum_panel_errors_by_sample(cells.weight * error**2, cells.unit)
+        return sum_label_errors_by_sample(cells.weight * error**2, cells.unit)
 
     def _simplicity(self, number: int, units: Integers) -> tuple[float, ...]:
         """Fewer judges before more, cheaper before dearer, then the simpler way of joining them."""
@@ -238,11 +240,11 @@ class PanelSelection:
         return len(asked), paid, CANDIDATE_KINDS.index(one.kind)
 
 
-def sum_panel_errors_by_sample(values: Floats, unit: Integers) -> Floats:
+def sum_label_errors_by_sample(values: Floats, unit: Integers) -> Floats:
     """The sum over each sample."""
     return np.asarray(np.bincount(unit, weights=values), dtype=np.float64)
 
 
-def split_samples_into_folds(units: Integers, rng: np.random.Generator) -> list[Integers]:
+def split_labelled_samples_into_folds(units: Integers, rng: np.random.Generator) -> list[Integers]:
     """The samples divided by lot into parts of nearly equal size."""
     return np.array_split(rng.permutation(units), min(SELECTION_FOLDS, len(units)))

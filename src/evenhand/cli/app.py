@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli.output import discard_stdout, print_error, until_reader_leaves
+from evenhand.cli.output import discard_command_stdout, print_error, print_until_reader_leaves
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
@@ -56,7 +56,7 @@ class LazyCommandGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""
-        with until_reader_leaves():
+        with print_until_reader_leaves():
             return super().invoke(ctx)
         return 0
 
@@ -99,7 +99,7 @@ def run_cli() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         code = _print_failure("stopped", 130)
     except OSError as error:
-        discard_stdout()
+        discard_command_stdout()
         code = _print_failure(f"the output cannot be written: {(error.strerror or str(error)).lower()}", EXIT_BAD_INPUT)
     except Exception as error:
         if os.environ.get("EVENHAND_TRACEBACK"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.run_tables import BADGE_MARKS, print_section
 from evenhand.cli.screen import Screen, print_table_or_sentences
 from evenhand.wording import format_number
@@ -18,12 +18,12 @@ from evenhand.wording import format_number
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def audit_command(run: str, as_data: bool) -> None:
     """Audit the judges of RUN: its id, the beginning of one, "latest" or "latest:NAME". No labels are needed."""
-    from evenhand.calibrate.audits.audit import encode_judge_audit
+    from evenhand.calibrate.audits.audit import encode_calibration_audit
     from evenhand.workflows.audit import audit_run
 
     found = audit_run(None, run)
-    with until_reader_leaves():
-        print_json(encode_judge_audit(found)) if as_data else print_audit(found)
+    with print_until_reader_leaves():
+        print_json(encode_calibration_audit(found)) if as_data else print_audit(found)
 
 
 FIT_COLOURS = {"yes": "green", "no": "red"}

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from evenhand.cli.output import print_json, print_message, until_reader_leaves
+from evenhand.cli.output import print_json, print_message, print_until_reader_leaves
 
 LISTED_FIELDS = {"baseline": "name", "run": "run", "eval": "eval"}
 
@@ -37,7 +37,7 @@ def list_baselines_command(as_data: bool) -> None:
     from evenhand.workflows.baseline import list_baselines
 
     found = list_baselines(None)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json([asdict(one) for one in found])
         elif found:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
+from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen, print_table_or_sentences
 from evenhand.wording import pluralize_count
 
@@ -34,7 +34,7 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
     data = encode_judges_against_people(one.found)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
     if one.panel_refused is not None:
         raise one.panel_refused

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
     format_cli_badge_lines,
-    format_gate_lines,
-    format_treatment_lines,
+    format_gate_lines_for_terminal,
+    format_treatment_lines_for_terminal,
     print_section,
 )
 from evenhand.cli.screen import Screen
@@ -43,7 +43,7 @@ def compare_command(runs: tuple[str, ...], baseline: str | None, report_only: bo
         what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
         raise InputError(Fault(what, "two are compared, or the variants of one"))
     found = compare_runs(None, *runs, terms=CompareTerms(**terms))
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(found.to_json()) if as_data else print_comparison(found.to_json())
     return 0 if report_only else found.exit_code
 
@@ -73,11 +73,11 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
         if len(decision["comparisons"]) > 1:
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
-    print_section(screen, "Gates", format_gate_lines(decision["gates"]))
+    print_section(screen, "Gates", format_gate_lines_for_terminal(decision["gates"]))
     print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
     for treatment, power in (found["power"] or {}).items():
         _print_power_table(screen, treatment, power)
-    lines = format_treatment_lines(decision["comparisons"])
+    lines = format_treatment_lines_for_terminal(decision["comparisons"])
     print_section(screen, "Treatments", [(line, "yellow" if found["forced"] else colour) for line, colour in lines])
     _print_comparison_verdict(screen, found)
 
@@ -109,7 +109,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
     screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True, gap=True)
-    for line in format_power_lines(power):
+    for line in format_power_lines_for_terminal(power):
         screen.line(line, indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
@@ -126,7 +126,7 @@ POWER_STATES = {
 }
 
 
-def format_power_lines(power: ComparisonData) -> list[str]:
+def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
     """How many samples show a difference, and what is left to do for this comparison."""
     lines = []
     for what, name in (("the difference that was seen", "observed"), ("the smallest that matters", "smallest")):

@@ -29,7 +29,7 @@ from evenhand.cli.output import (
     open_output_option,
     print_json,
     print_message,
-    until_reader_leaves,
+    print_until_reader_leaves,
 )
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
 from evenhand.errors import Fault, InputError
@@ -99,7 +99,7 @@ def run_contest_command(**options: Any) -> int:
     except KeyboardInterrupt:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
 
         record = played.result.record
@@ -126,7 +126,7 @@ def contest_dimensions_command(**options: Any) -> int:
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
     with redirect_stdout(sys.stderr):
         chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if options["as_data"]:
             dimensions = encode_contest_dimensions(chosen.rubric)
             print_json({"task": chosen.task.name, "dimensions": dimensions, "written": chosen.locked.written})
@@ -160,7 +160,7 @@ def check_submission_command(**options: Any) -> int:
     task, submission = checked.task, checked.submission
     names = (submission.id, submission.author)
     masked = mask_printed_data(checked.feedback, texts=[submission.text, task.description], names=names)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(masked) if options["as_data"] else print_submission_check(task, masked)
     if checked.late:
         print_message(f"\n{checked.late}", err=True)
@@ -180,7 +180,7 @@ def show_contest_command(contest: str, as_data: bool) -> None:
     from evenhand.workflows.contests import load_contest
 
     record = load_contest(None, contest)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
 
 
@@ -196,7 +196,7 @@ def verify_contest_command(contest: str, head: str | None, as_data: bool) -> Non
     from evenhand.workflows.contests import verify_contest
 
     found = verify_contest(None, contest, head)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json(asdict(found))
             return
@@ -230,7 +230,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     record = load_contest(None, contest)
     if format is None:
-        with until_reader_leaves():
+        with print_until_reader_leaves():
             print_contest(record)
         return
     with open_output_option(output) as stream:
@@ -253,7 +253,7 @@ def list_contests_command(name: str | None, as_data: bool) -> None:
     from evenhand.workflows.contests import list_contests
 
     found = list_contests(None, name)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json([asdict(one) for one in found]) if as_data else _print_contest_list(found, name)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import click
 
-from evenhand.cli.output import open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import open_command_stdin, print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS
 from evenhand.guards.personal_data import build_personal_text_mask
-from evenhand.workflows.guard import GuardedFile, guard_files, guarded_files_to_json
+from evenhand.workflows.guard import GuardedUserFile, guard_files, guarded_user_files_to_json
 
 
 @click.command("guard")
@@ -22,13 +22,13 @@ def guard_command(files: tuple[str, ...], guards: tuple[str, ...], as_data: bool
 
     Exit code: 0 nothing found; 1 something found; 2 bad input.
     """
-    found = guard_files(files, guards, open_stdin())
-    with until_reader_leaves():
-        print_json(guarded_files_to_json(found)) if as_data else print_guard_findings(found)
+    found = guard_files(files, guards, open_command_stdin())
+    with print_until_reader_leaves():
+        print_json(guarded_user_files_to_json(found)) if as_data else print_guard_findings(found)
     return 1 if any(file.findings for file in found) else 0
 
 
-def print_guard_findings(files: Sequence[GuardedFile]) -> None:
+def print_guard_findings(files: Sequence[GuardedUserFile]) -> None:
     """Print a table of findings for each file, and a line for those without."""
     screen = Screen(build_personal_text_mask(file.text for file in files))
     for place, file in enumerate(files):

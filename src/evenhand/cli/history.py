@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.report.phrases import describe_reported_selection, format_reported_origin
 from evenhand.wording import format_figure, format_fraction
@@ -32,7 +32,7 @@ def history_command(subject: str, sort: HistoryOrder, criteria: bool, as_data: b
     from evenhand.workflows.history import load_subject_history
 
     found = load_subject_history(None, subject, sort=sort)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json([line.to_json() for line in found])
         else:
@@ -48,8 +48,8 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     columns: dict[str, list[str]] = {
         "run": [line.evaluation.run for line in lines],
         "origin": [format_reported_origin(line.evaluation.imported) for line in lines],
-        "score": _format_history_scores([line.evaluation.score for line in lines]),
-        "composite": _format_history_scores([line.evaluation.composite for line in lines]),
+        "score": _format_history_scores_for_terminal([line.evaluation.score for line in lines]),
+        "composite": _format_history_scores_for_terminal([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
@@ -84,7 +84,7 @@ def _format_cli_asking_cell(line: HistoryEntry) -> str:
     return "same replies" if line.evaluation.same_as else ""
 
 
-def _format_history_scores(values: Sequence[float | None]) -> list[str]:
+def _format_history_scores_for_terminal(values: Sequence[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
 
 

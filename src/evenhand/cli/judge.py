@@ -20,10 +20,10 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.output import (
     escape_cli_line,
-    open_stdin,
+    open_command_stdin,
     print_json,
     print_message,
-    until_reader_leaves,
+    print_until_reader_leaves,
 )
 from evenhand.cli.progress import show_model_progress
 from evenhand.cli.score import print_shortfalls
@@ -106,11 +106,11 @@ def judge_command(**options: Any) -> int:
                 paraphrase_check=options["paraphrase_check"],
             ),
             connect=read_connection_command_options(options),
-            stdin=open_stdin(),
+            stdin=open_command_stdin(),
             watch=lambda models: show_model_progress(models, sys.stderr),
             warn=lambda text: print_message(escape_cli_line(f"note: {text}"), err=True),
         )
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if options["as_data"]:
             print_json(judged.to_json())
         elif isinstance(judged.result, Preferences):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.models.connections import ModelProbe
 from evenhand.models.requests import EMBEDDED
@@ -31,7 +31,7 @@ def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices
     Exit code: 0 all that was named can be reached; 1 not all; 2 bad input.
     """
     probed = asyncio.run(probe_models(names, seconds=timeout, prices=Path(prices) if prices else None))
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(probed.to_json()) if as_data else print_models(probed, alone=not names)
     return 0 if not names or all(one.reachable for one in probed.probes) else 1
 

@@ -41,25 +41,25 @@ def _escape_terminal_character(character: str) -> str:
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
 
-def open_stdin() -> BinaryIO | None:
+def open_command_stdin() -> BinaryIO | None:
     """Standard input as bytes, if there is one."""
     return sys.stdin.buffer if sys.stdin else None
 
 
 @contextmanager
-def until_reader_leaves() -> Iterator[None]:
+def print_until_reader_leaves() -> Iterator[None]:
     """Print until the reader has seen enough, as `head` does: that is neither an error nor a verdict."""
     try:
         yield
         if sys.stdout:
             sys.stdout.flush()
     except BrokenPipeError:
-        discard_stdout()
+        discard_command_stdout()
 
 
 def print_message(text: str, *, err: bool = False) -> None:
     """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         click.echo(text, err=err)
 
 
@@ -69,7 +69,7 @@ def print_json(data: object) -> None:
     click.echo(escape_printed_json(json.dumps(data, ensure_ascii=plain, indent=2)))
 
 
-def discard_stdout() -> None:
+def discard_command_stdout() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -84,7 +84,7 @@ def print_error(text: str) -> None:
 def open_output_option(output: str | None) -> Iterator[TextIO]:
     """The file to write to, there once all of it is; standard output where none is named."""
     if output is None:
-        with until_reader_leaves():
+        with print_until_reader_leaves():
             yield sys.stdout
         return
     from evenhand.workflows.report import open_user_report_file  # Whoever writes a file has loaded it.

@@ -32,7 +32,7 @@ async def show_model_progress(models: Sequence[Model], stream: TextIO | None) ->
         on = f" · waiting for {', '.join(waiting)}" if waiting else ""
         return f"{answered} of {asked} replies · {seconds} s{on}"[:74]
 
-    async with _redraw_until_done(stream, describe_replies):
+    async with _redraw_progress_until_done(stream, describe_replies):
         yield [ChainedModel(model, [one.count_call]) for model, one in zip(models, counters, strict=True)]
 
 
@@ -63,7 +63,9 @@ async def show_contest_progress(stream: TextIO | None) -> AsyncIterator[Callable
         yield lambda _: None
         return
     seen: list[ContestProgress] = []
-    async with _redraw_until_done(stream, lambda seconds: format_contest_progress(seen[-1] if seen else None, seconds)):
+    async with _redraw_progress_until_done(
+        stream, lambda seconds: format_contest_progress(seen[-1] if seen else None, seconds)
+    ):
         yield seen.append
 
 
@@ -75,7 +77,7 @@ def format_contest_progress(latest: ContestProgress | None, seconds: int) -> str
 
 
 @asynccontextmanager
-async def _redraw_until_done(stream: TextIO, describe: Callable[[int], str]) -> AsyncIterator[None]:
+async def _redraw_progress_until_done(stream: TextIO, describe: Callable[[int], str]) -> AsyncIterator[None]:
     """Keep a line fresh that says how far something is after so many seconds, and take it away in the end."""
     loop = asyncio.get_running_loop()
     started = loop.time()

@@ -11,8 +11,8 @@ from evenhand.cli.output import (
     escape_terminal_text,
     open_output_option,
     print_message,
+    print_until_reader_leaves,
     refuse_output_option_folder,
-    until_reader_leaves,
 )
 from evenhand.errors import Fault, InputError
 from evenhand.report import find_report_writer
@@ -49,7 +49,7 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
         if format is None:
             from evenhand.cli.run_tables import print_run
 
-            with until_reader_leaves():
+            with print_until_reader_leaves():
                 print_run(head, full=full)
             return 0
         if format == "parquet":

@@ -17,7 +17,7 @@ from evenhand.model.scale import Anchor, Criterion, Scale
 from evenhand.scoring.scores import list_scorecard_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (
-    build_rubric_schema,
+    build_rubric_file_schema,
     check_rubric_file,
     find_rubric,
     list_rubrics,
@@ -96,7 +96,7 @@ def check_rubric_command(files: tuple[str, ...], judges: tuple[str, ...]) -> int
 @rubric_command.command("schema")
 def rubric_schema_command() -> None:
     """Print a JSON Schema for rubric files, for editors."""
-    click.echo(json.dumps(build_rubric_schema(), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(build_rubric_file_schema(), indent=2, ensure_ascii=False))
 
 
 @rubric_command.command("init")

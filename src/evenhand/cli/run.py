@@ -23,11 +23,11 @@ from evenhand.cli.output import (
     escape_terminal_text,
     print_json,
     print_message,
-    until_reader_leaves,
+    print_until_reader_leaves,
 )
 from evenhand.cli.progress import CLEAR_LINE
 from evenhand.cli.screen import Screen
-from evenhand.judging.unanswerable import UnanswerableCriterion, describe_unanswerable_criteria
+from evenhand.judging.unanswerable import UnanswerableCriterion, describe_criteria_unfit_for_judges
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
 from evenhand.wording import format_dollar_amount, pluralize_count
@@ -96,7 +96,7 @@ def run_command(
 
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
@@ -237,7 +237,7 @@ def format_run_progress(state: ProgressState, width: int) -> str:
     rate = spent = left = ""
     if state.rate:
         rate = f"{state.rate:.{0 if state.rate >= 10 else 1}f}/s" if state.rate >= 1 else f"{state.rate * 60:.1f}/min"
-        left = _format_time_left((state.total - state.done) / state.rate) if state.done < state.total else ""
+        left = _format_progress_time_left((state.total - state.done) / state.rate) if state.done < state.total else ""
     if state.cost:
         spent = f"${state.cost:.{2 if state.cost >= 1 else 4}f}"
     elif state.cost is None and state.tokens:
@@ -256,7 +256,7 @@ def format_run_progress(state: ProgressState, width: int) -> str:
     return " · ".join(shown.values())[: max(width, 0)]
 
 
-def _format_time_left(seconds: float) -> str:
+def _format_progress_time_left(seconds: float) -> str:
     if seconds < 10:
         return "a few seconds left"
     if seconds < 90:
@@ -285,9 +285,9 @@ def print_plan(plan: PlanData) -> None:
     else:
         screen.line("no judge is asked")
     _print_planned_total(screen, plan)
-    for line in format_planned_power(plan["power"]):
+    for line in format_planned_power_for_terminal(plan["power"]):
         screen.line(line)
-    unanswerable = describe_unanswerable_criteria([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
+    unanswerable = describe_criteria_unfit_for_judges([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
     for note in filter(None, (plan["note"], unanswerable)):
         screen.line(f"note: {note}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
@@ -302,7 +302,7 @@ def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
         if asked:
             columns["tokens in"].append(f"{one['input_tokens']:,}" if one["calls"] else "")
             columns["out, about"].append(f"{one['output_tokens']:,}" if one["calls"] else "")
-            columns["cost, about"].append(_format_planned_cost(one["cost"]) if one["calls"] else "")
+            columns["cost, about"].append(_format_planned_cost_for_terminal(one["cost"]) if one["calls"] else "")
         counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
         columns["variant"].append(one["name"])
         columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
@@ -311,7 +311,7 @@ def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
     screen.line()
 
 
-def format_planned_power(power: PlanData | None) -> list[str]:
+def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
     """What the planned samples can show of each treatment; nothing where there is none."""
     if power is None:
         return []
@@ -338,7 +338,7 @@ def format_planned_power(power: PlanData | None) -> list[str]:
     return lines
 
 
-def _format_planned_cost(cost: float | None) -> str:
+def _format_planned_cost_for_terminal(cost: float | None) -> str:
     return "unknown" if cost is None else format_dollar_amount(cost)
 
 
@@ -350,7 +350,7 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
         "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
-        "cost, about": [_format_planned_cost(one["cost"]) for one in judges],
+        "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])

@@ -30,8 +30,8 @@ from evenhand.report.phrases import (
     build_report_summary_columns,
     build_report_tag_columns,
     build_report_variant_columns,
-    describe_badge,
-    describe_badge_advice,
+    describe_reported_badge,
+    describe_reported_badge_advice,
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
@@ -87,7 +87,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
     print_section(screen, "Red flags and bonuses", [(line, None) for line in format_report_statement_lines(head)])
     print_section(screen, "Ties", [(line, None) for line in format_report_tie_lines(head)])
-    print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
+    print_section(screen, "Treatments", format_treatment_lines_for_terminal(head["decision"]["comparisons"]))
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
     if worse:
@@ -145,7 +145,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         for one in head["flags"]
     ]
     if any(decision["gates"].values()):
-        print_section(screen, "Gates", format_gate_lines(decision["gates"]))
+        print_section(screen, "Gates", format_gate_lines_for_terminal(decision["gates"]))
     print_section(screen, "Flags", [(line, None) for line in found])
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", _format_cli_failure_lines(head))
@@ -162,7 +162,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_packed_tables(screen, [[column] for column in build_report_comparison_columns(head)])
         _print_run_notes(screen, describe_reported_p_adjustment(decision["comparisons"]))
         print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
-        print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
+        print_section(screen, "Treatments", format_treatment_lines_for_terminal(decision["comparisons"]))
 
 
 def _format_capped_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
@@ -294,7 +294,7 @@ def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | N
         screen.line(line, indent=2, fg=colour)
 
 
-def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
+def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
     """Those that did not pass; the others too, where they are few."""
     every = [(variant, gate) for variant, several in gates.items() for gate in several]
     passed = sum(gate["passed"] is True for _, gate in every)
@@ -350,8 +350,8 @@ def format_cli_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str
     for one in comparisons:
         for badge in one["badges"]:
             mark, colour = BADGE_MARKS[badge["state"]]
-            advice = f". {describe_badge_advice(badge)}" if describe_badge_advice(badge) else ""
-            line = f"{mark} {badge['badge']}: {describe_badge(badge)}{advice}", colour
+            advice = f". {describe_reported_badge_advice(badge)}" if describe_reported_badge_advice(badge) else ""
+            line = f"{mark} {badge['badge']}: {describe_reported_badge(badge)}{advice}", colour
             whose.setdefault(badge["badge"], {}).setdefault(line, []).append(one["treatment"])
     return [
         (text if len(names) == len(comparisons) else f"{text} ({', '.join(names)})", colour)
@@ -360,7 +360,7 @@ def format_cli_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str
     ]
 
 
-def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
+def format_treatment_lines_for_terminal(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
     """What was decided of each treatment, by which rule, and what to do; one alone is told by the verdict below."""
     lines = []
     for one in comparisons if len(comparisons) > 1 else ():

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.history import format_cli_composite_lines
-from evenhand.cli.output import escape_terminal_text, open_stdin, print_json, print_message, until_reader_leaves
+from evenhand.cli.output import (
+    escape_terminal_text,
+    open_command_stdin,
+    print_json,
+    print_message,
+    print_until_reader_leaves,
+)
 from evenhand.errors import Fault, InputError
 from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.cli.screen import Screen
-    from evenhand.workflows.runs import RunListing, RunOrder
+    from evenhand.workflows.runs import RunOrder, UserRunListing
 
 
 @click.group("runs")
@@ -39,7 +45,7 @@ def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
     from evenhand.workflows.runs import list_runs
 
     runs = list_runs(None, name, sort=sort)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json([asdict(one) for one in runs])
         elif sort == "composite" and len({one.comparable_group for one in runs}) > 1:
@@ -59,7 +65,7 @@ def show_run_command(run: str, as_data: bool, full: bool, setup: bool) -> None:
     from evenhand.workflows.runs import load_run_head, load_run_setup
 
     found = load_run_setup(None, run) if setup else load_run_head(None, run)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(found) if setup or as_data else print_run(found, full=full)
 
 
@@ -85,7 +91,7 @@ def import_run_command(file: str, trust_replies: bool, baseline: str | None) -> 
     """Take in a run that `evenhand runs export` wrote, as a guest: marked, and never the latest."""
     from evenhand.workflows.runs import import_run
 
-    id = import_run(None, file, open_stdin(), trust_replies=trust_replies, baseline=baseline)
+    id = import_run(None, file, open_command_stdin(), trust_replies=trust_replies, baseline=baseline)
     print_message(f"run {id} is here now: evenhand report {id}")
     if baseline is not None:
         print_message(f"baseline {baseline} is run {id} now")
@@ -108,7 +114,7 @@ def rescore_run_command(run: str, rubric: str, tag: str, full: bool, as_data: bo
     from evenhand.workflows.rescore import rescore_run
 
     head = rescore_run(None, run, rubric, tag)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(head) if as_data else print_run(head, full=full)
     return int(head["decision"]["exit_code"])
 
@@ -136,7 +142,7 @@ def collect_unfinished_command(days: int) -> None:
     print_message(f"{runs} removed{freed}")
 
 
-def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
+def _print_run_list(runs: Sequence[UserRunListing], name: str | None) -> None:
     from evenhand.cli.screen import Screen
 
     screen = Screen()
@@ -153,7 +159,7 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         screen.line(line, dim=True)
 
 
-def _print_run_groups(runs: Sequence[RunListing]) -> None:
+def _print_run_groups(runs: Sequence[UserRunListing]) -> None:
     """Runs that can be compared, each group below what its runs have in common."""
     from evenhand.cli.screen import Screen
 
@@ -166,7 +172,7 @@ def _print_run_groups(runs: Sequence[RunListing]) -> None:
     screen.line("only the composites of one group can be compared", dim=True, gap=True)
 
 
-def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool = True) -> None:
+def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: bool = True) -> None:
     from evenhand.report.phrases import format_reported_origin
 
     states = [one.state for one in runs]
@@ -175,7 +181,7 @@ def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool 
         "eval": [one.name for one in runs] if named else [],
         "state": [] if set(states) == {"finished"} else states,
         "origin": [format_reported_origin(one.imported) for one in runs],
-        "samples": [_format_listed_samples(one) for one in runs],
+        "samples": [_format_listed_samples_for_terminal(one) for one in runs],
         "composite": [
             ", ".join(f"{name} {format_figure(one.composites[name])}" for name in one.variants) for one in runs
         ],
@@ -184,7 +190,7 @@ def _print_run_table(screen: Screen, runs: Sequence[RunListing], *, named: bool 
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
 
 
-def _format_listed_samples(one: RunListing) -> str:
+def _format_listed_samples_for_terminal(one: UserRunListing) -> str:
     if one.samples is None:
         return ""
     return f"{one.samples:,} (part)" if one.selection else f"{one.samples:,}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from evenhand.cli.options import read_limit_command_options
-from evenhand.cli.output import escape_cli_line, open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import escape_cli_line, open_command_stdin, print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
@@ -35,8 +35,8 @@ def score_command(
     2 bad input; 3 a fault of Evenhand itself.
     """
     limits = read_limit_command_options(min_score, min_grade, strict)
-    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
-    with until_reader_leaves():
+    scored = score_file(rubric, answers, limits=limits, stdin=open_command_stdin())
+    with print_until_reader_leaves():
         print_json(scores_to_json(scored.scores)) if as_data else print_scores(scored.scores, explain=explain)
         print_shortfalls(scored.shortfalls, err=as_data)
     return scored.exit_code

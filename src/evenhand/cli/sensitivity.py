@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.wording import format_percent, format_signed, word_layer
 
@@ -24,7 +24,7 @@ def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data:
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         print_json(encode_compared_weight_sensitivity(found)) if as_data else print_sensitivity(
             encode_compared_weight_sensitivity(found)
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.output import print_json, print_message, until_reader_leaves
+from evenhand.cli.output import print_json, print_message, print_until_reader_leaves
 
 if TYPE_CHECKING:
     from evenhand.workflows.tokens import TokenRole
@@ -30,7 +30,7 @@ def create_token_command(role: TokenRole, name: str, expires_in: str | None, as_
     from evenhand.workflows.tokens import create_service_token
 
     made = create_service_token(None, role=role, name=name, expires_in=expires_in)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json({**asdict(made.token), "secret": made.secret})
             return
@@ -48,7 +48,7 @@ def list_tokens_command(as_data: bool) -> None:
     from evenhand.workflows.tokens import NO_TOKENS, list_service_tokens
 
     found = list_service_tokens(None)
-    with until_reader_leaves():
+    with print_until_reader_leaves():
         if as_data:
             print_json([asdict(one) for one in found])
         elif not found:

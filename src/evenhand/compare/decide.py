@@ -23,8 +23,8 @@ from evenhand.compare.decision import (
     RowScores,
     VariantColumn,
     adjusted_treatments_p_value_text,
-    describe_missed_gates,
-    object_to_missed_gate,
+    describe_gates_missed_by_variant,
+    object_to_treatment_missing_gate,
     treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
@@ -34,8 +34,8 @@ from evenhand.compare.measure import (
     ComparedRows,
     DecisionSettings,
     ShortSamplesByVariant,
+    measure_compared_layer_means,
     measure_compared_variant_agreement,
-    measure_layer_means,
     measure_treatments,
 )
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
@@ -44,7 +44,7 @@ from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
-from evenhand.wording import format_plural, format_score, join_names, round_for_json, word_gate
+from evenhand.wording import format_plural, format_score, join_names, round_number_for_json, word_gate
 
 DEFAULT_LAYER_GATE = 3.5
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
@@ -100,7 +100,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
-        layer_means={name: measure_layer_means(column, rows, layers) for name, column in columns.items()},
+        layer_means={name: measure_compared_layer_means(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
@@ -125,7 +125,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     better = [one for one, found in rulings if found.verdict == "PROGRESS"]
     best = _find_best_treatment(better, setting.tie_breaks)
-    missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    missed = [reason for one in facts for reason in describe_gates_missed_by_variant(one.treatment, one.other_gates)]
     reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
     # Every treatment is better, or surely not worse by more than was asked.
     ships = all(
@@ -201,7 +201,7 @@ def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[Gat
             least = setting.layer_gates[layer]
             passed = None if mean is None else mean >= least - GATE_TOLERANCE
             short = None if passed else setting.short_samples.get(variant, {}).get(layer)
-            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed, short=short))
+            own.append(GateState(gate=layer, min=least, mean=round_number_for_json(mean), passed=passed, short=short))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
@@ -214,7 +214,7 @@ def _conclude_solo_decision(column: VariantColumn, rows: ComparedRows, setting: 
     name, other = setting.control, setting.other_gates.get(setting.control, ())
     mark, doubts, advice = _forced_comparison_reasons(setting.forced)
     scored = any(score is not None for score in column.composite)
-    gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
+    gates, missed = _list_compared_gate_states(setting), object_to_treatment_missing_gate(name, other)
     alone = (
         f"{name} stands alone. {_control_gates_reason(setting, gates[name]) if scored else 'Nothing could be scored'}"
     )
@@ -229,7 +229,7 @@ def _conclude_solo_decision(column: VariantColumn, rows: ComparedRows, setting: 
         gates=gates,
         comparisons=(),
         reasons=(
-            *describe_missed_gates(name, [state for state in gates[name] if state.short or state in other]),
+            *describe_gates_missed_by_variant(name, [state for state in gates[name] if state.short or state in other]),
             *doubts,
         ),
         next_step=advice or (missed.next_step if missed else second),
@@ -267,7 +267,7 @@ def _control_gates_reason(setting: DecisionSettings, states: Sequence[GateState]
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
     mark, doubts, advice = _forced_comparison_reasons(setting.forced)
-    missed = describe_missed_gates(facts.treatment, facts.other_gates)
+    missed = describe_gates_missed_by_variant(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:
         alone = facts.facts_of_layer(name)
@@ -355,7 +355,9 @@ def check_columns_to_compare(
     first = control if control in known else next(iter(known), control)
     for name, layers in known.items():
         if set(layers) != set(known[first]):
-            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
+            raise InputError(
+                _compared_layers_differ_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first])
+            )
     common = known.get(first, ())
     for name, least in gates.items():
         if name not in common:
@@ -379,12 +381,14 @@ def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] |
         layers = tuple(layer for layer, there in zip(column.layers, kind, strict=True) if there)
         if found is not None and layers != found:
             first = next(iter(kinds.values()))
-            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
+            raise InputError(
+                _compared_layers_differ_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found)
+            )
         found = layers
     return found
 
 
-def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
+def _compared_layers_differ_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
     first, second = (" + ".join(sorted(layers)) or "no layers" for layers in (ours, theirs))
     what = f"{one} was scored from {first}, {other} from {second}"
     return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")

@@ -16,7 +16,7 @@ from evenhand.wording import (
     format_signed,
     format_signed_beside,
     join_names,
-    round_for_json,
+    round_number_for_json,
     word_gate,
     word_p_value,
 )
@@ -191,7 +191,7 @@ class VariantColumn:
         object.__setattr__(self, "criteria", {name: tuple(row) for name, row in self.criteria.items()})
 
 
-def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
+def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
     missed = next((word_gate(state.gate) for state in gates if not state.passed), None)
     if missed is None:
@@ -199,15 +199,15 @@ def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingO
     return ShippingObjection(
         what="a gate is missed",
         says=f"{variant} misses its gate {missed}",
-        reasons=tuple(describe_missed_gates(variant, gates)),
+        reasons=tuple(describe_gates_missed_by_variant(variant, gates)),
         next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
     )
 
 
-def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
+def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -> list[str]:
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
-        f"{variant}: {_missed_variant_gate_name(state)} is "
+        f"{variant}: {_gate_name_in_verdict(state)} is "
         f"{'not known' if state.mean is None else format_short_figure(state.mean, beside=state.min)}, "
         f"the gate is {state.min:g}{describe_compared_samples_short_of_gate(state.short, state.gate)}."
         for state in gates
@@ -215,7 +215,7 @@ def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]
     ]
 
 
-def _missed_variant_gate_name(state: GateState) -> str:
+def _gate_name_in_verdict(state: GateState) -> str:
     return f"criterion {state.gate}" if state.short and state.gate in state.short.criteria else word_gate(state.gate)
 
 
@@ -297,7 +297,7 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, float):
         if name in _SIGNIFICANT_FIELDS:
             return float(f"{value:.4g}") if isfinite(value) else None
-        return value if name in _UNROUNDED_FIELDS else round_for_json(value)
+        return value if name in _UNROUNDED_FIELDS else round_number_for_json(value)
     if isinstance(value, Mapping):
         return {key: encode_decision_value(one) for key, one in value.items()}
     if isinstance(value, (tuple, list)):

@@ -19,7 +19,7 @@ GATE_TOLERANCE = 1e-9  # A mean that is on its gate on paper is on it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayerFacts:
+class ComparedLayerFacts:
     """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over all layers."""
 
     difference: Difference | None
@@ -81,7 +81,7 @@ class LossShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LargeLosses:
+class LargeTreatmentLosses:
     """How many samples, or clusters, lost at least so many points, and the share that such losses may still have."""
 
     points: float
@@ -172,7 +172,7 @@ class CompareFacts:
     composite: Difference | None
     p: float | None
     tests: int
-    layers: Mapping[str, LayerFacts]
+    layers: Mapping[str, ComparedLayerFacts]
     power: PowerBand | None
     smallest_effect: float
     saturation: Saturation | None
@@ -184,7 +184,7 @@ class CompareFacts:
     other_gates: tuple[GateState, ...] = ()
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
     clusters: ComparedClusters | None = None  # Where samples are in clusters.
-    large_losses: LargeLosses | None = None
+    large_losses: LargeTreatmentLosses | None = None
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -237,7 +237,7 @@ class CompareFacts:
     @property
     def reaches_effect(self) -> bool:
         """The interval still holds a difference that would matter, to either side."""
-        return self.composite is None or does_interval_reach(self.composite, self.smallest_effect)
+        return self.composite is None or does_difference_reach(self.composite, self.smallest_effect)
 
     @property
     def powered(self) -> bool:
@@ -262,7 +262,7 @@ class CompareFacts:
         return self.significant and self.composite is not None and self.composite.estimate < 0
 
 
-def does_interval_reach(found: Difference, effect: float) -> bool:
+def does_difference_reach(found: Difference, effect: float) -> bool:
     """Whether an interval still holds a difference of this size or more, in either direction."""
     return found.low <= GATE_TOLERANCE - effect or found.high >= effect - GATE_TOLERANCE
 

@@ -42,7 +42,7 @@ class StoppingTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookedAtRows:
+class RowsBeforeVerdict:
     """The numbers of both variants, row by row, as far as a run has come."""
 
     treatment: Sequence[NumbersByName]

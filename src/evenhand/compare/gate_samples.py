@@ -45,7 +45,7 @@ def find_compared_samples_short_of_gate(
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
     criteria: tuple[str, ...] = ()
     if gate in measured:
-        lowest = _rank_variant_samples_below_gate(tally, measured[gate], float(least))
+        lowest = _order_variant_samples_below_gate(tally, measured[gate], float(least))
         criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
     else:
         lowest = _list_compared_positions_left_out(tally, gate, count_borderline)
@@ -69,7 +69,7 @@ def _list_compared_positions_left_out(tally: VariantTally, gate: str, count_bord
     return list(dict.fromkeys(position for found in places for position in found))
 
 
-def _rank_variant_samples_below_gate(tally: VariantTally, mean: RunTallyMean, least: float) -> list[int]:
+def _order_variant_samples_below_gate(tally: VariantTally, mean: RunTallyMean, least: float) -> list[int]:
     """Positions of samples below a minimum, lowest first; of repeats the lowest counts."""
     low: dict[int, float] = {}
     for place, value in zip(tally.places, mean.values, strict=True):

@@ -14,18 +14,18 @@ from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, 
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
     ComparedClusters,
+    ComparedLayerFacts,
     ComparedLayersTogether,
     CompareFacts,
     DifferenceHistogram,
     JudgeAgreement,
-    LargeLosses,
-    LayerFacts,
+    LargeTreatmentLosses,
     LossShare,
     NotWorseResult,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
-from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, average_clusters
+from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, compute_cluster_means
 from evenhand.stats.bounded import not_worse
 from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import Difference, difference_of, unit_differences
@@ -90,7 +90,7 @@ class ComparedRows:
 
     def average(self, values: Floats, there: Booleans) -> ClusterMeans:
         """The mean of every cluster over the rows that are there, with what it counts."""
-        return average_clusters(values, self.clusters[there], self.samples[there], self.per)
+        return compute_cluster_means(values, self.clusters[there], self.samples[there], self.per)
 
 
 def _number_compared_rows(names: Sequence[int]) -> Integers:
@@ -124,7 +124,9 @@ class PairedScoreDifferences:
 _NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
 
 
-def measure_layer_means(column: VariantColumn, rows: ComparedRows, layers: Sequence[str]) -> dict[str, float | None]:
+def measure_compared_layer_means(
+    column: VariantColumn, rows: ComparedRows, layers: Sequence[str]
+) -> dict[str, float | None]:
     """Each layer's mean over the samples that have it; every sample counts once, however often it was repeated."""
     means: dict[str, float | None] = {}
     for layer in layers:
@@ -194,8 +196,10 @@ def _measure_treatment_facts(
         samples=len(np.unique(rows.samples)),
         pairs=len(differences.samples),
         clusters=_summarise_compared_clusters(differences, rows.per),
-        large_losses=_count_large_losses(differences, setting),
-        lost=adjust_lost_outputs_for_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
+        large_losses=_count_large_treatment_losses(differences, setting),
+        lost=adjust_treatment_losses_for_looks(
+            mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks
+        ),
         dropped=int(only_control.sum()),
         wins=int((differences.samples > 0).sum()),
         ties=int((differences.samples == 0).sum()),
@@ -203,7 +207,7 @@ def _measure_treatment_facts(
         composite=composite,
         p=composite.p if composite else None,
         tests=1,
-        layers=_measure_layer_facts(ours, theirs, rows, both, treatment, setting),
+        layers=_measure_compared_layer_facts(ours, theirs, rows, both, treatment, setting),
         power=power,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_treatment_saturation(differences, setting),
@@ -211,20 +215,20 @@ def _measure_treatment_facts(
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
         spread=_bin_differences_from_control(differences.samples),
-        not_worse=_test_not_worse(differences, setting),
+        not_worse=_test_treatment_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
-        together=_test_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
+        together=_test_treatment_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
     )
 
 
-def _measure_layer_facts(
+def _measure_compared_layer_facts(
     ours: VariantColumn,
     theirs: VariantColumn,
     rows: ComparedRows,
     both: Booleans,
     treatment: str,
     setting: DecisionSettings,
-) -> dict[str, LayerFacts]:
+) -> dict[str, ComparedLayerFacts]:
     found = {}
     for layer, gate in setting.layer_gates.items():
         differences = _NO_DIFFERENCES
@@ -232,7 +236,7 @@ def _measure_layer_facts(
             differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_treatment_against_control(differences, setting, setting.span)
         power = _measure_treatment_power_band(differences, difference, setting)
-        found[layer] = LayerFacts(
+        found[layer] = ComparedLayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
             gate=gate,
@@ -245,7 +249,7 @@ def _measure_layer_facts(
     return found
 
 
-def _test_layers_together(
+def _test_treatment_layers_together(
     ours: VariantColumn,
     theirs: VariantColumn,
     rows: ComparedRows,
@@ -303,7 +307,7 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 
-def _test_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
+def _test_treatment_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
     """Each treatment has its share of the 5% by which one of them may pass wrongly."""
     means, sizes = differences.units.means, differences.units.sizes
     if setting.not_worse_by is None or len(means) < 2:
@@ -316,13 +320,15 @@ def _test_not_worse(differences: PairedScoreDifferences, setting: DecisionSettin
     return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds, needed=found.needed)
 
 
-def _count_large_losses(differences: PairedScoreDifferences, setting: DecisionSettings) -> LargeLosses:
+def _count_large_treatment_losses(
+    differences: PairedScoreDifferences, setting: DecisionSettings
+) -> LargeTreatmentLosses:
     """How many independent units hold a loss that large, and how large a share of them it may be."""
     points = setting.smallest_loss.points
     lost = np.unique(differences.sample_clusters[differences.samples <= -points + GATE_TOLERANCE])
     units = len(differences.units.means)
     upper = bound_share_from_above(len(lost), units) if units else 1.0
-    return LargeLosses(points=points, seen=len(lost), upper=upper, allowed=setting.smallest_loss.share)
+    return LargeTreatmentLosses(points=points, seen=len(lost), upper=upper, allowed=setting.smallest_loss.share)
 
 
 _MOST_HISTOGRAM_BARS = 24
@@ -359,7 +365,7 @@ def _test_treatment_against_control(
     return sequential_difference(means, sizes=sizes, span=span, looks=setting.looks, rng=rng)
 
 
-def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
+def adjust_treatment_losses_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
     """The same for lost outputs: their p-value holds at whichever look a run was stopped."""
     if looks is None:
         return lost

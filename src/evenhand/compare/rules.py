@@ -10,7 +10,7 @@ from statistics import NormalDist
 from evenhand.compare.decision import (
     CompareVerdict,
     describe_compared_samples_short_of_gate,
-    object_to_missed_gate,
+    object_to_treatment_missing_gate,
     treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
@@ -22,7 +22,7 @@ from evenhand.compare.facts import (
     CompareFacts,
 )
 from evenhand.compare.shipping import (
-    describe_large_losses,
+    describe_large_treatment_losses,
     describe_verdict_against_clusters,
     list_shipping_objections,
     lower_treatment_layer_reason,
@@ -63,18 +63,18 @@ class VerdictRuling:
 def rule_verdict(facts: CompareFacts) -> VerdictRuling:
     """The first rule that fits; what it leaves open may still be shown not to be worse by more than was asked."""
     rules: tuple[Callable[[CompareFacts], VerdictRuling | None], ...] = (
-        _rule_lost_outputs,
-        _rule_too_few_pairs,
-        _rule_composite_lower,
-        _rule_layer_below_gate,
-        _rule_layers_together,
+        _rule_verdict_lost_outputs,
+        _rule_verdict_too_few_pairs,
+        _rule_verdict_composite_lower,
+        _rule_verdict_layer_below_gate,
+        _rule_verdict_layers_together,
         _rule_no_difference,
     )
-    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
-    return found if found.verdict not in UNCLEAR_VERDICTS else _apply_not_worse_margin(facts, found)
+    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_verdict_composite_higher(facts)
+    return found if found.verdict not in UNCLEAR_VERDICTS else _rule_verdict_not_worse(facts, found)
 
 
-def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
+def _rule_verdict_not_worse(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
     asked = facts.not_worse
     if asked is None:
         return found
@@ -84,17 +84,17 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
         few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
         why = f"It may be worse by more than {asked.by:g} points: {bound}.{few if facts.units < asked.needed else ''}"
         return replace(found, why=(*found.why, why))
-    gate = object_to_missed_gate(facts.treatment, facts.other_gates)
+    gate = object_to_treatment_missing_gate(facts.treatment, facts.other_gates)
     return replace(
         found,
         says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
-        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *describe_large_losses(facts)),
+        why=(*found.why, f"Not worse by more than {asked.by:g}: {bound}.", *describe_large_treatment_losses(facts)),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
 
 
-def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.lost.p >= LOST_OUTPUTS_LEVEL:
         return None
     lost = facts.lost
@@ -114,9 +114,9 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.clusters is not None and facts.pairs >= FEWEST_PAIRS:
-        return _rule_too_few_clusters(facts, facts.clusters)
+        return _rule_verdict_too_few_clusters(facts, facts.clusters)
     if facts.pairs >= FEWEST_PAIRS:
         return None
     return VerdictRuling(
@@ -128,7 +128,7 @@ def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _rule_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> VerdictRuling | None:
+def _rule_verdict_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> VerdictRuling | None:
     """No test of clustered samples keeps its level with so few of them, or where one outweighs all others."""
     if clusters.count < FEWEST_CLUSTERS:
         rule = f"3. fewer than {FEWEST_CLUSTERS} clusters"
@@ -149,7 +149,7 @@ def _rule_too_few_clusters(facts: CompareFacts, clusters: ComparedClusters) -> V
     )
 
 
-def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.worse:
         return None
     return VerdictRuling(
@@ -161,7 +161,7 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     fallen = {name: layer for name, layer in facts.layers.items() if layer.fell_below_gate}
     if not fallen:
         return None
@@ -196,7 +196,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     )
 
 
-def _rule_layers_together(facts: CompareFacts) -> VerdictRuling | None:
+def _rule_verdict_layers_together(facts: CompareFacts) -> VerdictRuling | None:
     """Only where it was asked for: layers that moved against each other leave the composite where it was."""
     lower = any(layer.worse for layer in facts.layers.values())  # The next rule names that layer.
     if facts.better or lower or facts.together is None or not facts.together.significant:
@@ -254,7 +254,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
             *_reached_treatment_effect_reason(facts),
             *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_more_samples(facts),
+        next_step=_advise_more_samples_for_verdict(facts),
     )
 
 
@@ -273,8 +273,8 @@ def _reached_treatment_effect_reason(facts: CompareFacts) -> tuple[str, ...]:
     return (f"A difference of {matters:g} points is not ruled out: the interval reaches {join_names(ends)}.",)
 
 
-def _advise_more_samples(facts: CompareFacts) -> str:
-    more = format_plural(count_more_samples(facts), f"more {facts.unit}")
+def _advise_more_samples_for_verdict(facts: CompareFacts) -> str:
+    more = format_plural(count_more_samples_for_verdict(facts), f"more {facts.unit}")
     if facts.units < facts.needed:
         show = f"{facts.needed:,} show a difference of {facts.smallest_effect:g} points four times out of five"
         return f"Score {more} with both variants: {show}."
@@ -282,7 +282,7 @@ def _advise_more_samples(facts: CompareFacts) -> str:
     return f"Score about {more} with both variants: {settles}."
 
 
-def count_more_samples(facts: CompareFacts) -> int:
+def count_more_samples_for_verdict(facts: CompareFacts) -> int:
     """How many more samples the next step asks for, where the interval leaves open whether there is a difference.
 
     First as many as show `smallest_effect` four times out of five. Where these are there, as many as narrow the
@@ -315,7 +315,7 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
             _ruled_out_treatment_effect_reason(facts),
             *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_cheaper_variant(facts),
+        next_step=_advise_cheaper_treatment(facts),
     )
 
 
@@ -328,14 +328,14 @@ def _ruled_out_treatment_effect_reason(facts: CompareFacts) -> str:
     return f"{says}: it ends at {low} and {high}."
 
 
-def _advise_cheaper_variant(facts: CompareFacts) -> str:
+def _advise_cheaper_treatment(facts: CompareFacts) -> str:
     return (
         f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more samples "
         "(evenhand compare RUN --power)."
     )
 
 
-def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
+def _rule_verdict_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
     says = f"{facts.treatment} is better than {facts.control} ({treatment_difference_points_text(facts.composite)})"
@@ -345,7 +345,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             verdict="PROGRESS",
             rule=f"7. the {facts.what} is significantly higher, and nothing holds it back",
             says=says,
-            why=(why, *describe_large_losses(facts)),
+            why=(why, *describe_large_treatment_losses(facts)),
             next_step=f"Ship {facts.treatment}.",
         )
     return VerdictRuling(

@@ -20,7 +20,7 @@ from evenhand.compare.decision import (
     GateState,
     RowScores,
     VariantColumn,
-    describe_missed_gates,
+    describe_gates_missed_by_variant,
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
@@ -64,14 +64,14 @@ def decide_between_run_variants(
     gates = {
         name: name_compared_samples_short_of_gates(
             tally,
-            hold_variant_to_gates(frame, tally, but=layers),
+            hold_compared_variant_to_gates(frame, tally, but=layers),
             name_samples,
             count_borderline=frame.count_borderline,
         )
         for name, tally in tallies.items()
     }
     columns, judges = {}, {}
-    rows = _find_rows_in_all_variants(tallies)
+    rows = _find_rows_compared_in_all_variants(tallies)
     try:
         _refuse_to_compare_mixed_layers(summary, name_samples)
         for name, tally in tallies.items():
@@ -175,7 +175,9 @@ def _decide_without_compared_scores(
         verdict=decision.verdict if decision.verdict == "SOLO" else "UNDECIDED",
         headline=f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}.",
         sure="",
-        reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, decision.gates[name])),
+        reasons=tuple(
+            reason for name in shippable for reason in describe_gates_missed_by_variant(name, decision.gates[name])
+        ),
         comparisons=(),
         next_step=step,
         exit_code=1,
@@ -216,13 +218,15 @@ def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVaria
         gates=gates,
         comparisons=(),
         reasons=tuple(
-            reason for name in frame.shippable_variants for reason in describe_missed_gates(name, gates[name])
+            reason
+            for name in frame.shippable_variants
+            for reason in describe_gates_missed_by_variant(name, gates[name])
         ),
         next_step="Give every sample the same kinds of checks, or run them as two evals.",
     )
 
 
-def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
+def _find_rows_compared_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
     """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
     first = next(iter(tallies.values())).places
     if all(tally.places == first for tally in tallies.values()):
@@ -242,7 +246,7 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
     return selected
 
 
-def hold_variant_to_gates(
+def hold_compared_variant_to_gates(
     frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()
 ) -> tuple[GateState, ...]:
     """Each gate that is written, `but` for some, with what was reached.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     Sensitivity,
-    WeightRanking,
+    VariantWeightRanking,
     conclude_from_weight_sensitivity,
-    find_part_deciding_variant_lead,
+    find_part_deciding_variant_comparison,
     variant_lead_against_noise,
 )
 from evenhand.errors import Fault, InputError
@@ -32,10 +32,10 @@ def measure_sensitivity(
     standard deviation of spread · √(w(1 − w)).
     """
     # Whoever shows a ranking needs no NumPy.
-    from evenhand.compare.weight_ranking import compare_variants_without_each_judge, rank_variants_under_weights
+    from evenhand.compare.weight_ranking import compare_variants_under_weights, compare_variants_without_each_judge
     from evenhand.compare.weighted_scores import weigh_compared_criteria, weigh_compared_layers
 
-    _check_variants_and_weight_draws(table, draws, spread)
+    _check_variants_for_sensitivity(table, draws, spread)
     weighed = [
         one for one in (weigh_compared_criteria(table, rubrics), weigh_compared_layers(table)) if one is not None
     ]
@@ -45,7 +45,7 @@ def measure_sensitivity(
     whole = [one for one in weighed if len(one.values)]
     if not whole:
         raise InputError(Fault("no sample has all scores of every variant", "score the same samples with all variants"))
-    rankings = tuple(rank_variants_under_weights(one, draws, seed, spread) for one in whole)
+    rankings = tuple(compare_variants_under_weights(one, draws, seed, spread) for one in whole)
     without = compare_variants_without_each_judge(table)
     headline, next_step = conclude_from_weight_sensitivity(rankings, without)
     return Sensitivity(
@@ -60,7 +60,7 @@ def measure_sensitivity(
     )
 
 
-def _check_variants_and_weight_draws(table: RunTable, draws: int, spread: float) -> None:
+def _check_variants_for_sensitivity(table: RunTable, draws: int, spread: float) -> None:
     if len(table.variants) < 2:
         raise InputError(Fault("the run has one variant: there is no ranking", "run it with a second variant"))
     if len(table.variants) > MOST_RANKED_VARIANTS:
@@ -97,7 +97,7 @@ def encode_compared_weight_sensitivity(found: Sensitivity) -> Json:
     }
 
 
-def _encode_compared_variant_ranking(one: WeightRanking) -> Json:
+def _encode_compared_variant_ranking(one: VariantWeightRanking) -> Json:
     heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
     listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
     gap: Json | None = encode_decision_value(one.gap)
@@ -125,7 +125,7 @@ def _encode_compared_variant_ranking(one: WeightRanking) -> Json:
             for part in listed
         ],
         "not_listed": len(one.parts) - len(listed),
-        "decides": find_part_deciding_variant_lead(one).name,
+        "decides": find_part_deciding_variant_comparison(one).name,
         "flip": flip,
         "won": dict(zip(("share", "low", "high"), encode_decision_value(one.won), strict=True)),
         "gap": gap and {name: value for name, value in gap.items() if name != "sd"},

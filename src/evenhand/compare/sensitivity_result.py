@@ -41,7 +41,7 @@ class WeightedPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightRanking:
+class VariantWeightRanking:
     """The ranking by criteria or by layers, under the weights it has and under others.
 
     `near` draws weights around them, `anywhere` all weights alike. `won` is the share of samples that the first wins
@@ -83,7 +83,7 @@ class Sensitivity:
     draws: int
     seed: int
     spread: float
-    rankings: tuple[WeightRanking, ...]
+    rankings: tuple[VariantWeightRanking, ...]
     without_judge: Mapping[str, tuple[str, ...]]
 
 
@@ -91,7 +91,7 @@ _SURVIVES_SHARE, _MOSTLY_SURVIVES_SHARE = 0.95, 0.80
 
 
 def conclude_from_weight_sensitivity(
-    rankings: Sequence[WeightRanking], without_judge: Mapping[str, tuple[str, ...]]
+    rankings: Sequence[VariantWeightRanking], without_judge: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, str]:
     """The headline and the next step; the ranking that gives way most easily speaks for all."""
     weakest = min(rankings, key=lambda one: one.near.same_winner)
@@ -109,12 +109,12 @@ def conclude_from_weight_sensitivity(
     return headline, _next_step_by_weight_sensitivity(weakest, without_judge)
 
 
-def find_part_deciding_variant_lead(ranking: WeightRanking) -> WeightedPart:
+def find_part_deciding_variant_comparison(ranking: VariantWeightRanking) -> WeightedPart:
     """The criterion or layer that gives the first most of its lead."""
     return max(ranking.parts, key=lambda one: one.contribution)
 
 
-def variant_lead_against_noise(ranking: WeightRanking) -> str:
+def variant_lead_against_noise(ranking: VariantWeightRanking) -> str:
     """How the lead compares with the noise of the samples."""
     first, second = ranking.order[:2]
     if ranking.gap is None:
@@ -127,8 +127,10 @@ def variant_lead_against_noise(ranking: WeightRanking) -> str:
     return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
-def _next_step_by_weight_sensitivity(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
-    first, part = ranking.order[0], find_part_deciding_variant_lead(ranking)
+def _next_step_by_weight_sensitivity(
+    ranking: VariantWeightRanking, without_judge: Mapping[str, tuple[str, ...]]
+) -> str:
+    first, part = ranking.order[0], find_part_deciding_variant_comparison(ranking)
     if ranking.gap is not None and ranking.gap.p >= 0.05:
         return "Add samples first: the lead is no more than noise, whatever the weights."
     if ranking.near.same_winner < _SURVIVES_SHARE:

@@ -117,7 +117,7 @@ _ASSERTION_WEIGHT = ("weight",)  # Assertions that differ in this alone are the 
 
 def _compare_setups_by_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
     """What asks for the same is one assertion, however it is weighed; the rest was removed or added."""
-    removed, added = _list_unshared_assertions(first, second), _list_unshared_assertions(second, first)
+    removed, added = _list_assertion_differences(first, second), _list_assertion_differences(second, first)
     for title, one in list(removed):
         asks = _compared_setup_without(one, _ASSERTION_WEIGHT)
         same = next((it for it in added if _compared_setup_without(it[1], _ASSERTION_WEIGHT) == asks), None)
@@ -129,7 +129,7 @@ def _compare_setups_by_assertions(first: SetupData, second: SetupData) -> Iterat
     yield from (f"assertion added: {title}" for title, _ in added)
 
 
-def _list_unshared_assertions(setup: SetupData, other: SetupData) -> list[tuple[str, SetupData]]:
+def _list_assertion_differences(setup: SetupData, other: SetupData) -> list[tuple[str, SetupData]]:
     """The assertions that the other setup does not have in just this way, as often as it lacks them, by title."""
     titles, kept = setup["frame"]["assertions"], setup["assertions"]
     rest = list(other["assertions"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evenhand.compare.decision import (
     ShippingObjection,
     describe_compared_samples_short_of_gate,
-    object_to_missed_gate,
+    object_to_treatment_missing_gate,
     treatment_difference_text,
 )
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
@@ -41,7 +41,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         step = f"Bring {word_layers(low)} up before shipping."
         what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
         found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
-    if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
+    if missed := object_to_treatment_missing_gate(facts.treatment, facts.other_gates):
         found.append(missed)
     if facts.dropped:
         lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
@@ -52,7 +52,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         allowed = f"{(facts.large_losses.allowed or 0.0) * 100:g}%"
         what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
         step = f"Score more {facts.unit}s with both variants, and look at those that lost most."
-        found.append(ShippingObjection(what=what, reasons=describe_large_losses(facts), next_step=step))
+        found.append(ShippingObjection(what=what, reasons=describe_large_treatment_losses(facts), next_step=step))
     if disagreement := describe_verdict_against_clusters(facts):
         step = "Look at the large clusters alone: they and the small ones moved in opposite directions."
         what = "samples and clusters disagree"
@@ -71,10 +71,10 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         step = "Look at the layers one by one, or add samples."
         reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
         found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
-    return found if facts.powered else [*found, _object_to_few_samples(facts)]
+    return found if facts.powered else [*found, _object_to_shipping_on_few_samples(facts)]
 
 
-def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
+def _object_to_shipping_on_few_samples(facts: CompareFacts) -> ShippingObjection:
     matters = facts.smallest_effect
     reason = f"{facts.counted_pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
     if facts.composite is not None and facts.composite.bounded:
@@ -104,7 +104,7 @@ def do_judges_put_verdict_in_doubt(agreed: JudgeAgreement) -> bool:
     return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9
 
 
-def describe_large_losses(facts: CompareFacts) -> tuple[str, ...]:
+def describe_large_treatment_losses(facts: CompareFacts) -> tuple[str, ...]:
     """Which share of samples may lose much although few or none were seen to."""
     losses = facts.large_losses
     if losses is None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
-from evenhand.compare.foresight import COMPOSITE_NUMBER, LookedAtRows, NumbersByName, StoppingTerms
-from evenhand.compare.measure import ComparedRows, adjust_lost_outputs_for_looks
+from evenhand.compare.foresight import COMPOSITE_NUMBER, NumbersByName, RowsBeforeVerdict, StoppingTerms
+from evenhand.compare.measure import ComparedRows, adjust_treatment_losses_for_looks
 from evenhand.compare.rules import LARGEST_CLUSTER_SHARE, LOST_OUTPUTS_LEVEL
 from evenhand.stats.arrays import ClusterMeans
 from evenhand.stats.differences import unit_differences
@@ -39,7 +39,7 @@ class EarlyVerdict:
         return self.looks.taken[-1]
 
 
-class VerdictStoppingRule:
+class EarlyVerdictRule:
     """Says at each planned look whether every treatment is settled; the first look that says so is the last.
 
     `order` holds the positions of all samples in the order in which they are asked about, `looks` after how many of
@@ -151,7 +151,7 @@ class VerdictStoppingRule:
             [names[cluster] for _, _, cluster in self._rows], [row[1] for row in self._rows], self._terms.per
         )
         ours, theirs = ([row[0].get(name, {}) for row in self._rows] for name in (treatment, self._control))
-        return LookedAtRows(treatment=ours, control=theirs, rows=rows, looks=looks).foresee_objection(self._terms)
+        return RowsBeforeVerdict(treatment=ours, control=theirs, rows=rows, looks=looks).foresee_objection(self._terms)
 
     def _test_treatment_loss_difference(self, treatment: str, looks: Looks) -> float:
         """The p-value that the treatment lost more outputs, counted by sample as the decision counts them."""
@@ -160,4 +160,4 @@ class VerdictStoppingRule:
             ours, theirs = (scores.get(name, {}).get(COMPOSITE_NUMBER) is None for name in (treatment, self._control))
             balance[cluster] = balance.get(cluster, 0) + ours - theirs
         lost = mcnemar_worse(sum(one > 0 for one in balance.values()), sum(one < 0 for one in balance.values()))
-        return adjust_lost_outputs_for_looks(lost, looks).p
+        return adjust_treatment_losses_for_looks(lost, looks).p

@@ -24,68 +24,70 @@ def draw_compare_weights_near(weights: Floats, spread: float, draws: int, rng: n
     return rng.dirichlet(np.maximum(weights, 1e-9) * (1 / spread**2 - 1), size=draws)
 
 
-def draw_weights_anywhere(parts: int, draws: int, rng: np.random.Generator) -> Floats:
+def draw_sensitivity_weights(parts: int, draws: int, rng: np.random.Generator) -> Floats:
     """Weightings of every kind, all equally likely."""
     return rng.dirichlet(np.ones(parts), size=draws)
 
 
-def variant_means_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
+def compared_means_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """The mean score of every variant under each weighting: weightings × variants."""
     if weighed.linear:
         every = weighed.shares
         return weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
-    shares = _row_shares_in_variant_means(weighed)
+    shares = _row_shares_in_compared_means(weighed)
     columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means = np.empty((len(weights), len(columns)))
-    for block in _split_weight_draws(len(weights), len(weighed.values)):
+    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
         for variant, column in enumerate(columns):
-            means[block, variant] = _variant_mean_under_weights(column.scores_under_weights(weights[block]), shares)
+            means[block, variant] = _compared_mean_under_weights(column.scores_under_weights(weights[block]), shares)
     return means
 
 
-def means_and_wins_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> tuple[Floats, Floats]:
+def compared_means_and_wins_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> tuple[Floats, Floats]:
     """The means, and the share of samples that every variant wins under each weighting; a tie is shared out."""
     if len(weighed.variants) == 2 and weighed.linear:
-        return variant_means_under_weights(weighed, weights), _wins_from_differences(weighed, weights)
-    shares, near = _row_shares_in_variant_means(weighed), _LEVEL_TOLERANCE * weighed.span
+        return compared_means_under_weights(weighed, weights), _wins_between_variants_by_difference(weighed, weights)
+    shares, near = _row_shares_in_compared_means(weighed), _LEVEL_TOLERANCE * weighed.span
     columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means, won = np.empty((len(weights), len(columns))), np.empty((len(weights), len(columns)))
-    for block in _split_weight_draws(len(weights), len(weighed.values)):
+    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
         scores = [column.scores_under_weights(weights[block]) for column in columns]
         for variant, one in enumerate(scores):
-            means[block, variant] = _variant_mean_under_weights(one, shares)
-        won[block] = _variant_shares_of_sample_wins(scores, shares, near)
+            means[block, variant] = _compared_mean_under_weights(one, shares)
+        won[block] = _compared_shares_of_sample_wins(scores, shares, near)
     return means, won
 
 
-def _wins_from_differences(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
+def _wins_between_variants_by_difference(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """Of two variants that nothing bends: one product of their differences is enough."""
-    shares, near = _row_shares_in_variant_means(weighed), _LEVEL_TOLERANCE * weighed.span
+    shares, near = _row_shares_in_compared_means(weighed), _LEVEL_TOLERANCE * weighed.span
     parts = np.ascontiguousarray((weighed.values[:, 0] - weighed.values[:, 1]).T)
     rest = weighed.rest[:, 0] - weighed.rest[:, 1]
     won = np.empty((len(weights), 2))
-    for block in _split_weight_draws(len(weights), len(weighed.values)):
+    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
         ahead = _multiply_compared_weights(weights[block], parts)
         ahead += rest
-        won[block] = _wins_of_two_variants(ahead, shares, near)
+        won[block] = _wins_between_compared_variants(ahead, shares, near)
     return won
 
 
-def _variant_shares_of_sample_wins(scores: list[Floats], shares: Floats | None, near: float) -> Floats:
+def _compared_shares_of_sample_wins(scores: list[Floats], shares: Floats | None, near: float) -> Floats:
     if len(scores) == 2:
-        return _wins_of_two_variants(scores[0] - scores[1], shares, near)
+        return _wins_between_compared_variants(scores[0] - scores[1], shares, near)
     best = np.maximum.reduce(scores) - near
     first = [one >= best for one in scores]
     count = np.sum(first, axis=0)
-    return np.stack([_variant_mean_under_weights(one / count, shares) for one in first], axis=1)
+    return np.stack([_compared_mean_under_weights(one / count, shares) for one in first], axis=1)
 
 
-def _wins_of_two_variants(ahead: Floats, shares: Floats | None, near: float) -> Floats:
+def _wins_between_compared_variants(ahead: Floats, shares: Floats | None, near: float) -> Floats:
     lead = _share_of_compared_rows(ahead > near, shares) - _share_of_compared_rows(ahead < -near, shares)
     return np.stack([(1 + lead) / 2, (1 - lead) / 2], axis=1)
 
 
-def lead_errors_under_weights(weighed: ComparedWeightedScores, weights: Floats, lead: tuple[int, int]) -> Floats:
+def variant_lead_errors_under_weights(
+    weighed: ComparedWeightedScores, weights: Floats, lead: tuple[int, int]
+) -> Floats:
     """The standard error over clusters of the mean lead of one variant over another; 0 where there is one cluster."""
     unit, shares = np.unique(weighed.cluster, return_inverse=True)[1], weighed.shares
     counts = np.bincount(unit, weights=shares)  # What each cluster counts of the whole.
@@ -102,7 +104,7 @@ def lead_errors_under_weights(weighed: ComparedWeightedScores, weights: Floats, 
         return straight
     first, second = (_ComparedVariantScores(weighed, variant) for variant in lead)
     errors = np.empty(len(weights))
-    for block in _split_weight_draws(len(weights), len(weighed.values)):
+    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
         ahead = first.scores_under_weights(weights[block]) - second.scores_under_weights(weights[block])
         each = np.stack([np.bincount(unit, weights=shares * row) for row in ahead])
         each -= counts * each.sum(axis=1, keepdims=True)
@@ -110,14 +112,14 @@ def lead_errors_under_weights(weighed: ComparedWeightedScores, weights: Floats, 
     return errors
 
 
-def variant_order_signs_under_weights(means: Floats, span: float) -> Floats:
+def compared_order_signs_under_weights(means: Floats, span: float) -> Floats:
     """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
     pairs = list(combinations(range(means.shape[1]), 2))
     gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
     return np.where(np.abs(gaps) <= _LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
 
 
-def variant_first_places_under_weights(means: Floats, span: float) -> Floats:
+def compared_first_places_under_weights(means: Floats, span: float) -> Floats:
     """Each variant's share of the first place under each weighting: 1, or less where it is shared."""
     first = means >= means.max(axis=1, keepdims=True) - _LEVEL_TOLERANCE * span
     shared: Floats = first / first.sum(axis=1, keepdims=True)
@@ -146,7 +148,7 @@ class _ComparedVariantScores:
         return scores
 
 
-def _split_weight_draws(draws: int, rows: int) -> Iterator[slice]:
+def _split_sensitivity_draws(draws: int, rows: int) -> Iterator[slice]:
     step = max(1, _SCORES_PER_BLOCK // max(1, rows))
     return (slice(start, start + step) for start in range(0, draws, step))
 
@@ -159,13 +161,13 @@ def _multiply_compared_weights(weights: Floats, parts: Floats) -> Floats:
     return made
 
 
-def _row_shares_in_variant_means(weighed: ComparedWeightedScores) -> Floats | None:
+def _row_shares_in_compared_means(weighed: ComparedWeightedScores) -> Floats | None:
     """What each row counts; None where all count the same, as where each sample is scored once."""
     shares = weighed.shares
     return None if shares.min() == shares.max() else shares
 
 
-def _variant_mean_under_weights(scores: Floats, shares: Floats | None) -> Floats:
+def _compared_mean_under_weights(scores: Floats, shares: Floats | None) -> Floats:
     mean: Floats = scores.mean(axis=1) if shares is None else np.einsum("ij,j->i", scores, shares)
     return mean
 
@@ -174,7 +176,7 @@ def _share_of_compared_rows(held: NDArray[np.bool_], shares: Floats | None) -> F
     if shares is None:  # Counting is ten times as fast as adding up.
         counted: Floats = np.count_nonzero(held, axis=1) / held.shape[1]
         return counted
-    return _variant_mean_under_weights(held.astype(np.float64), shares)
+    return _compared_mean_under_weights(held.astype(np.float64), shares)
 
 
 _TIE_TOLERANCE = 1e-12
@@ -192,7 +194,7 @@ class WeightFlip:
     exact: bool
 
 
-def find_smallest_weights_levelling_variants(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
+def find_smallest_weights_levelling_comparison(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
     """The nearest weights at which `weights · gaps + rest` is 0; None where no weights bring it there.
 
     Weight that is moved from one part to another costs twice itself, and gains the difference of their gaps. So all of
@@ -215,7 +217,7 @@ def find_smallest_weights_levelling_variants(weights: Floats, gaps: Floats, rest
     return WeightFlip(distance=distance, weights=tuple(map(float, moved)), exact=True)
 
 
-def find_weight_levelling_variants(weights: Floats, gaps: Floats, part: int, rest: float = 0.0) -> float | None:
+def find_weight_levelling_comparison(weights: Floats, gaps: Floats, part: int, rest: float = 0.0) -> float | None:
     """The weight of one part at which the first two are level, the others keeping their proportions."""
     others = 1 - float(weights[part])
     if others <= 0:

@@ -6,18 +6,18 @@ import math
 
 import numpy as np
 
-from evenhand.compare.sensitivity_result import RankingSurvival, WeightedPart, WeightRanking
+from evenhand.compare.sensitivity_result import RankingSurvival, VariantWeightRanking, WeightedPart
 from evenhand.compare.weight_changes import (
     WeightFlip,
+    compared_first_places_under_weights,
+    compared_means_and_wins_under_weights,
+    compared_means_under_weights,
+    compared_order_signs_under_weights,
     draw_compare_weights_near,
-    draw_weights_anywhere,
-    find_smallest_weights_levelling_variants,
-    find_weight_levelling_variants,
-    lead_errors_under_weights,
-    means_and_wins_under_weights,
-    variant_first_places_under_weights,
-    variant_means_under_weights,
-    variant_order_signs_under_weights,
+    draw_sensitivity_weights,
+    find_smallest_weights_levelling_comparison,
+    find_weight_levelling_comparison,
+    variant_lead_errors_under_weights,
 )
 from evenhand.compare.weighted_scores import ComparedWeightedScores, Floats
 from evenhand.runs.columns import RunTable
@@ -26,36 +26,38 @@ from evenhand.stats.differences import difference_of, unit_differences
 MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
 
 
-def rank_variants_under_weights(weighed: ComparedWeightedScores, draws: int, seed: int, spread: float) -> WeightRanking:
+def compare_variants_under_weights(
+    weighed: ComparedWeightedScores, draws: int, seed: int, spread: float
+) -> VariantWeightRanking:
     """What becomes of one ranking under drawn weights."""
-    own = variant_means_under_weights(weighed, weighed.weights[None])
-    order = _order_variants_by_mean(own[0], weighed.variants)
+    own = compared_means_under_weights(weighed, weighed.weights[None])
+    order = _order_compared_variants_by_mean(own[0], weighed.variants)
     lead = (weighed.variants.index(order[0]), weighed.variants.index(order[1]))
     rng = np.random.default_rng(seed)
     drawn = draw_compare_weights_near(weighed.weights, spread, draws, rng)
-    near, won = means_and_wins_under_weights(weighed, drawn)
-    far = variant_means_under_weights(weighed, draw_weights_anywhere(len(weighed.parts), draws, rng))
+    near, won = compared_means_and_wins_under_weights(weighed, drawn)
+    far = compared_means_under_weights(weighed, draw_sensitivity_weights(len(weighed.parts), draws, rng))
     # How far the first is ahead of the second in every part, and in what is no matter of weights.
     gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
     rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
-    parts = tuple(_measure_part_of_variant_lead(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
-    stays, turned = _measure_variant_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
-    own_wins = means_and_wins_under_weights(weighed, weighed.weights[None])[1]
+    parts = tuple(_measure_part_of_compared_lead(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
+    stays, turned = _measure_compared_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
+    own_wins = compared_means_and_wins_under_weights(weighed, weighed.weights[None])[1]
     low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
     first, second = weighed.scores[:, lead[0]], weighed.scores[:, lead[1]]
     ahead = unit_differences(first, second, weighed.cluster, weighed.sample, weighed.per)
-    return WeightRanking(
+    return VariantWeightRanking(
         of=weighed.of,
         variants=weighed.variants,
         means={name: float(own[0, place]) for place, name in enumerate(weighed.variants)},
         order=order,
         parts=parts,
-        near=_measure_variant_ranking_survival(near, own, weighed),
-        anywhere=_measure_variant_ranking_survival(far, own, weighed),
+        near=_measure_comparison_survival(near, own, weighed),
+        anywhere=_measure_comparison_survival(far, own, weighed),
         won=(float(own_wins[0, lead[0]]), float(low), float(high)),
-        flip=find_smallest_weights_levelling_variants(weighed.weights, gaps, rest)
+        flip=find_smallest_weights_levelling_comparison(weighed.weights, gaps, rest)
         if weighed.linear
-        else _find_nearest_drawn_lead_flip(weighed, drawn, near, lead),
+        else _find_nearest_verdict_flip(weighed, drawn, near, lead),
         gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
         if len(ahead.means) > 1
         else None,
@@ -78,22 +80,22 @@ def compare_variants_without_each_judge(table: RunTable) -> dict[str, tuple[str,
         rest = np.stack([table.reviews[name] for name in judges if name != judge])
         means = _mean_compared_reviews(rest, table)
         if means is not None:
-            found[judge] = _order_variants_by_mean(means, table.variants)
+            found[judge] = _order_compared_variants_by_mean(means, table.variants)
     return found
 
 
-def _order_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[str, ...]:
+def _order_compared_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[str, ...]:
     """Highest first; those that are level by name, so that the order of the file decides nothing."""
     return tuple(sorted(variants, key=lambda name: (-round(float(means[variants.index(name)]), 9), name)))
 
 
-def _measure_variant_ranking_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
+def _measure_comparison_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
     places, before = (
-        variant_first_places_under_weights(means, weighed.span),
-        variant_first_places_under_weights(own, weighed.span),
+        compared_first_places_under_weights(means, weighed.span),
+        compared_first_places_under_weights(own, weighed.span),
     )
     order = (
-        variant_order_signs_under_weights(means, weighed.span) == variant_order_signs_under_weights(own, weighed.span)
+        compared_order_signs_under_weights(means, weighed.span) == compared_order_signs_under_weights(own, weighed.span)
     ).all(axis=1)
     return RankingSurvival(
         draws=len(means),
@@ -103,33 +105,33 @@ def _measure_variant_ranking_survival(means: Floats, own: Floats, weighed: Compa
     )
 
 
-def _measure_part_of_variant_lead(
+def _measure_part_of_compared_lead(
     weighed: ComparedWeightedScores, place: int, gaps: Floats, rest: float
 ) -> WeightedPart:
     weights = weighed.weights
     without = weights * (np.arange(len(weights)) != place)
-    left = variant_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
+    left = compared_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
     return WeightedPart(
         name=weighed.parts[place],
         weight=float(weights[place]),
         gap=float(gaps[place]),
         contribution=float(weights[place] * gaps[place]),
-        flip_at=find_weight_levelling_variants(weights, gaps, place, rest) if weighed.linear else None,
-        without=() if left is None else _order_variants_by_mean(left, weighed.variants),
+        flip_at=find_weight_levelling_comparison(weights, gaps, place, rest) if weighed.linear else None,
+        without=() if left is None else _order_compared_variants_by_mean(left, weighed.variants),
     )
 
 
-def _measure_variant_lead_sureness(
+def _measure_compared_lead_sureness(
     weighed: ComparedWeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
 ) -> tuple[float, float]:
     """By the normal approximation of the mean: with the noise of samples, and turned beyond it."""
-    ahead, error = means[:, lead[0]] - means[:, lead[1]], lead_errors_under_weights(weighed, drawn, lead)
+    ahead, error = means[:, lead[0]] - means[:, lead[1]], variant_lead_errors_under_weights(weighed, drawn, lead)
     z = np.divide(ahead, error, out=np.sign(ahead) * 40.0, where=error > 0)
     stays = math.fsum(0.5 * math.erfc(-one / math.sqrt(2)) for one in z.tolist()) / len(z)
     return stays, float((z < -1.96).mean())
 
 
-def _find_nearest_drawn_lead_flip(
+def _find_nearest_verdict_flip(
     weighed: ComparedWeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
 ) -> WeightFlip | None:
     """The nearest of the drawn weights under which the second is not behind."""

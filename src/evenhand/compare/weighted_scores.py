@@ -79,7 +79,7 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
         return None
     tag = max(kept, key=lambda one: np.all([~np.isnan(column) for column in columns[one].values()], axis=0).sum())
     leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
-    rows, held = _find_common_rows(table, [*columns[tag].values(), table.score])
+    rows, held = _find_common_compared_rows(table, [*columns[tag].values(), table.score])
     # Means may be missing a sample of another rubric; this is said, since those samples count in no figure.
     note = f"Only samples under the rubric {rubric['name']!r} are looked at." if len(rubrics) > 1 else ""
     raw = np.stack([columns[tag][name][rows] for name in leaves], axis=-1)
@@ -113,7 +113,7 @@ def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
     names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
     if len(names) < 2:
         return None
-    rows, held = _find_common_rows(table, [table.layers[name] for name in names])
+    rows, held = _find_common_compared_rows(table, [table.layers[name] for name in names])
     values = np.stack([table.layers[name][rows] for name in names], axis=-1)
     flat = values.shape[:2]
     chosen = table.frame.find_layer_weights()
@@ -181,7 +181,7 @@ def _iterate_sensitivity_weights(criteria: Sequence[RubricData], above: float) -
             yield one, share
 
 
-def _find_common_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integers, int]:
+def _find_common_compared_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integers, int]:
     """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not."""
     whole = np.all([~np.isnan(column) for column in columns], axis=0)
     places = table.sample * (int(table.repeat.max(initial=0)) + 1) + table.repeat

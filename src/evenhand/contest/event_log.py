@@ -28,12 +28,12 @@ from evenhand.files.json_shape import (
     SplitField,
     StandIn,
     json_fraction_scalar,
+    json_number_between,
     json_seconds_scalar,
-    number_between,
-    whole_number_between,
+    json_whole_number_between,
     write_json_fraction,
 )
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion, CriterionScore, Missing, Scored
@@ -42,7 +42,7 @@ from evenhand.model.scorecard import Judgment
 Json = dict[str, Any]
 
 
-def _write_logged_score(one: Judgment) -> Json:
+def _write_contest_log_score(one: Judgment) -> Json:
     """Exact, unlike the JSON for readers: a mean of several replies is a fraction."""
     score = one.score
     if not isinstance(score, Scored):
@@ -67,28 +67,28 @@ def _read_logged_contest_score(data: JsonParts) -> CriterionScore:
 _EVENT_TIME = DerivedField(lambda event: event.at.isoformat())
 
 
-def _check_time_received(event: SubmissionReceived, data: JsonParts) -> None:
+def _check_submission_time_received(event: SubmissionReceived, data: JsonParts) -> None:
     if event.at != normalize_contest_moment(data.read("at", datetime), "at"):
         raise JsonFormatError(Fault("is not the time of the submission", path=("at",)))
 
 
 def _read_logged_contest_dimensions(criteria: tuple[Criterion, ...]) -> Rubric:
     """The locked dimensions; a task gives them its own name."""
-    method = load_method(CONTEST_METHOD)
+    method = load_shipped_method_file(CONTEST_METHOD)
     locked = tuple(replace(one, scale=method.criterion_scale) for one in criteria)
     return Rubric(name="", method=method, criteria=locked)
 
 
 # No count, place or number of seconds in a contest is larger.
 LARGEST_LOGGED_NUMBER = 10**15
-_NUMBER = number_between(0, LARGEST_LOGGED_NUMBER)
+_NUMBER = json_number_between(0, LARGEST_LOGGED_NUMBER)
 
 CONTEST_LOG = Codec(
     error=ContestError,
     hint="the log is damaged, or of another version",
     tag="event",
     scalars={
-        int: whole_number_between(0, LARGEST_LOGGED_NUMBER),
+        int: json_whole_number_between(0, LARGEST_LOGGED_NUMBER),
         float: _NUMBER,
         timedelta: json_seconds_scalar(LONGEST_PERIOD, _NUMBER),
         Fraction: json_fraction_scalar(LARGEST_LOGGED_NUMBER),
@@ -96,7 +96,7 @@ CONTEST_LOG = Codec(
     shapes={
         ContestCreated: JsonShape(fields={"contest": JsonField(later=True), "rehearsal": JsonField(later=True)}),
         SubmissionReceived: JsonShape(
-            derived={"at": replace(_EVENT_TIME, check=_check_time_received)}, derived_first=True
+            derived={"at": replace(_EVENT_TIME, check=_check_submission_time_received)}, derived_first=True
         ),
         RankingChallenged: JsonShape(
             fields={"challenge": JsonField(flat=True)},
@@ -108,7 +108,7 @@ CONTEST_LOG = Codec(
         Judgment: JsonShape(
             fields={
                 "score": SplitField(
-                    ("score", "band", "why", "why_not"), _write_logged_score, _read_logged_contest_score
+                    ("score", "band", "why", "why_not"), _write_contest_log_score, _read_logged_contest_score
                 ),
                 "absent": JsonField(later=True),
                 "from_trace": JsonField(later=True),

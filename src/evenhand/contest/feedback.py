@@ -8,8 +8,8 @@ from typing import Any
 
 from evenhand.contest.events import NotifySubmitter
 from evenhand.contest.ranking import (
-    check_acceptance_criteria,
-    find_dimension_band,
+    check_submission_acceptance,
+    find_contest_dimension_band,
     is_submission_gate_passed,
     list_contest_score_limits,
     rank_submissions,
@@ -22,7 +22,7 @@ from evenhand.model.method import Shortfall
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import Judgment, Scorecard
-from evenhand.wording import format_fraction, format_number_for_json, score_for_json
+from evenhand.wording import format_fraction, format_number_for_json, word_score_for_json
 
 Json = dict[str, Any]
 
@@ -47,16 +47,16 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
     """Feedback by stage; while scores are hidden, of them only the advice."""
     if entry.violations or (
         entry.checks
-        and not is_submission_gate_passed(check_acceptance_criteria(state.required_task.acceptance, entry.checks))
+        and not is_submission_gate_passed(check_submission_acceptance(state.required_task.acceptance, entry.checks))
     ):
-        return [build_gate_feedback(state, entry)]
+        return [build_submission_gate_feedback(state, entry)]
     if not entry.scored:
         return []
     # Of one that could not be judged the advice stands; what single judges said of it is no score.
     shown = state.revealed and entry.status != "unjudged"
-    alone = build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
+    alone = build_submission_individual_feedback(state, entry) if shown else build_submission_hidden_feedback(entry)
     ranked = entry.rank is not None and state.revealed and state.required_task.mode == "quality_first"
-    return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
+    return [alone, *([build_submission_ranking_feedback(state, entry)] if ranked else [])]
 
 
 def make_submitter_notice_effect(state: ContestState, id: str) -> NotifySubmitter:
@@ -70,17 +70,17 @@ FEEDBACK_TYPES = ("gate_check", "individual_scoring", "scoring")
 FEEDBACK_DECIMALS = 2
 
 
-def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
+def build_submission_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """Why a submission did not pass: criteria with hints, or the passage that broke the rules."""
     checks = []
-    for one in check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ():
+    for one in check_submission_acceptance(state.required_task.acceptance, entry.checks) if entry.checks else ():
         said = [check.judgment for check in one.checks]
         about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_feedback_quotes(said)}
         reason, hint = (
             _join_submission_feedback_comments(said, "reason") or one.why_unknown,
             "\n".join(one.hints) or None,
         )
-        checks.append({**about, **_build_absence_feedback(said), "reason": reason, "revision_hint": hint})
+        checks.append({**about, **_build_submission_absence_feedback(said), "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
         "criteria_checks": checks,
@@ -88,13 +88,15 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
+def build_submission_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """How a submission does on its own, and what to fix."""
     card = score_submission_alone(state, entry)
     worth = _build_submission_score_feedback(state.dimensions, card, "penalized_total")
     return {
         "type": "individual_scoring",
-        "dimension_scores": _build_dimension_feedback(state.dimensions, card, entry.judgments, worth["risk_flags"]),
+        "dimension_scores": _build_submission_dimension_feedback(
+            state.dimensions, card, entry.judgments, worth["risk_flags"]
+        ),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
         **worth,
@@ -102,7 +104,7 @@ def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def build_hidden_feedback(entry: ContestEntry) -> Json:
+def build_submission_hidden_feedback(entry: ContestEntry) -> Json:
     """What of that may be seen while scores are hidden: the advice."""
     advice = [suggestion_to_json(one) for one in entry.suggestions]
     notes = _note_few_contest_suggestions(entry)
@@ -115,7 +117,7 @@ def _note_few_contest_suggestions(entry: ContestEntry) -> list[str]:
     return [few[len(entry.suggestions)]] if len(entry.suggestions) in few else []
 
 
-def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
+def build_submission_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """Where a submission came in: side by side for the finalists, by its own score for the others."""
     compared = score_finalists(state) if entry.id in state.finalists else None
     card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
@@ -124,7 +126,7 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     place = next((one for one in rank_submissions(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
-        "dimension_scores": _build_dimension_feedback(state.dimensions, card, said, worth["risk_flags"]),
+        "dimension_scores": _build_submission_dimension_feedback(state.dimensions, card, said, worth["risk_flags"]),
         **worth,
         "rank": entry.rank,
         "compared": compared is not None,
@@ -187,17 +189,19 @@ def _contest_dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[st
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
 
-def _build_dimension_feedback(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]) -> Json:
+def _build_submission_dimension_feedback(
+    rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]
+) -> Json:
     found: Json = {}
     limits = list_contest_score_limits(rubric)  # The bands of a dimension are those of the whole.
     for one in rubric.criteria:
         score, own = card.criteria.get(one.id), [judgment for judgment in said if judgment.criterion == one.id]
         value = score.value if isinstance(score, Scored) else None
         found[one.id] = {
-            "band": None if value is None else find_dimension_band(one.scale, value),
-            "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS, beside=limits),
+            "band": None if value is None else find_contest_dimension_band(one.scale, value),
+            "score": None if value is None else word_score_for_json(value, FEEDBACK_DECIMALS, beside=limits),
             "evidence": _join_submission_feedback_quotes(own),
-            **_build_absence_feedback(own),
+            **_build_submission_absence_feedback(own),
             "feedback": _join_submission_feedback_comments(own, "feedback")
             or _join_submission_feedback_comments(own, "reason"),
             **({"flag": "below_expected"} if value is not None and one.id in low else {}),
@@ -209,7 +213,7 @@ def _join_submission_feedback_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
 
 
-def _build_absence_feedback(judgments: Iterable[Judgment]) -> Json:
+def _build_submission_absence_feedback(judgments: Iterable[Judgment]) -> Json:
     """What judges state is not there: beside the quotations, and only where there is something to say."""
     absent = "\n".join(dict.fromkeys(absent for one in judgments for absent in one.absent))
     return {"absent": absent} if absent else {}

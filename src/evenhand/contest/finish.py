@@ -30,17 +30,17 @@ ContestTransition = tuple[ContestState, tuple[ContestEffect, ...]]
 NO_SUBMISSION_JUDGED = "no submission could be judged"
 
 
-def close_with_first_to_pass(state: ContestState, id: str) -> ContestTransition:
+def close_contest_with_first_to_pass(state: ContestState, id: str) -> ContestTransition:
     """The first that passes wins, at once; whoever still waits is not judged any more."""
     won = replace(state.entries[id], status="won", rank=1)
     why = f"closed before it was judged: {id} had passed"
     left = [replace(one, status="unjudged", why=why) for one in state.entries_awaiting_judges() if one.id != id]
     state = replace(state, winner=id, finalists=(id,)).with_entries(won, *left)
-    state, effects = _close_and_pay_winner(state, f"{id} is the first to pass")
+    state, effects = _close_contest_and_pay_winner(state, f"{id} is the first to pass")
     return state, (*_make_submitter_notice_effects(state, [id, *(one.id for one in left)]), *effects)
 
 
-def close_without_pass(state: ContestState) -> ContestTransition:
+def close_contest_without_pass(state: ContestState) -> ContestTransition:
     """The deadline is over, everything is judged, and nothing passed."""
     unjudged = sum(one.status == "unjudged" for one in state.entries.values())
     if unjudged and unjudged == len(state.entries):
@@ -50,7 +50,7 @@ def close_without_pass(state: ContestState) -> ContestTransition:
     )
 
 
-def start_final(state: ContestState) -> ContestTransition:
+def start_contest_final(state: ContestState) -> ContestTransition:
     """The best go into the final: three or two are compared, one has won, and without one there is no winner."""
     best = list_entries_above_threshold(state)[:MOST_FINALISTS]
     state = replace(state, finalists=tuple(one.id for one in best))
@@ -58,8 +58,8 @@ def start_final(state: ContestState) -> ContestTransition:
         state = replace(state, phase="ranking")
         return state, (make_finalist_panel_effect(state, "judges"),)
     if best:
-        return reveal_ranking(state)
-    state, effects = _close_contest(_assign_contest_places(state), _explain_closing_without_winner(state))
+        return reveal_contest_ranking(state)
+    state, effects = _close_contest(_assign_contest_places(state), _explain_unwon_contest(state))
     return state, (*_make_submitter_notice_effects(state, [one.id for one in list_ranked_entries(state)]), *effects)
 
 
@@ -71,7 +71,7 @@ def make_finalist_panel_effect(state: ContestState, panel: PanelKind) -> Contest
     return AskHorizontal(submissions=tuple(id for id in state.entries if id in state.finalists), panel=panel)
 
 
-def reveal_ranking(state: ContestState) -> ContestTransition:
+def reveal_contest_ranking(state: ContestState) -> ContestTransition:
     """Ranking is done: everybody learns where they stand, and may doubt it for a while."""
     assert state.at is not None
     ends = state.at + state.required_task.challenge_period
@@ -100,7 +100,7 @@ def apply_challenge_review(state: ContestState) -> ContestTransition:
 def end_challenge_period(state: ContestState) -> ContestTransition:
     """The challenge period is closed: the winner stands and is paid."""
     assert state.winner is not None
-    return _close_and_pay_winner(state, f"{state.winner} won, and the challenge period is over")
+    return _close_contest_and_pay_winner(state, f"{state.winner} won, and the challenge period is over")
 
 
 def _assign_contest_places(state: ContestState) -> ContestState:
@@ -117,7 +117,7 @@ def _assign_contest_places(state: ContestState) -> ContestState:
     return replace(state, winner=winner).with_entries(*entries)
 
 
-def _explain_closing_without_winner(state: ContestState) -> str:
+def _explain_unwon_contest(state: ContestState) -> str:
     if not state.entries:
         return "nothing was handed in before the deadline"
     unjudged = [one for one in state.entries.values() if one.status == "unjudged"]
@@ -140,7 +140,7 @@ def _add_unjudged_entries_to_closing_reason(why: str, unjudged: int) -> str:
     return f"{why}, and {unjudged} could not be judged" if unjudged else why
 
 
-def _close_and_pay_winner(state: ContestState, why: str) -> ContestTransition:
+def _close_contest_and_pay_winner(state: ContestState, why: str) -> ContestTransition:
     winner = state.entries[state.winner or ""]
     payment = ReleasePayment(submission=winner.id, author=winner.submission.author, reward=state.required_task.reward)
     released = None if state.contest else state.at

@@ -24,7 +24,7 @@ from evenhand.contest.read_submissions import (
     read_submission_objects,
     split_submission_front_matter,
 )
-from evenhand.contest.task import Submission, is_blank_submission, normalize_author_name
+from evenhand.contest.task import Submission, is_blank_submission, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import refuse_unknown_sample_fields
@@ -102,7 +102,7 @@ class _SubmissionIntakeReader:
         """Take one file, or set it aside."""
         faults: list[Fault] = []
         try:
-            text, claims, digest = _read_handed_in_text(entry.path, faults)
+            text, claims, digest = _read_submission_text(entry.path, faults)
             receipt = self._receive(entry, digest, faults)
         except ContestError as error:
             faults += error.faults
@@ -171,7 +171,7 @@ def load_submission_intake(
         if path.is_dir():
             beside = path.with_name(path.name + INDEX_ENDING)
             index = index or (beside if beside.exists() else None)
-            listed = dict(_list_intake_folder_files(path, reader))
+            listed = dict(_list_submission_intake_files(path, reader))
             assign = (
                 _assign_submissions_by_layout(listed, reader)
                 if index is None
@@ -209,7 +209,7 @@ def _read_submission_intake_lines(path: Path, reader: _SubmissionIntakeReader) -
         reader.refuse(fault.where, None, fault)
 
 
-def _list_intake_folder_files(folder: Path, reader: _SubmissionIntakeReader) -> Iterator[tuple[str, Path]]:
+def _list_submission_intake_files(folder: Path, reader: _SubmissionIntakeReader) -> Iterator[tuple[str, Path]]:
     """The files of a folder and of the folders in it, by their path; nothing is left out without a word."""
     for entry in sorted(folder.iterdir(), key=lambda entry: (entry.stem, entry.name)):
         inside = entry.is_dir() and not entry.is_symlink()
@@ -240,12 +240,12 @@ def _assign_submissions_by_layout(
     folders = {file.rpartition("/")[0] for file in listed if "/" in file}
     for file, path in listed.items():
         folder, _, _ = file.rpartition("/")
-        alike = [one for one in folders if normalize_author_name(one) == normalize_author_name(folder)]
+        alike = [one for one in folders if normalize_contest_author_name(one) == normalize_contest_author_name(folder)]
         if folders and not folder:
             fault = Fault("stands beside the folders of authors", "put it into the folder of its author")
             reader.refuse(file, None, replace(fault, where=str(path)))
             continue
-        if len(alike) > 1 and folder != normalize_author_name(folder):
+        if len(alike) > 1 and folder != normalize_contest_author_name(folder):
             fault = Fault("is in a folder whose name cannot be told from another's", "rename one of them")
             reader.refuse(file, None, replace(fault, where=str(path)))
             continue
@@ -285,7 +285,7 @@ def _assign_submissions_by_index(
     yield from (entries[file] for file in listed if file in entries)
 
 
-def _read_handed_in_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
+def _read_submission_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
     """The text of a file, what it claims of itself, and the digest of the whole."""
     whole = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
     digest = sha256(whole.encode()).hexdigest()
@@ -313,7 +313,7 @@ def _find_false_submission_claims(
             except ValueError:
                 agrees = False
         else:
-            agrees = isinstance(claim, str) and normalize_author_name(claim) == told[name]
+            agrees = isinstance(claim, str) and normalize_contest_author_name(claim) == told[name]
         if not agrees:
             says = at.isoformat() if name == "at" else told[name]
             shown = f"{claim!r}"[:60]

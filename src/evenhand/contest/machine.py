@@ -29,21 +29,21 @@ from evenhand.contest.feedback import make_submitter_notice_effect
 from evenhand.contest.finish import (
     ContestTransition,
     apply_challenge_review,
-    close_with_first_to_pass,
-    close_without_pass,
+    close_contest_with_first_to_pass,
+    close_contest_without_pass,
     end_challenge_period,
     make_finalist_panel_effect,
-    reveal_ranking,
-    start_final,
+    reveal_contest_ranking,
+    start_contest_final,
 )
 from evenhand.contest.ranking import (
     PASSING_SCORE,
-    acceptance_criterion_ids,
-    check_acceptance_criteria,
+    check_submission_acceptance,
     is_submission_gate_passed,
     score_submission_alone,
+    submission_acceptance_ids,
 )
-from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_events
+from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_contest_events
 from evenhand.contest.task import Submission, is_blank_submission
 from evenhand.errors import ContestError, Fault
 from evenhand.model.scale import YES_NO, Scale, Scored
@@ -55,7 +55,7 @@ ContestEffects = tuple[ContestEffect, ...]
 
 def apply_contest_event(state: ContestState, event: ContestEvent) -> ContestTransition:
     """The next state and what is wanted now. An event that cannot happen is an error that says what can."""
-    kinds = list_allowed_events(state.task.mode if state.task else None, state.phase)
+    kinds = list_allowed_contest_events(state.task.mode if state.task else None, state.phase)
     if state.phase == "closed" and (state.payment is None or state.released is not None):
         kinds = ()
     if event.kind not in kinds:
@@ -76,7 +76,7 @@ def rebuild_contest_state(events: Iterable[ContestEvent]) -> ContestState:
     return state
 
 
-def list_pending_effects(state: ContestState) -> ContestEffects:
+def list_pending_contest_effects(state: ContestState) -> ContestEffects:
     """What was asked for and has not been answered: where whoever runs a contest goes on after a crash."""
     if state.phase in ("ranking", "challenged"):
         return (make_finalist_panel_effect(state, "judges" if state.phase == "ranking" else "challenge_judges"),)
@@ -105,17 +105,17 @@ def _apply_submission_received(state: ContestState, event: SubmissionReceived) -
         entry = replace(entry, status="policy_violation", why=f"it {found.says}: “{found.text}”")
         state = state.with_entries(entry)
         return state, (make_submitter_notice_effect(state, entry.id),)
-    before = list_pending_effects(state)
+    before = list_pending_contest_effects(state)
     state = state.with_entries(entry)
-    return state, tuple(one for one in list_pending_effects(state) if one not in before)
+    return state, tuple(one for one in list_pending_contest_effects(state) if one not in before)
 
 
-def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTransition:
-    entry = _require_awaited_entry(state, event.submission, "ask_gate")
-    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
+def _apply_submission_gate_checked(state: ContestState, event: GateChecked) -> ContestTransition:
+    entry = _require_awaited_contest_entry(state, event.submission, "ask_gate")
+    scales = dict.fromkeys(submission_acceptance_ids(state.required_task.acceptance), YES_NO)
     said = [one.judgment for one in event.checks]
-    _refuse_event_with_judgment_faults(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
-    criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
+    _refuse_contest_event_with_faults(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
+    criteria = check_submission_acceptance(state.required_task.acceptance, event.checks)
     passed, entry = is_submission_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
         state = state.with_entries(replace(entry, status="gate_passed"))
@@ -129,9 +129,9 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
 
 
 def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
-    entry = _require_awaited_entry(state, event.submission, "ask_individual")
+    entry = _require_awaited_contest_entry(state, event.submission, "ask_individual")
     judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_event_with_judgment_faults(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
+    _refuse_contest_event_with_faults(event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=ids)
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions, overall_bands=event.overall_bands)
     card = score_submission_alone(state, entry)
     if card.exact is None:
@@ -140,7 +140,7 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     elif state.required_task.mode == "fastest_first":
         entry = replace(entry, status="scored")
         if card.exact >= PASSING_SCORE:
-            return close_with_first_to_pass(state.with_entries(entry), entry.id)
+            return close_contest_with_first_to_pass(state.with_entries(entry), entry.id)
     state = state.with_entries(entry)
     # Of an author the latest submission that passed and was scored counts: those before it are superseded.
     own = state.entries_by_author(entry.submission.author)
@@ -163,10 +163,10 @@ def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> Cont
     if event.deadline == "challenges":
         return end_challenge_period(state)
     state = replace(state, phase="judging")
-    return (state, ()) if list_pending_effects(state) else _advance_after_all_submissions(state)
+    return (state, ()) if list_pending_contest_effects(state) else _advance_after_all_submissions(state)
 
 
-def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
+def _apply_contest_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
     given, ends = event.challenge, state.period_ends
     assert ends is not None
     if given.at > ends:
@@ -187,7 +187,7 @@ def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
     refuse_finalist_scores(state, event)
     said = FinalJudgments(judgments=event.judgments, shown=event.shown)
     if isinstance(event, FinalistsRanked):
-        return reveal_ranking(replace(state, final=said))
+        return reveal_contest_ranking(replace(state, final=said))
     return apply_challenge_review(replace(state, review=said))
 
 
@@ -200,7 +200,7 @@ def _apply_payment_released(state: ContestState, event: PaymentReleased) -> Cont
 def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
     """What follows when judges have said all they will of a submission: the next one, or the end."""
     told = make_submitter_notice_effect(state, id)
-    waiting = list_pending_effects(state)
+    waiting = list_pending_contest_effects(state)
     if state.phase == "judging" and not waiting:
         state, effects = _advance_after_all_submissions(state)
         return state, (told, *effects)
@@ -209,12 +209,14 @@ def _advance_after_submission(state: ContestState, id: str) -> ContestTransition
 
 def _advance_after_all_submissions(state: ContestState) -> ContestTransition:
     """The deadline is over, and nothing waits for a judge any more."""
-    return close_without_pass(state) if state.required_task.mode == "fastest_first" else start_final(state)
+    return (
+        close_contest_without_pass(state) if state.required_task.mode == "fastest_first" else start_contest_final(state)
+    )
 
 
-def _require_awaited_entry(state: ContestState, id: str, kind: str) -> ContestEntry:
+def _require_awaited_contest_entry(state: ContestState, id: str, kind: str) -> ContestEntry:
     """The entry that this event answers a question about."""
-    wanted = list_pending_effects(state)
+    wanted = list_pending_contest_effects(state)
     asked = {one.submission: one.kind for one in wanted if isinstance(one, AskGate | AskIndividual)}
     if asked.get(id) != kind:
         waiting = ", ".join(f"{name} ({what})" for name, what in asked.items()) or "nothing"
@@ -253,7 +255,7 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
         what = f"{min(before)} judged before: a challenge is for a panel that did not"
         raise ContestError(Fault(what, f"as in {', '.join(state.required_task.challenge_judges)}"))
     judges = state.required_task.judges if event.kind == "ranked" else state.required_task.challenge_judges
-    _refuse_event_with_judgment_faults(
+    _refuse_contest_event_with_faults(
         event.judgments, judges=judges, scales=_contest_dimension_scales(state), ids=state.finalists
     )
 
@@ -262,7 +264,7 @@ def _contest_dimension_scales(state: ContestState) -> dict[str, Scale]:
     return {one.id: one.scale for one in state.dimensions.criteria}
 
 
-def _refuse_event_with_judgment_faults(
+def _refuse_contest_event_with_faults(
     said: Sequence[Judgment], *, judges: Sequence[str], scales: Mapping[str, Scale], ids: Sequence[str]
 ) -> None:
     """Every judge speaks once of everything it was asked: what it failed at is there too, as unscored."""
@@ -294,11 +296,11 @@ def _find_contest_judgment_faults(
 _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]] = {
     ContestCreated: _apply_contest_created,
     SubmissionReceived: _apply_submission_received,
-    GateChecked: _apply_gate_checked,
+    GateChecked: _apply_submission_gate_checked,
     SubmissionScored: _apply_submission_scored,
     DeadlineReached: _apply_deadline_reached,
     FinalistsRanked: _apply_finalist_scores,
-    RankingChallenged: _apply_ranking_challenged,
+    RankingChallenged: _apply_contest_ranking_challenged,
     ChallengeResolved: _apply_finalist_scores,
     PaymentReleased: _apply_payment_released,
 }

@@ -22,8 +22,8 @@ from evenhand.contest.state import ContestState
 from evenhand.errors import EvenhandError, ModelError, RefusedError
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_horizontal_scores,
     ask_judge_gate_check,
+    ask_judge_horizontal_scores,
     shuffle_labels_for_judge,
 )
 from evenhand.judging.judge import ask_judges_for_reviews
@@ -124,7 +124,7 @@ class ContestMachinePanels:
             for entry in (state.entries[id] for id in ask.submissions):
                 own = {one.criterion: one for one in entry.judgments if one.judge == name}
                 anchored.append(AnchoredSubmission(id=entry.id, text=entry.submission.text, judgments=own))
-            dialogues.append(ask_horizontal_scores(rubric, task, anchored, setup))
+            dialogues.append(ask_judge_horizontal_scores(rubric, task, anchored, setup))
         told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}

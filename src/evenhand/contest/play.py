@@ -20,7 +20,7 @@ from evenhand.contest.events import (
     SubmissionReceived,
     make_submission_received_event,
 )
-from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
+from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, PanelAnswer, PanelQuestion, UnansweredError, UnreadableError
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
@@ -104,7 +104,7 @@ async def advance_contest_phases(
     """Play a contest that was created as far as it goes, from wherever its log stands."""
     here = [one for one in come.submissions if come.has(one.at)]
     total = len({*log.state.entries, *(one.id for one in here)})
-    judging = tuple(one for one in list_pending_effects(log.state) if isinstance(one, (AskGate, AskIndividual)))
+    judging = tuple(one for one in list_pending_contest_effects(log.state) if isinstance(one, (AskGate, AskIndividual)))
     if judging:  # Where an earlier sitting was stopped.
         turns = [_SubmissionTurn((), log.state, (one,)) for one in judging]
         await _advance_submission_turns(log, panels, turns, tell, total)
@@ -179,7 +179,7 @@ async def _advance_submission_through_panels(
     state, asks = turn.state, list(turn.asks)
     while asks:
         try:
-            answered = await panels.answer_machine_question(state, asks.pop(), _last_event_time(state))
+            answered = await panels.answer_machine_question(state, asks.pop(), _last_contest_event_time(state))
         except UnansweredError as error:
             return answers, error
         answers.append(answered)
@@ -203,7 +203,7 @@ async def _advance_contest_after_deadline(
             why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
             raise UnreadableError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
-    await _answer_pending_effects(log, panels, come, tell, total)
+    await _answer_pending_contest_effects(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
         if challenge == log.state.challenge or not come.has(challenge.at):
             continue
@@ -212,17 +212,17 @@ async def _advance_contest_after_deadline(
         except ContestError:
             log.left_out.append(RankingChallenged(challenge=challenge))
             continue
-        await _answer_pending_effects(log, panels, come, tell, total)
+        await _answer_pending_contest_effects(log, panels, come, tell, total)
     ends = log.state.period_ends
     if log.state.phase == "challenge_period" and ends is not None and come.has(ends):
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
 
 
-async def _answer_pending_effects(
+async def _answer_pending_contest_effects(
     log: ContestEventLog, panels: ContestMachinePanels, come: ContestEventArrivals, tell: TellProgress, total: int
 ) -> None:
     """Answer what the final or a challenge asks, if it asks."""
-    for ask in list_pending_effects(log.state):
+    for ask in list_pending_contest_effects(log.state):
         if isinstance(ask, (AskHorizontal, AskIndividual)):
             tell(ContestProgress(done=total, total=total, doing="ranked" if ask.panel == "judges" else "resolved"))
             answered = await panels.answer_machine_question(log.state, ask, _contest_event_time(log.state, come))
@@ -234,10 +234,10 @@ def _contest_event_time(state: ContestState, come: ContestEventArrivals, due: da
 
     Played up to a moment, it happens at that moment: whoever learns of a ranking then has the whole period to doubt it.
     """
-    return max(one for one in (due, come.until, _last_event_time(state)) if one is not None)
+    return max(one for one in (due, come.until, _last_contest_event_time(state)) if one is not None)
 
 
-def _last_event_time(state: ContestState) -> datetime:
+def _last_contest_event_time(state: ContestState) -> datetime:
     assert state.at is not None
     return state.at
 
@@ -264,14 +264,14 @@ def explain_refused_contest_entries(
             if event.at > one.at or (isinstance(one, SubmissionReceived) and isinstance(event, DeadlineReached)):
                 break
             before.append(event)
-        why = _explain_entry_refusal(rebuild_contest_state(before), one)
+        why = _explain_contest_entry_refusal(rebuild_contest_state(before), one)
         id = one.submission.id if isinstance(one, SubmissionReceived) else None
         author = one.submission.author if isinstance(one, SubmissionReceived) else one.challenge.by
         found.append(RefusedEntry(id=id, author=author, at=one.at, why=why))
     return found
 
 
-def _explain_entry_refusal(state: ContestState, event: SubmissionReceived | RankingChallenged) -> str:
+def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceived | RankingChallenged) -> str:
     if state.phase == "closed":
         return f"it came after the contest was closed: {state.why}"
     if isinstance(event, RankingChallenged) and state.phase in ("open", "judging", "ranking"):

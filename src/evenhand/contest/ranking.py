@@ -154,7 +154,7 @@ def find_low_contest_dimensions(rubric: Rubric, card: Scorecard) -> list[str]:
     return low
 
 
-def find_dimension_band(scale: Scale, value: Fraction) -> str:
+def find_contest_dimension_band(scale: Scale, value: Fraction) -> str:
     """The band in which a score lies; a mean that falls between two bands lies in the lower one."""
     return max((band for band in scale.bands if band.min <= value), key=lambda band: band.min).id
 
@@ -242,13 +242,13 @@ class SubmissionAcceptanceCriterion:
         return "; ".join(f"{one.judge}: {one.score.text}" for one in silent if isinstance(one.score, Missing))
 
 
-def check_acceptance_criteria(
+def check_submission_acceptance(
     acceptance: Sequence[str], checks: Sequence[AcceptanceCheck]
 ) -> tuple[SubmissionAcceptanceCriterion, ...]:
     """Every acceptance criterion with what the judges say of it. More than half must answer, and a split fails."""
     judges = {one.judgment.judge for one in checks}
     found = []
-    for id, asks in zip(acceptance_criterion_ids(acceptance), acceptance, strict=True):
+    for id, asks in zip(submission_acceptance_ids(acceptance), acceptance, strict=True):
         own = tuple(one for one in checks if one.judgment.criterion == id)
         votes = [vote for one in own if (vote := _read_submission_gate_vote(one)) is not None]
         met = None if 2 * len(votes) <= len(judges) else 2 * sum(votes) > len(votes)
@@ -256,7 +256,7 @@ def check_acceptance_criteria(
     return tuple(found)
 
 
-def acceptance_criterion_ids(acceptance: Sequence[str]) -> tuple[str, ...]:
+def submission_acceptance_ids(acceptance: Sequence[str]) -> tuple[str, ...]:
     """What judges call the acceptance criteria."""
     return tuple(f"criterion-{number}" for number in range(1, len(acceptance) + 1))
 

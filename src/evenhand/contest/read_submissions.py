@@ -11,9 +11,9 @@ from pathlib import Path
 from evenhand.contest.task import (
     Challenge,
     Submission,
-    find_author_name_fault,
+    find_contest_author_fault,
     is_blank_submission,
-    normalize_author_name,
+    normalize_contest_author_name,
     parse_contest_moment,
 )
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_error
@@ -128,10 +128,10 @@ class ContestSubmissionFields:
         text = self.text(name)
         if text is None:
             return None
-        if why := find_author_name_fault(text):
+        if why := find_contest_author_fault(text):
             self.faults.append(Fault(f"{name} {why}", "", (name,)))
             return None
-        return normalize_author_name(text)
+        return normalize_contest_author_name(text)
 
     def moment(self, name: str) -> datetime | None:
         """A moment with its time zone."""

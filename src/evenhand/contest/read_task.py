@@ -14,15 +14,15 @@ from evenhand.contest.task import (
     CONTEST_METHOD,
     CONTEST_MODES,
     Task,
-    find_dimension_count_faults,
+    find_contest_dimension_faults,
     parse_contest_duration,
     parse_contest_moment,
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
 from evenhand.evals.json_lines import explain_unstorable_sample_text
-from evenhand.files.methods import load_method, override_rubric_file_fields
+from evenhand.files.methods import load_shipped_method_file, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
-from evenhand.files.rubrics import read_rubric
+from evenhand.files.rubrics import read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -67,12 +67,12 @@ def parse_task_text(source: str, path: Path, environ: AnyMapping[str, str]) -> T
     if not isinstance(tree, MappingNode):
         what = f"a task file is a mapping, got {describe_node(tree)}"
         raise ContestError(Fault(what, "as in description: …", where=f"{path}:{tree.line}"))
-    if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_task_texts(tree)]:
+    if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_contest_texts(tree)]:
         raise ContestError(*unkept)
-    return _TaskReader(tree, path, environ).task()
+    return _ContestTaskReader(tree, path, environ).task()
 
 
-def _find_unstorable_task_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
+def _find_unstorable_contest_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
     """The lines of texts that no file or database can hold, and why."""
     waiting: list[TreeNode] = [tree]
     while waiting:
@@ -85,7 +85,7 @@ def _find_unstorable_task_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
             yield node.line, why
 
 
-class _TaskReader:
+class _ContestTaskReader:
     """Reads one task file and collects its faults."""
 
     def __init__(self, tree: MappingNode, path: Path, environ: AnyMapping[str, str]) -> None:
@@ -195,16 +195,20 @@ def read_contest_dimensions(
         faults.append(Fault(f"dimensions must be a list, got {got}", hint, ("dimensions",)))
         return None
     before = len(faults)
-    entries = SequenceNode(node.line, [_dimension_as_criterion(one, faults, at) for at, one in enumerate(node.items)])
+    entries = SequenceNode(
+        node.line, [_contest_dimension_as_criterion(one, faults, at) for at, one in enumerate(node.items)]
+    )
     wrong = len(faults) > before
     if all(isinstance(entry, MappingNode) for entry in entries.items):
         method, criteria = ScalarNode("method", node.line), ScalarNode("criteria", node.line)
         tree = MappingNode(node.line, [(method, ScalarNode(CONTEST_METHOD, node.line)), (criteria, entries)])
         try:
-            rubric = override_rubric_file_fields(read_rubric(tree, name, folder), environ)
+            rubric = override_rubric_file_fields(read_rubric_file(tree, name, folder), environ)
         except RubricError as error:
             # What is said of the list as a whole is found below, as far as it is true although an entry is wrong.
-            faults += [_move_fault_to_dimensions(one) for one in error.faults if one.where or one.path != ("criteria",)]
+            faults += [
+                _move_fault_to_contest_dimensions(one) for one in error.faults if one.where or one.path != ("criteria",)
+            ]
         else:
             if not wrong:
                 return rubric
@@ -221,19 +225,19 @@ def _find_contest_dimension_list_faults(entries: list[TreeNode], unweighted: Fra
         if not fields.faults and not ("fixed" in fields and "type" in fields):
             known.append(kind == "fixed" if fixed is None else fixed)
     if len(known) == len(entries):
-        yield from find_dimension_count_faults(known)
+        yield from find_contest_dimension_faults(known)
     nodes = [entry.get("weight") if isinstance(entry, MappingNode) else None for entry in entries]
     weights = [unweighted if node is None else read_node_weight(node) for node in nodes]
     numbers = [one for one in weights if isinstance(one, Fraction) and one > 0]
     if len(numbers) == len(weights):
         plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]
         try:
-            Rubric(name="", method=load_method(CONTEST_METHOD), criteria=tuple(plain))
+            Rubric(name="", method=load_shipped_method_file(CONTEST_METHOD), criteria=tuple(plain))
         except RubricError as error:
-            yield from (_move_fault_to_dimensions(one) for one in error.faults if one.path == ("criteria",))
+            yield from (_move_fault_to_contest_dimensions(one) for one in error.faults if one.path == ("criteria",))
 
 
-def _dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> TreeNode:
+def _contest_dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> TreeNode:
     """An entry as a criterion has it, without what was told to be wrong with it already."""
     fields = FieldReader(node, DIMENSION_FIELDS, faults, ("dimensions", at))
     if not isinstance(node, MappingNode):
@@ -249,7 +253,7 @@ def _dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> Tre
     return MappingNode(node.line, kept)
 
 
-def _move_fault_to_dimensions(fault: Fault) -> Fault:
+def _move_fault_to_contest_dimensions(fault: Fault) -> Fault:
     below = fault.path[1:] if fault.path[:1] == ("criteria",) else fault.path
     return replace(fault, path=("dimensions", *below))
 
@@ -259,7 +263,7 @@ JUDGE_NAME_EXAMPLE = "as in openai/NAME"
 
 def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tuple[tuple[str, ...], dict[str, Fraction]]:
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
-    if not _is_task_judge_named(fields, "judges"):
+    if not _is_contest_judge_named(fields, "judges"):
         return (), {}
     from evenhand.evals.eval_scoring import read_eval_judges  # slow to load, and few tasks name judges.
 
@@ -273,7 +277,7 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
 
 def read_contest_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     """The name, or the names, under `challenge_judges`."""
-    if not _is_task_judge_named(fields, "challenge_judges"):
+    if not _is_contest_judge_named(fields, "challenge_judges"):
         return ()
     node = fields.node("challenge_judges")
     if isinstance(node, ScalarNode):
@@ -288,7 +292,7 @@ def read_contest_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _is_task_judge_named(fields: FieldReader, name: str) -> bool:
+def _is_contest_judge_named(fields: FieldReader, name: str) -> bool:
     """Whether somebody is named; a name that is empty is a fault."""
     node = fields.node(name)
     if isinstance(node, ScalarNode) and (is_null_node(node) or not node.text.strip()):

@@ -127,17 +127,17 @@ def explain_contest_decision(state: ContestState) -> ContestDecision | None:
     if state.winner is None:
         return ContestDecision(winner=None, why=(f"{state.why[0].upper()}{state.why[1:]}.",))
     if state.required_task.mode == "fastest_first":
-        return _explain_first_to_pass(state, state.winner)
+        return _explain_first_submission_to_pass(state, state.winner)
     if len(state.finalists) == 1:
         card = score_submission_alone(state, state.entries[state.winner])
         score = f"{_write_finalist_total(card)}, not compared"
         why = f"{state.winner} is the only one with every dimension at band C or above: {score}."
         told = (why, *_contest_challenge_outcome(state))
         return ContestDecision(winner=state.winner, why=told, how_sure=("nobody was compared with it",))
-    return _explain_ranked_winner(state, state.winner)
+    return _explain_ranked_contest_winner(state, state.winner)
 
 
-def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
+def _explain_first_submission_to_pass(state: ContestState, winner: str) -> ContestDecision:
     card = score_submission_alone(state, state.entries[winner])
     earlier = list(state.entries.values())[: list(state.entries).index(winner)]
     judged = sum(entry.status not in ("unjudged", "policy_violation") for entry in earlier)
@@ -150,7 +150,7 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
 
 
-def _explain_ranked_winner(state: ContestState, winner: str) -> ContestDecision:
+def _explain_ranked_contest_winner(state: ContestState, winner: str) -> ContestDecision:
     places = rank_submissions(state)
     second = places[1].id
     compared = score_finalists(state)

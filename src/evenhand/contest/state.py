@@ -161,7 +161,7 @@ MOVES_BY_MODE: Mapping[ContestMode, PhaseMoves] = {
 }
 
 
-def list_allowed_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[EventKind, ...]:
+def list_allowed_contest_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[EventKind, ...]:
     """The kinds of event that can happen now; before a contest is created, that it is."""
     moves = BEGIN_MOVES if mode is None else MOVES_BY_MODE[mode]
     return tuple(moves.get(phase, {}))

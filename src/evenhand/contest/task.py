@@ -85,7 +85,7 @@ class Task:
             if self.mode == "quality_first":
                 yield Fault("quality_first needs a deadline: the ranking is made then", "add one", ("deadline",))
         else:
-            yield from find_moment_faults(self.deadline, "deadline")
+            yield from find_contest_moment_faults(self.deadline, "deadline")
         if self.challenge_period < timedelta():
             yield Fault("a challenge period cannot be negative", path=("challenge_period",))
         elif self.challenge_period > LONGEST_PERIOD:
@@ -109,10 +109,10 @@ def _find_contest_dimension_faults(rubric: Rubric) -> Iterator[Fault]:
     if rubric != Rubric(name=rubric.name, method=method, criteria=tuple(plain)):
         what = "a dimension has an id, a question, a weight and whether it is fixed"
         yield Fault(what, "leave out scales, anchors, red flags, bonuses and gates", ("dimensions",))
-    yield from find_dimension_count_faults([one.fixed for one in rubric.criteria])
+    yield from find_contest_dimension_faults([one.fixed for one in rubric.criteria])
 
 
-def find_dimension_count_faults(fixed: Sequence[bool]) -> Iterator[Fault]:
+def find_contest_dimension_faults(fixed: Sequence[bool]) -> Iterator[Fault]:
     """What is wrong with how many dimensions there are, of those that are fixed and of the others."""
     if sum(fixed) != FIXED_DIMENSIONS:
         count = f"{sum(fixed)} dimension{' is' if sum(fixed) == 1 else 's are'}"
@@ -138,13 +138,13 @@ class Submission:
 
     def __post_init__(self) -> None:
         names = {name: getattr(self, name) for name in SUBMISSION_NAMES if getattr(self, name) is not None}
-        wrong = {name: find_author_name_fault(given) for name, given in names.items()}
+        wrong = {name: find_contest_author_fault(given) for name, given in names.items()}
         faults = [Fault(f"{name} {why}", path=(name,)) for name, why in wrong.items() if why]
-        faults += find_moment_faults(self.at, "at")
+        faults += find_contest_moment_faults(self.at, "at")
         if faults:
             raise ContestError(*faults)
         for name, given in names.items():
-            object.__setattr__(self, name, normalize_author_name(given))
+            object.__setattr__(self, name, normalize_contest_author_name(given))
         object.__setattr__(self, "at", normalize_contest_moment(self.at, "at"))
 
 
@@ -157,11 +157,11 @@ class Challenge:
     reason: str
 
     def __post_init__(self) -> None:
-        why = find_author_name_fault(self.by)
-        faults = [*([Fault(f"by {why}", path=("by",))] if why else []), *find_moment_faults(self.at, "at")]
+        why = find_contest_author_fault(self.by)
+        faults = [*([Fault(f"by {why}", path=("by",))] if why else []), *find_contest_moment_faults(self.at, "at")]
         if faults:
             raise ContestError(*faults)
-        object.__setattr__(self, "by", normalize_author_name(self.by))
+        object.__setattr__(self, "by", normalize_contest_author_name(self.by))
         object.__setattr__(self, "at", normalize_contest_moment(self.at, "at"))
 
 
@@ -185,16 +185,16 @@ def is_blank_submission(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
-def normalize_author_name(text: str) -> str:
+def normalize_contest_author_name(text: str) -> str:
     """A name as it is compared: composed as Unicode composes it, without what cannot be seen at its ends."""
     text = unicodedata.normalize("NFC", text)
     first, last = _VISIBLE.search(text), _VISIBLE.search(text[::-1])
     return text[first.start() : len(text) - last.start()] if first and last else ""
 
 
-def find_author_name_fault(text: str) -> str:
+def find_contest_author_fault(text: str) -> str:
     """What is wrong with a name; empty where nothing is."""
-    name = normalize_author_name(text)
+    name = normalize_contest_author_name(text)
     if not name:
         return "cannot be empty"
     if len(name) > LONGEST_AUTHOR_NAME:
@@ -221,10 +221,10 @@ def parse_contest_moment(text: str, name: str, faults: list[Fault]) -> datetime 
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        what = f"{name} must be a time in ISO 8601, got {_quote_task_fault_text(text)}"
+        what = f"{name} must be a time in ISO 8601, got {_quote_contest_fault_text(text)}"
         faults.append(Fault(what, MOMENT_EXAMPLE, (name,)))
         return None
-    wrong = list(find_moment_faults(moment, name))
+    wrong = list(find_contest_moment_faults(moment, name))
     with suppress(ValueError):  # Of a date alone the time of day is what is missing.
         date.fromisoformat(text)
         wrong = [Fault(f"{name} {text} has no time of day", f"as in {moment.date()}T18:00:00+01:00", (name,))]
@@ -237,7 +237,7 @@ def normalize_contest_moment(moment: datetime, name: str) -> datetime:
 
     A day added to it is 24 hours, and it is the same when it is read again from what was written.
     """
-    faults = list(find_moment_faults(moment, name))
+    faults = list(find_contest_moment_faults(moment, name))
     if faults:
         raise ContestError(*faults)
     offset = moment.utcoffset()
@@ -245,7 +245,7 @@ def normalize_contest_moment(moment: datetime, name: str) -> datetime:
     return moment.replace(tzinfo=timezone(offset), fold=0)
 
 
-def find_moment_faults(moment: datetime, name: str) -> Iterator[Fault]:
+def find_contest_moment_faults(moment: datetime, name: str) -> Iterator[Fault]:
     """That its zone is missing, or that it lies where no calendar can be trusted."""
     written = moment.isoformat()
     if moment.tzinfo is None or moment.utcoffset() is None:
@@ -258,13 +258,13 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     """The length of time written in a field: a number and its unit."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None:
-        what = f"{name} must be a length of time, got {_quote_task_fault_text(text)}"
+        what = f"{name} must be a length of time, got {_quote_contest_fault_text(text)}"
         faults.append(Fault(what, DURATION_EXAMPLE, (name,)))
         return None
     unit = found["unit"]
     seconds = _DURATION_UNITS.get(unit) or _DURATION_UNITS.get(unit.removesuffix("s"))
     if seconds is None:
-        what = f"has an unknown unit, {_quote_task_fault_text(unit)}" if unit else f"{found['number']} has no unit"
+        what = f"has an unknown unit, {_quote_contest_fault_text(unit)}" if unit else f"{found['number']} has no unit"
         faults.append(Fault(f"{name} {what}", DURATION_EXAMPLE, (name,)))
         return None
     length = Fraction(found["number"]) * seconds
@@ -274,5 +274,5 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     return timedelta(microseconds=round(length * 1_000_000))
 
 
-def _quote_task_fault_text(text: str) -> str:
+def _quote_contest_fault_text(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")

@@ -12,7 +12,7 @@ from evenhand.contest.feedback import view_submission
 from evenhand.contest.machine import rebuild_contest_state
 from evenhand.contest.record import DECISION_JSON, encode_contest_dimensions, explain_contest_decision
 from evenhand.contest.state import ContestEntry, ContestState
-from evenhand.contest.task import normalize_author_name
+from evenhand.contest.task import normalize_contest_author_name
 from evenhand.errors import ContestError, Fault
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ def view_contest(events: Sequence[ContestEvent], author: str | None = None) -> J
     state = rebuild_contest_state(events)
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
-    own = [] if author is None else state.entries_by_author(normalize_author_name(author))
+    own = [] if author is None else state.entries_by_author(normalize_contest_author_name(author))
     decided = is_contest_ranking_public(state)
     decision = explain_contest_decision(state) if decided else None
     return {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
-from evenhand.assertions.custom import explain_unrunnable_custom
+from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedFaults
 from evenhand.evals.eval_schema import KeepReplies
@@ -279,7 +279,7 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
 
 def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> list[str]:
     """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
-    return [why for leaf in outside if leaf.kind == "custom" and (why := explain_unrunnable_custom(leaf, folder))]
+    return [why for leaf in outside if leaf.kind == "custom" and (why := explain_unrunnable_assertion(leaf, folder))]
 
 
 def count_eval_samples(

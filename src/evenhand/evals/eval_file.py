@@ -48,7 +48,7 @@ from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
-from evenhand.files.rubrics import load_rubric, read_rubric
+from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -181,7 +181,7 @@ class _EvalReader:
         for tag, entry, path in entries:
             try:
                 if isinstance(entry, MappingNode):
-                    rubric = read_rubric(entry, tag or self.path.stem, self.folder)
+                    rubric = read_rubric_file(entry, tag or self.path.stem, self.folder)
                 elif isinstance(entry, ScalarNode) and entry.text.strip():
                     rubric = self._load_named_rubric(entry.text)
                 else:

@@ -29,9 +29,9 @@ HTTP_METHODS = ("POST", "PUT")
 def eval_schema() -> Json:
     """The schema of a whole eval file, for editors; what it cannot say the readers check."""
     from evenhand.assertions.kinds import build_assertions_schema  # slow to load, and only editors ask for it.
-    from evenhand.files.rubric_schema import build_rubric_schema
+    from evenhand.files.rubric_schema import build_rubric_file_schema
 
-    rubric = build_rubric_schema()
+    rubric = build_rubric_file_schema()
     rubric_defs = rubric.pop("$defs")
     rubric.pop("$schema")
     return {

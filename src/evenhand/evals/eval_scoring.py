@@ -15,7 +15,7 @@ from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
-from evenhand.files.rubrics import load_rubric, read_rubric
+from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -82,7 +82,7 @@ class SampleRubrics:
             if isinstance(given, Mapping):
                 tree = build_tree(given)
                 assert isinstance(tree, MappingNode)
-                rubric = read_rubric(tree, sample.id, self.folder)
+                rubric = read_rubric_file(tree, sample.id, self.folder)
             else:
                 rubric = _load_eval_sample_rubric(str(given), self.folder)
             rubric = override_rubric_file_fields(rubric, self.environ)
@@ -222,7 +222,7 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
         fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
     given: dict[str, Any] = {name: fields.choice(name, words) or words[0] for name, words in COMPOSITE_FIELDS.items()}
     given["multivariate"] = fields.boolean("multivariate") or False
-    given[LOSS_FIELD] = _read_loss_share(fields) if LOSS_FIELD in fields else None
+    given[LOSS_FIELD] = _read_eval_loss_share(fields) if LOSS_FIELD in fields else None
     try:
         return EvalCompositeSettings(weights=weights, why=why, **given)
     except EvalError as error:
@@ -230,7 +230,7 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
         return PLAIN_COMPOSITE
 
 
-def _read_loss_share(fields: FieldReader) -> EvalLossShare | None:
+def _read_eval_loss_share(fields: FieldReader) -> EvalLossShare | None:
     """Points and share; None where they are not numbers, which is a fault."""
     found: dict[str, Fraction] = {}
     for name, node, path in fields.pairs(LOSS_FIELD):

@@ -51,7 +51,7 @@ def read_answers_file_text(path: Path) -> str:
     return read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError)
 
 
-def read_answers_stream_text(stream: BinaryIO | None) -> str:
+def read_answers_file_stream(stream: BinaryIO | None) -> str:
     """The text of answers that come in on a stream, up to the size a file may have."""
     where = STANDARD_INPUT
     if stream is None:

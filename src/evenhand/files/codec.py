@@ -195,7 +195,7 @@ class Codec:
         if origin is tuple and parts[-1] is not Ellipsis:
             return self._make_tuple_reader(parts)
         if origin in (tuple, Sequence):
-            return partial(_read_list, read_json_string if parts[0] is str else self._find_reader(parts[0]))
+            return partial(_read_json_list, read_json_string if parts[0] is str else self._find_reader(parts[0]))
         if origin in (dict, Mapping):
             return partial(_read_mapping, self._find_reader(parts[1]))
         raise TypeError(f"{type_} has no form in JSON")
@@ -311,7 +311,7 @@ def _remove_none_from_codec_type(type_: Any) -> Any:
     return Union[tuple(part for part in parts if part is not NoneType)]  # noqa: UP007 - of however many there are.
 
 
-def _read_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
+def _read_json_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
     of_texts = read_entry is read_json_string
     if isinstance(value, (list, tuple)):
         try:

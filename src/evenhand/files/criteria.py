@@ -17,7 +17,7 @@ from evenhand.files.tree import (
     ScalarNode,
     SequenceNode,
     TreeNode,
-    build_checked,
+    build_checked_from_fields,
     describe_node,
     is_null_node,
     read_node_number,
@@ -40,7 +40,7 @@ class CriterionDefaults:
     own: Mapping[str, Criterion]
 
 
-def read_rubric_criteria_nodes(
+def read_rubric_criteria_fields(
     fields: FieldReader, defaults: CriterionDefaults, *, children_of: str = ""
 ) -> tuple[Criterion, ...]:
     """The criteria listed, or the children of one; those without an id are called by their place."""
@@ -65,12 +65,12 @@ def read_rubric_criterion_node(
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
     ranges = read_rubric_ranges_field(fields) if "score_ranges" in fields else None
-    children = read_rubric_criteria_nodes(fields, defaults, children_of=id) if "children" in fields else ()
+    children = read_rubric_criteria_fields(fields, defaults, children_of=id) if "children" in fields else ()
     asks = fields.text(*QUESTION_FIELDS) or (own.asks if own else "")
     if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
         fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
     scale = _choose_scale_from_rubric_fields(fields, defaults, own, children)
-    read = read_anchors(fields, scale) if "anchors" in fields else ()
+    read = read_anchor_fields(fields, scale) if "anchors" in fields else ()
     anchors = ranges or read or (own.anchors if own and own.scale == scale else ())
     parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
     parts |= {"required": defaults.required}
@@ -109,7 +109,7 @@ def read_typed_fields(fields: FieldReader, cls: type, names: Iterable[str] = ())
         if get_origin(type_) is Literal:
             value: object = fields.choice(name, options)
         elif Scale in options:
-            value = read_scale(fields.node(name), fields.faults, (*fields.path, name))
+            value = read_scale_field(fields.node(name), fields.faults, (*fields.path, name))
         elif Fraction in options:
             value = fields.number(name)
         elif bool in options:
@@ -133,7 +133,7 @@ def read_rubric_statement_node(node: TreeNode, faults: list[Fault], path: FaultP
     if id is None and asks is None:
         fields.fault("a statement needs id and asks")
         return None
-    return build_checked(Statement, faults, path, id=id or asks, asks=asks or id, amount=amount)
+    return build_checked_from_fields(Statement, faults, path, id=id or asks, asks=asks or id, amount=amount)
 
 
 def read_rubric_gate_node(
@@ -159,7 +159,7 @@ def _choose_scale_from_rubric_fields(
             fields.fault("score_ranges already say the scale", "remove scale", "scale")
         return ZERO_TO_TEN
     if "scale" in fields:
-        return read_scale(fields.node("scale"), fields.faults, (*fields.path, "scale")) or defaults.scale
+        return read_scale_field(fields.node("scale"), fields.faults, (*fields.path, "scale")) or defaults.scale
     if children:
         scales = {child.scale for child in children}
         return scales.pop() if len(scales) == 1 else SHARE
@@ -178,7 +178,7 @@ _SCALE_SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)\s
 _YES_NO_LEVELS = {"yes": Fraction(1), "true": Fraction(1), "no": Fraction(0), "false": Fraction(0)}
 
 
-def read_scale(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> Scale | None:
+def read_scale_field(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> Scale | None:
     """A scale, if one is given: yes/no, 1-10, or {min, max, integers, bands}."""
     if node is None:
         return None
@@ -187,13 +187,13 @@ def read_scale(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> S
             return YES_NO
         span = parse_scale_field(node.text)
         if span:
-            return build_checked(Scale, faults, path, min=span[0], max=span[1])
+            return build_checked_from_fields(Scale, faults, path, min=span[0], max=span[1])
         faults.append(Fault(f"{describe_node(node)} is not a scale", "try yes/no, 1-10 or {min: 0, max: 100}", path))
         return None
     fields = FieldReader(node, SCALE_FIELDS, faults, path)
     bands = []
     for key, value, below in fields.pairs("bands"):
-        ends = _read_whole_number_nodes(value.items if isinstance(value, SequenceNode) else ())
+        ends = _read_whole_number_fields(value.items if isinstance(value, SequenceNode) else ())
         if ends is None:
             faults.append(Fault(f"band {key!r} needs two whole numbers, as in [90, 100]", "", below))
         else:
@@ -206,7 +206,7 @@ def read_scale(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> S
             fields.fault("a scale needs min and max")
         return None
     whole = fields.boolean("integers") or bool(bands)
-    return build_checked(Scale, faults, path, min=low, max=high, integers=whole, bands=tuple(bands))
+    return build_checked_from_fields(Scale, faults, path, min=low, max=high, integers=whole, bands=tuple(bands))
 
 
 def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
@@ -215,12 +215,12 @@ def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
     return (Fraction(found[1]), Fraction(found[2])) if found and len(text) < 40 else None
 
 
-def _read_whole_number_nodes(nodes: Sequence[TreeNode]) -> tuple[Fraction, Fraction] | None:
+def _read_whole_number_fields(nodes: Sequence[TreeNode]) -> tuple[Fraction, Fraction] | None:
     ends = [end for node in nodes if isinstance(end := read_node_number(node), Fraction) and end.denominator == 1]
     return (ends[0], ends[1]) if len(ends) == len(nodes) == 2 else None
 
 
-def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
+def read_anchor_fields(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
     """The texts that pin levels: by number, by stretch ("9-10"), by band, or by yes and no."""
     anchors = []
     bands = {band.id: (band.min, band.max) for band in scale.bands}
@@ -274,7 +274,7 @@ def _parse_rubric_ranges_node(fields: FieldReader) -> list[Anchor]:
 
 def _parse_rubric_range_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
     fields = FieldReader(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
-    ends = _read_whole_number_nodes([entry for entry, _ in fields.items("score_range")])
+    ends = _read_whole_number_fields([entry for entry, _ in fields.items("score_range")])
     text = fields.text("expected_outcome", "description", "asks")
     if ends is None or not (0 <= ends[0] <= 10 and 0 <= ends[1] <= 10):
         fields.fault("score_range needs two whole numbers from 0 to 10, as in [0, 2]", "", "score_range")

@@ -177,7 +177,7 @@ def read_json_string(value: object) -> str:
     raise unexpected_json("text", value)
 
 
-def _make_checked_reader(expected: str, accepts: Callable[[Any], bool]) -> Callable[[object], Any]:
+def _make_checked_json_reader(expected: str, accepts: Callable[[Any], bool]) -> Callable[[object], Any]:
     """A function that reads what is accepted as it stands, and says of anything else what was expected."""
 
     def read(value: object) -> Any:
@@ -199,21 +199,21 @@ def read_json_choice(allowed: tuple[str, ...], value: object) -> str:
     raise unexpected_json(f"one of {', '.join(allowed)}" if isinstance(value, str) else "text", value)
 
 
-def whole_number_between(least: int, most: int) -> JsonScalar:
+def json_whole_number_between(least: int, most: int) -> JsonScalar:
     """A whole number that cannot be smaller or larger."""
     expected = f"a whole number from {least:,} to {most:,}"
     return JsonScalar(
-        _make_checked_reader(expected, lambda value: _is_whole_json_number(value) and least <= value <= most)
+        _make_checked_json_reader(expected, lambda value: _is_whole_json_number(value) and least <= value <= most)
     )
 
 
-def number_between(least: int, most: int) -> JsonScalar:
+def json_number_between(least: int, most: int) -> JsonScalar:
     """A number that cannot be smaller or larger."""
 
     def accepts(value: Any) -> bool:
         return (isinstance(value, float) or _is_whole_json_number(value)) and least <= value <= most
 
-    return JsonScalar(_make_checked_reader(f"a number from {least:,} to {most:,}", accepts))
+    return JsonScalar(_make_checked_json_reader(f"a number from {least:,} to {most:,}", accepts))
 
 
 def json_seconds_scalar(longest: timedelta, number: JsonScalar) -> JsonScalar:
@@ -246,9 +246,9 @@ def write_json_fraction(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-_read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
-_read_whole_number = _make_checked_reader("a whole number", _is_whole_json_number)
-_read_number = _make_checked_reader(
+_read_flag = _make_checked_json_reader("true or false", lambda value: isinstance(value, bool))
+_read_whole_number = _make_checked_json_reader("a whole number", _is_whole_json_number)
+_read_number = _make_checked_json_reader(
     "a number",
     lambda value: isinstance(value, float) or (_is_whole_json_number(value) and abs(value) <= sys.float_info.max),
 )
@@ -276,7 +276,7 @@ AS_IT_STANDS = JsonScalar(lambda value: value)
 JSON_SCALARS: dict[Any, JsonScalar] = {
     Any: AS_IT_STANDS,
     object: AS_IT_STANDS,
-    NoneType: JsonScalar(_make_checked_reader("null", lambda value: value is None)),
+    NoneType: JsonScalar(_make_checked_json_reader("null", lambda value: value is None)),
     str: JsonScalar(read_json_string),
     bool: JsonScalar(_read_flag),
     int: JsonScalar(_read_whole_number),

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 
 
 def fold_lookalikes(text: str) -> str:
@@ -48,7 +48,7 @@ def _fold_lookalike_character(character: str) -> str:
 def _load_lookalikes() -> Mapping[str, str]:
     # Letters in squares, in circles and as flags follow each other in Unicode.
     table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
-    for group in load_library_data("guards/injection/disguises.yaml")["lookalikes"].values():
+    for group in load_library_data_file("guards/injection/disguises.yaml")["lookalikes"].values():
         letters, read_as = group["letters"], group["read_as"]
         table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
     return table

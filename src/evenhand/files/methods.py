@@ -17,8 +17,8 @@ from evenhand.files.criteria import (
     list_file_fields,
     make_wrong_file_node_fault,
     parse_scale_field,
-    read_rubric_criteria_nodes,
-    read_scale,
+    read_rubric_criteria_fields,
+    read_scale_field,
     read_typed_fields,
 )
 from evenhand.files.parsing import YAML_STRING_LOADER, read_tree_file
@@ -27,7 +27,7 @@ from evenhand.files.tree import (
     MappingNode,
     ScalarNode,
     TreeNode,
-    build_checked,
+    build_checked_from_fields,
     describe_node,
     find_node_line,
     is_null_node,
@@ -58,7 +58,7 @@ TIE_BREAK_WORDS = ("fewer red_flags", "more bonuses")
 SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
 
 
-def read_method(tree: TreeNode, name: str) -> Method:
+def read_method_file(tree: TreeNode, name: str) -> Method:
     """A method from its file."""
     if not isinstance(tree, MappingNode):
         raise RubricError(make_wrong_file_node_fault(tree, "method"))
@@ -66,7 +66,7 @@ def read_method(tree: TreeNode, name: str) -> Method:
     fields = FieldReader(tree, METHOD_FIELDS, faults)
     told = f"it belongs in a rubric with 'method: {name}.yaml'"
     faults[:] = [replace(one, hint=told) if one.path[-1:] in RUBRIC_ONLY_PATHS else one for one in faults]
-    criterion_scale = read_scale(fields.node("criterion_scale"), faults, ("criterion_scale",)) or YES_NO
+    criterion_scale = read_scale_field(fields.node("criterion_scale"), faults, ("criterion_scale",)) or YES_NO
     required = fields.boolean("required") or False
     defaults = CriterionDefaults(scale=criterion_scale, required=required, own={})
     parts = {
@@ -74,14 +74,14 @@ def read_method(tree: TreeNode, name: str) -> Method:
         "about": fields.text("about") or "",
         "scale": read_score_scale_field(fields),
         "criterion_scale": criterion_scale,
-        "criteria": read_rubric_criteria_nodes(fields, defaults),
+        "criteria": read_rubric_criteria_fields(fields, defaults),
         "required": required,
         **read_typed_fields(fields, Method, ("weights_sum_to", "holistic")),
         "steps": read_method_steps_field(fields),
         **_read_method_file_decisions(fields),
         "dialogue": fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
     }
-    method = None if faults else build_checked(Method, faults, (), **parts)
+    method = None if faults else build_checked_from_fields(Method, faults, (), **parts)
     if method is None:
         raise RubricError(*faults)
     return method
@@ -95,11 +95,11 @@ def read_score_scale_field(fields: FieldReader) -> ScoreScale | None:
         return None
     span = parse_scale_field(node.text) if isinstance(node, ScalarNode) else None
     if span:
-        return build_checked(ScoreScale, fields.faults, path, min=span[0], max=span[1])
+        return build_checked_from_fields(ScoreScale, fields.faults, path, min=span[0], max=span[1])
     parts = FieldReader(node, ("min", "max", "decimals", "integers"), fields.faults, path)
     given = read_typed_fields(parts, ScoreScale)
     if "min" in given and "max" in given:
-        return build_checked(ScoreScale, fields.faults, path, **given)
+        return build_checked_from_fields(ScoreScale, fields.faults, path, **given)
     if isinstance(node, MappingNode):
         parts.fault("a scale needs min and max")
     return None
@@ -130,14 +130,14 @@ def read_method_steps_field(fields: FieldReader) -> tuple[Step, ...]:
         given = read_typed_fields(parts, cls)
         for name in [name for name, one in known.items() if one.required and name not in parts]:
             parts.fault(f"{kind} needs {name}")
-        step = None if len(faults) > count else build_checked(cls, faults, here, **given)
+        step = None if len(faults) > count else build_checked_from_fields(cls, faults, here, **given)
         steps += [step] if step else []
     return tuple(steps)
 
 
 def _read_method_file_decisions(fields: FieldReader) -> dict[str, object]:
     """The grades, verdicts and tie-breaks that are read off the score, and the variables that change the method."""
-    read = [_read_method_grade(node, fields.faults, path) for node, path in fields.items("grades")]
+    read = [_read_method_grade_field(node, fields.faults, path) for node, path in fields.items("grades")]
     decisions: dict[str, object] = {"grades": tuple(grade for grade in read if grade)}
     verdicts = fields.node("verdicts")
     if verdicts is not None:
@@ -162,7 +162,7 @@ def _read_method_file_decisions(fields: FieldReader) -> dict[str, object]:
     return decisions | {"ties": tuple(ties), "environment": settings}
 
 
-def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
+def _read_method_grade_field(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
     fields = FieldReader(node, list_file_fields(Grade), faults, path)
     given = read_typed_fields(fields, Grade, ("grade", "from"))
     if len(given) < 2:
@@ -174,9 +174,9 @@ def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> 
 LIBRARY = Path(__file__).parent.parent / "library"
 
 
-def list_rubric_names() -> list[str]:
+def list_rubric_file_names() -> list[str]:
     """The rubrics that ship: those with a file, and methods that have criteria of their own."""
-    methods = [name for name in list_method_yaml_names() if load_method(name).criteria]
+    methods = [name for name in list_method_yaml_names() if load_shipped_method_file(name).criteria]
     return methods + list_rubric_yaml_files()
 
 
@@ -193,16 +193,16 @@ def list_method_yaml_names() -> list[str]:
 
 
 @cache
-def load_method(name: str) -> Method:
+def load_shipped_method_file(name: str) -> Method:
     """A shipped method."""
-    return read_method(read_tree_file(LIBRARY / "methods" / f"{name}.yaml"), name)
+    return read_method_file(read_tree_file(LIBRARY / "methods" / f"{name}.yaml"), name)
 
 
 def load_method_file(path: Path) -> Method:
     """A method from a file of its own."""
     tree = read_tree_file(path)
     try:
-        return read_method(tree, path.stem)
+        return read_method_file(tree, path.stem)
     except RubricError as error:
         raise error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}") from None
 
@@ -212,7 +212,7 @@ def read_starter_rubric_yaml() -> str:
     return (LIBRARY / "starter.yaml").read_text("utf-8")
 
 
-def load_library_data(name: str) -> Any:
+def load_library_data_file(name: str) -> Any:
     """A data file of the library as mappings and lists of strings."""
     return yaml.load((LIBRARY / name).read_text("utf-8"), Loader=YAML_STRING_LOADER)
 

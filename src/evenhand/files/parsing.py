@@ -44,7 +44,7 @@ def parse_tree(path: Path, text: str) -> TreeNode:
     return tree
 
 
-def read_text_mapping(path: Path) -> dict[str, str]:
+def read_text_mapping_file(path: Path) -> dict[str, str]:
     """A file of names and texts."""
     tree = read_tree_file(path)
     if not isinstance(tree, MappingNode) or not all(isinstance(value, ScalarNode) for _, value in tree.items):

@@ -33,17 +33,17 @@ def create_private_file(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
 
 
-def open_private_text(path: Path, target: Path | None = None) -> TextIO:
+def open_private_text_file(path: Path, target: Path | None = None) -> TextIO:
     """A text file to write; where it will take the place of a `target` that is there, with the mode of that."""
-    return open(path, "w", encoding="utf-8", newline="", opener=_open_as(target))
+    return open(path, "w", encoding="utf-8", newline="", opener=_open_private_file_as(target))
 
 
-def open_private_bytes(path: Path, mode: str = "wb", buffering: int = -1) -> BinaryIO:
+def open_private_bytes_file(path: Path, mode: str = "wb", buffering: int = -1) -> BinaryIO:
     """A file to write or, with "ab", to append to."""
-    return cast(BinaryIO, open(path, mode, buffering, opener=_open_as(None)))
+    return cast(BinaryIO, open(path, mode, buffering, opener=_open_private_file_as(None)))
 
 
-def _open_as(target: Path | None) -> Callable[[str, int], int]:
+def _open_private_file_as(target: Path | None) -> Callable[[str, int], int]:
     mode = target.stat().st_mode & 0o777 if target is not None and target.is_file() else OWNER_ONLY
 
     def open_file(path: str, flags: int) -> int:

@@ -20,7 +20,7 @@ MOST_DEPENDENCIES = 5_000
 _PLAIN_TYPES = (str, bytes, int, float, complex, bool, type(None))
 
 
-def import_by_name(name: str, folder: Path) -> object:
+def import_by_python_path(name: str, folder: Path) -> object:
     """What MODULE:NAME stands for, looked for from a folder too. Whatever importing it raises is passed on."""
     add_python_import_folder(folder)
     module, _, path = name.partition(":")

@@ -20,7 +20,7 @@ _NUMBER: RubricSchemaJson = {"anyOf": [{"type": "number"}, _FRACTION]}
 _ABOVE_ZERO: RubricSchemaJson = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _FRACTION]}
 
 
-def build_rubric_schema() -> RubricSchemaJson:
+def build_rubric_file_schema() -> RubricSchemaJson:
     """The schema; what it cannot say (sums, references, gaps) the reader checks."""
     criteria: RubricSchemaJson = {
         "type": "array",
@@ -61,7 +61,7 @@ def build_rubric_schema() -> RubricSchemaJson:
             "gate": _rubric_yaml_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
             "scale": _rubric_file_scale_schema(),
             "score_ranges": _rubric_file_ranges_schema(),
-            "step": {"anyOf": [_build_step_schema(kind, step) for kind, step in STEPS.items()]},
+            "step": {"anyOf": [_build_step_field_schema(kind, step) for kind, step in STEPS.items()]},
         },
     }
 
@@ -111,7 +111,7 @@ def _rubric_file_ranges_schema() -> RubricSchemaJson:
     return {"anyOf": [{**by_start, "required": ["0"]}, entries]}
 
 
-def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
+def _build_step_field_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
     with_parameters = _rubric_yaml_object_schema({kind: _rubric_file_step_schema(step)}, [kind])
     if any(one.required for one in list_file_fields(step).values()):
         return with_parameters

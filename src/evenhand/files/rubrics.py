@@ -14,20 +14,20 @@ from evenhand.files.criteria import (
     CriterionDefaults,
     list_file_fields,
     make_wrong_file_node_fault,
-    read_rubric_criteria_nodes,
+    read_rubric_criteria_fields,
     read_rubric_gate_node,
     read_rubric_statement_node,
-    read_scale,
+    read_scale_field,
     read_typed_fields,
 )
 from evenhand.files.methods import (
     LIBRARY,
     METHOD_FIELDS,
     list_method_yaml_names,
-    list_rubric_names,
+    list_rubric_file_names,
     list_rubric_yaml_files,
-    load_method,
     load_method_file,
+    load_shipped_method_file,
     read_method_steps_field,
     read_score_scale_field,
 )
@@ -37,7 +37,7 @@ from evenhand.files.tree import (
     MappingNode,
     ScalarNode,
     TreeNode,
-    build_checked,
+    build_checked_from_fields,
     build_tree,
     find_node_line,
 )
@@ -89,12 +89,12 @@ def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) ->
     if isinstance(source, AnyMapping):
         return _open_rubric_yaml_tree(build_tree(source), "", "rubric", Path())
     if str(source) in list_method_yaml_names() or str(source) in list_rubric_yaml_files():
-        return _open_shipped_rubric(str(source))
+        return _open_shipped_rubric_file(str(source))
     if not isinstance(source, (str, Path)):
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
     if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
-        hint = suggest_known_word_in_error(str(source)[:40], list_rubric_names())
+        hint = suggest_known_word_in_error(str(source)[:40], list_rubric_file_names())
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     tree = read_tree_file(path)
@@ -114,18 +114,18 @@ def read_rubric_file_text(source: str) -> str:
         return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
     if source in list_method_yaml_names():
         text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
-        return f"{METHOD_COPY_NOTE}{text}" if load_method(source).criteria else text
+        return f"{METHOD_COPY_NOTE}{text}" if load_shipped_method_file(source).criteria else text
     load_rubric(source)
     return read_text_file(Path(source), LARGEST_RUBRIC_FILE, RubricError)
 
 
 @cache
-def _open_shipped_rubric(name: str) -> LocatedRubric:
+def _open_shipped_rubric_file(name: str) -> LocatedRubric:
     path = LIBRARY / "rubrics" / f"{name}.yaml"
     if path.exists():
         return _open_rubric_yaml_tree(read_tree_file(path), str(path), name, path.parent)
     try:
-        method = load_method(name)
+        method = load_shipped_method_file(name)
         return LocatedRubric(Rubric(name=name, method=method, criteria=method.criteria), MappingNode(), "")
     except RubricError as error:
         raise error.with_locations(lambda _: name) from None
@@ -136,20 +136,26 @@ def _open_rubric_yaml_tree(tree: TreeNode, file: str, name: str, folder: Path) -
     if not isinstance(tree, MappingNode):
         raise RubricError(make_wrong_file_node_fault(tree, "rubric")).with_locations(opened_at)
     try:
-        rubric = read_rubric(tree, name, folder)
+        rubric = read_rubric_file(tree, name, folder)
     except RubricError as error:
         raise error.with_locations(opened_at) from None
     return LocatedRubric(rubric, tree, file)
 
 
-def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
+def read_rubric_file(tree: MappingNode, name: str, folder: Path) -> Rubric:
     """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
     said = "method" in fields or "steps" in fields
-    method = _read_rubric_method(fields, folder) if said else load_method(_infer_method_name(tree))
+    method = (
+        _read_rubric_file_method(fields, folder)
+        if said
+        else load_shipped_method_file(_infer_method_name_from_fields(tree))
+    )
     # Where the method is wrong, the criteria are read as the kind they look like, so that every fault is told at once.
-    parts = _read_rubric_file_fields(fields, method or load_method(_infer_method_name(tree)), name)
+    parts = _read_rubric_file_fields(
+        fields, method or load_shipped_method_file(_infer_method_name_from_fields(tree)), name
+    )
     rubric = None
     try:
         rubric = Rubric(**parts) if method else None
@@ -174,16 +180,18 @@ def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> 
         node = fields.node("scale")
         if isinstance(node, MappingNode):
             node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
-        scale = (read_scale(node, faults, ("scale",)) if node else None) or method.criterion_scale
+        scale = (read_scale_field(node, faults, ("scale",)) if node else None) or method.criterion_scale
         own = {criterion.id: criterion for criterion in method.criteria}
-        criteria = read_rubric_criteria_nodes(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
+        criteria = read_rubric_criteria_fields(
+            fields, CriterionDefaults(scale=scale, required=method.required, own=own)
+        )
     elif "scale" in fields and method.criteria:
         fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
     parts: dict[str, Any] = {"name": fields.text("name") or name, "method": method, "criteria": criteria}
     panel = fields.node("panel")
     if panel is not None:
         given = read_typed_fields(FieldReader(panel, list_file_fields(Panel), faults, ("panel",)), Panel)
-        changed = build_checked(partial(replace, method.panel), faults, ("panel",), **given)
+        changed = build_checked_from_fields(partial(replace, method.panel), faults, ("panel",), **given)
         parts["method"] = method.with_step(method.panel, changed) if changed else method
     if fields.choice("dialogue", ("pairwise",)):  # Every other way of asking is the method's to choose.
         parts["method"] = replace(parts["method"], dialogue="pairwise")
@@ -199,7 +207,7 @@ def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> 
     return parts | read_typed_fields(fields, Rubric, ("safety_gate", "holistic", "about", "why"))
 
 
-def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
+def _read_rubric_file_method(fields: FieldReader, folder: Path) -> Method | None:
     word = fields.text("method")
     if "steps" in fields:
         if word is not None:
@@ -208,7 +216,7 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
         scale = read_score_scale_field(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
         if fields.faults or scale is None:
             return None
-        return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)
+        return build_checked_from_fields(Method, fields.faults, (), name="own", scale=scale, steps=steps)
     if word is None:
         return None
     if word.endswith(METHOD_FILE_ENDINGS):
@@ -219,10 +227,10 @@ def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
     if word not in list_method_yaml_names():
         fields.fault(f"unknown method {word!r}", suggest_known_word_in_error(word, list_method_yaml_names()), "method")
         return None
-    return load_method(word)
+    return load_shipped_method_file(word)
 
 
-def _infer_method_name(tree: MappingNode) -> str:
+def _infer_method_name_from_fields(tree: MappingNode) -> str:
     """Without a method the kind of criteria decides."""
     given = {key.text: value for key, value in tree.items}
     entries = given.get("criteria") or given.get("rubrics")

@@ -77,11 +77,13 @@ def build_tree(value: object, depth: int = 0) -> TreeNode:
     if depth > DEEPEST_NESTING:
         raise RubricError(Fault(f"nested more than {DEEPEST_NESTING} deep"))
     if isinstance(value, AnyMapping):
-        items = [(ScalarNode(_write_scalar_text(key)), build_tree(entry, depth + 1)) for key, entry in value.items()]
+        items = [
+            (ScalarNode(_write_yaml_scalar_text(key)), build_tree(entry, depth + 1)) for key, entry in value.items()
+        ]
         return MappingNode(items=items)
     if isinstance(value, (list, tuple)):
         return SequenceNode(items=[build_tree(entry, depth + 1) for entry in value])
-    return ScalarNode(_write_scalar_text(value), quoted=isinstance(value, str))
+    return ScalarNode(_write_yaml_scalar_text(value), quoted=isinstance(value, str))
 
 
 @dataclass(slots=True)
@@ -151,7 +153,7 @@ def make_line_error(line: int, what: str, hint: str = "") -> RubricError:
     return RubricError(Fault(what, hint, where=f":{line}"))
 
 
-def _write_scalar_text(value: object) -> str:
+def _write_yaml_scalar_text(value: object) -> str:
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -258,7 +260,7 @@ class FieldReader:
             self.fault(f"{name} must be a mapping, got {describe_node(node)}", "", name)
 
 
-def build_checked(make: Callable[..., T], faults: list[Fault], path: FaultPath, **parts: Any) -> T | None:
+def build_checked_from_fields(make: Callable[..., T], faults: list[Fault], path: FaultPath, **parts: Any) -> T | None:
     """The value made of its parts; what it refuses itself is added to the faults."""
     try:
         return make(**parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.injection_scores import (
     InjectionSentenceScores,
     classify_injection_word,
@@ -17,9 +17,9 @@ from evenhand.guards.injection_scores import (
     split_sentences,
 )
 from evenhand.guards.injection_text import (
+    GuardedTextView,
     Place,
-    TextView,
-    decode_hidden_text,
+    decode_hidden_injection,
     find_injection_signs,
     load_injection_words,
     normalise_guarded_text,
@@ -46,7 +46,7 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
     """The passages that speak to the judge, in the order of the text."""
     found = [
         _make_injection_finding(text, rule, view.disguise, *view.locate(*place))
-        for view in read_text_views(text)
+        for view in read_guarded_text_views(text)
         for rule, place in _find_injection_passages(view)
     ]
     found += [_make_injection_finding(text, "nonsense", "", *place) for place in find_nonsense(text)]
@@ -59,7 +59,7 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
     return tuple(kept)
 
 
-def read_text_views(text: str) -> Iterator[TextView]:
+def read_guarded_text_views(text: str) -> Iterator[GuardedTextView]:
     """The text as it reads, then what is hidden in it."""
     plain = normalise_guarded_text(text)
     yield plain
@@ -69,14 +69,14 @@ def read_text_views(text: str) -> Iterator[TextView]:
         yield rotate_injected_letters(plain)
     if not signs.backwards.isdisjoint(plain.known_words):
         yield reverse_guarded_text(plain)
-    for hidden in decode_hidden_text(text):
+    for hidden in decode_hidden_injection(text):
         yield hidden.trace_through(normalise_guarded_text(hidden.text))
 
 
-def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
+def _find_injection_passages(view: GuardedTextView) -> Iterator[tuple[str, Place]]:
     """What patterns match, unless the sentence explains; then the sentences that score enough where none matches."""
     rules = load_injection_rules()
-    matched = list(find_pattern_matches(view, rules.patterns))
+    matched = list(find_injection_pattern_matches(view, rules.patterns))
     if not matched and view.text.isascii() and view.known_words.isdisjoint(load_injection_signal_words()):
         return
     scores = InjectionSentenceScores(view, split_sentences(view.text))
@@ -145,7 +145,7 @@ class InjectionPattern:
 PatternsByWord = Mapping[str, tuple[InjectionPattern, ...]]  # The patterns that each word can start.
 
 
-def find_pattern_matches(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str, Place]]:
+def find_injection_pattern_matches(view: GuardedTextView, patterns: PatternsByWord) -> Iterator[tuple[str, Place]]:
     """The rules whose patterns match, and where in the view; quoted examples of attacks are left out."""
     possible = {
         word: tuple(one for one in patterns[word] if not one.text_has or not one.text_has.isdisjoint(view.known_words))
@@ -166,11 +166,11 @@ def find_pattern_matches(view: TextView, patterns: PatternsByWord) -> Iterator[t
     for word, start in starts:
         for pattern in possible[word]:
             place = pattern.match_at(view.text, start, start + len(word))
-            if place and not _is_quoted_example(view.text, place[0]):
+            if place and not _is_quoted_injection_example(view.text, place[0]):
                 yield pattern.rule, place
 
 
-def _is_quoted_example(text: str, start: int) -> bool:
+def _is_quoted_injection_example(text: str, start: int) -> bool:
     """Whether the passage opens a quotation that the text calls an example of an attack: spoken about, not spoken."""
     before = text[max(0, start - 90) : start]
     if before[-1:] not in ("'", '"', "`"):
@@ -181,7 +181,7 @@ def _is_quoted_example(text: str, start: int) -> bool:
 
 @cache
 def _load_injection_mention_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    file = load_library_data("guards/injection/mentions.yaml")
+    file = load_library_data_file("guards/injection/mentions.yaml")
     return re.compile(file["introduction"]["pattern"]), re.compile(file["topic"]["pattern"])
 
 
@@ -206,7 +206,7 @@ class InjectionRules:
 @cache
 def load_injection_rules() -> InjectionRules:
     """The rules that ship, read once."""
-    files = {name: load_library_data(f"guards/injection/{name}.yaml") for name in (*INJECTION_RULES, "chinese")}
+    files = {name: load_library_data_file(f"guards/injection/{name}.yaml") for name in (*INJECTION_RULES, "chinese")}
     patterns: dict[str, tuple[InjectionPattern, ...]] = {}
     for pattern in (read_injection_pattern(entry, file) for file in files.values() for entry in file["patterns"]):
         for word in pattern.starts_with:

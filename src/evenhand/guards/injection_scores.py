@@ -11,8 +11,8 @@ from functools import cache, cached_property, lru_cache
 from math import inf
 from operator import attrgetter
 
-from evenhand.files.methods import LIBRARY, load_library_data
-from evenhand.guards.injection_text import Place, TextView, find_injection_signs
+from evenhand.files.methods import LIBRARY, load_library_data_file
+from evenhand.guards.injection_text import GuardedTextView, Place, find_injection_signs
 
 Feature = str | tuple[str, str]
 WordClasses = Mapping[str, tuple[str, ...]]
@@ -28,7 +28,7 @@ _START = attrgetter("start")
 class InjectionSentenceScores:
     """The scores of a view's sentences, each worked out once: above zero, a sentence speaks to a judge."""
 
-    view: TextView
+    view: GuardedTextView
     sentences: Sequence[InjectionSentence]
     _scores: dict[tuple[int, bool], float] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class InjectionSentenceScores:
         return self._scores[number, paired]
 
 
-def list_injection_sentences(view: TextView) -> Iterator[InjectionSentence]:
+def list_injection_sentences(view: GuardedTextView) -> Iterator[InjectionSentence]:
     """All that can be scored in a view: what the weights are fitted on."""
     sentences = split_sentences(view.text)
     for number, sentence in enumerate(sentences):
@@ -151,13 +151,13 @@ class InjectionSentence:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Words, numbers and the punctuation that says something."""
-        tokens = _LATIN_TOKEN if self.text.isascii() else _compile_mixed_token()
+        tokens = _LATIN_TOKEN if self.text.isascii() else _compile_mixed_injection_token()
         return tuple(tokens.findall(self.text, self.start, self.end))
 
     @cached_property
     def classes(self) -> tuple[tuple[str, ...], ...]:
         """The classes of each word."""
-        return tuple(_classify_words(self.words))
+        return tuple(_classify_injection_words(self.words))
 
 
 def split_sentences(text: str) -> list[InjectionSentence]:
@@ -216,7 +216,7 @@ def classify_injection_word(word: str) -> tuple[str, ...]:
     return ("high" if re.fullmatch(r"8[5-9]|9\d?|1\.0|30|40|58|60|150", given) else "number",)
 
 
-def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _classify_injection_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     phrases = load_injection_lexicon().phrases
     for place, word in enumerate(words):
         if word in phrases:
@@ -238,7 +238,7 @@ class InjectionLexicon:
 @cache
 def load_injection_lexicon() -> InjectionLexicon:
     """The classes that ship, read once."""
-    data = load_library_data("guards/injection/lexicon.yaml")
+    data = load_library_data_file("guards/injection/lexicon.yaml")
     groups, irregular = data["classes"], data["irregular_verbs"]["forms"]
     english: dict[str, tuple[str, ...]] = {}
     chinese: dict[str, tuple[str, ...]] = {}
@@ -270,6 +270,6 @@ def load_injection_lexicon() -> InjectionLexicon:
 
 
 @cache
-def _compile_mixed_token() -> re.Pattern[str]:
+def _compile_mixed_injection_token() -> re.Pattern[str]:
     longest_first = sorted(load_injection_lexicon().chinese, key=len, reverse=True)
     return re.compile("|".join([*map(re.escape, longest_first), _TOKEN, "[\u4e00-\u9fff]"]))

@@ -14,14 +14,14 @@ from itertools import chain, pairwise
 from urllib.parse import unquote
 
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 
 Place = tuple[int, int]  # Where a passage begins and ends.
 Trace = tuple[Sequence[int], Sequence[int]]  # Where each character begins and ends in the text as it was given.
 
 
 @dataclass(eq=False)
-class TextView:
+class GuardedTextView:
     """A text to search, and the way back from each of its characters to the text as it was given."""
 
     text: str
@@ -39,14 +39,14 @@ class TextView:
         starts, ends = self.trace
         return min(starts[start], starts[end - 1]), max(ends[start], ends[end - 1])
 
-    def trace_through(self, inner: TextView) -> TextView:
+    def trace_through(self, inner: GuardedTextView) -> GuardedTextView:
         """A view of this view's text, led back to the text as it was given."""
 
         def join_traces() -> Trace:
             (starts, ends), (inner_starts, inner_ends) = self.trace, inner.trace
             return [starts[start] for start in inner_starts], [ends[end - 1] for end in inner_ends]
 
-        return TextView(inner.text, join_traces, self.disguise)
+        return GuardedTextView(inner.text, join_traces, self.disguise)
 
     @cached_property
     def trace(self) -> Trace:
@@ -54,25 +54,25 @@ class TextView:
         return self.find_trace()
 
 
-def normalise_guarded_text(text: str) -> TextView:
+def normalise_guarded_text(text: str) -> GuardedTextView:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
     if text.isascii():
-        return TextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
-    return TextView(fold_lookalikes(text), lambda: _trace_folded(text))
+        return GuardedTextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
+    return GuardedTextView(fold_lookalikes(text), lambda: _trace_folded_injection(text))
 
 
-def restore_injection_words(view: TextView) -> Iterator[TextView]:
+def restore_injection_words(view: GuardedTextView) -> Iterator[GuardedTextView]:
     """The view with split or disguised words made whole; nothing where the text has none."""
     known, signs = view.known_words, load_injection_words()
     if len(known & _LONE_LETTERS) >= 3 or max(map(len, known), default=0) >= 20 or not known.isdisjoint(signs.joined):
-        yield from _respace_words(view)
+        yield from _respace_injected_words(view)
     if any(word.translate(_LEET) in signs.words for word in known if not word.isalpha() and not word.isdigit()):
         letters = _WITH_DIGITS.sub(lambda word: word[0].translate(_LEET), view.text)
-        yield TextView(letters, lambda: view.trace, "in digits for letters")
+        yield GuardedTextView(letters, lambda: view.trace, "in digits for letters")
     # Whether both halves of some word are there: cheaper than to look at all neighbours.
     has_halves = any(not signs.halves[first].isdisjoint(known) for first in signs.halves.keys() & known)
     if has_halves and not signs.splittable.isdisjoint(map("".join, pairwise(view.spaced.split()))):
-        yield _rejoin_words(view)
+        yield _rejoin_injected_words(view)
     if not view.text.isascii() and _HAN_SPACED.search(view.text):
         yield _cut_injection_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
 
@@ -92,7 +92,7 @@ class InjectionWords:
 @cache
 def load_injection_words() -> InjectionWords:
     """The words that ship, read once."""
-    disguises = load_library_data("guards/injection/disguises.yaml")
+    disguises = load_library_data_file("guards/injection/disguises.yaml")
     words = disguises["vocabulary"]["words"].split()
     splittable = frozenset(word for word in words if len(word) >= 5)
     halves: dict[str, set[str]] = {}
@@ -118,7 +118,7 @@ def find_injection_signs(sign: str, text: str) -> Iterator[int]:
         at = text.find(sign, at + 1)
 
 
-def _respace_words(view: TextView) -> Iterator[TextView]:
+def _respace_injected_words(view: GuardedTextView) -> Iterator[GuardedTextView]:
     """The view with runs of single letters, and words run together, cut into the words that they spell."""
     pieces: list[str] = []
     places: list[int] = []
@@ -138,10 +138,10 @@ def _respace_words(view: TextView) -> Iterator[TextView]:
     if done:
         places += range(done, len(view.text))
         text = "".join([*pieces, view.text[done:]])
-        yield TextView(text, lambda: _trace_places(view, places), "in single letters")
+        yield GuardedTextView(text, lambda: _trace_injection_places(view, places), "in single letters")
 
 
-def _rejoin_words(view: TextView) -> TextView:
+def _rejoin_injected_words(view: GuardedTextView) -> GuardedTextView:
     """The view without what stands between two halves of a word."""
     splittable = load_injection_words().splittable
     gaps = [
@@ -152,20 +152,22 @@ def _rejoin_words(view: TextView) -> TextView:
     return _cut_injection_gaps(view, gaps)
 
 
-def _cut_injection_gaps(view: TextView, gaps: Sequence[Place]) -> TextView:
+def _cut_injection_gaps(view: GuardedTextView, gaps: Sequence[Place]) -> GuardedTextView:
     edges = [0, *(edge for gap in gaps for edge in gap), len(view.text)]
     kept = list(zip(edges[::2], edges[1::2], strict=True))
     text = "".join(view.text[start:end] for start, end in kept)
-    return TextView(text, lambda: _trace_places(view, chain(*(range(*piece) for piece in kept))), "in split words")
+    return GuardedTextView(
+        text, lambda: _trace_injection_places(view, chain(*(range(*piece) for piece in kept))), "in split words"
+    )
 
 
-def _trace_places(view: TextView, places: Iterable[int]) -> Trace:
+def _trace_injection_places(view: GuardedTextView, places: Iterable[int]) -> Trace:
     starts, ends = view.trace
     kept = [(starts[place], ends[place]) for place in places]
     return [start for start, _ in kept], [end for _, end in kept]
 
 
-def _trace_folded(text: str) -> Trace:
+def _trace_folded_injection(text: str) -> Trace:
     starts = trace_lookalikes(text)
     return starts, [place + 1 for place in starts]
 
@@ -183,9 +185,9 @@ _LONG = 20  # Characters without a space: shorter runs hide too little to say an
 _READABLE = 0.9  # Share of letters, digits, spaces and punctuation in what was decoded.
 
 
-def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
+def decode_hidden_injection(text: str, depth: int = _DEPTH) -> Iterator[GuardedTextView]:
     """What the encoded parts of the text say, each with its place; nothing for an ordinary text."""
-    views: list[TextView] = []
+    views: list[GuardedTextView] = []
     if _ESCAPE_MARKS.search(text):
         views += _decode_injected_escapes(text)
     if max(map(len, text.split()), default=0) >= _LONG or _HEX_PAIRS.search(text):
@@ -193,20 +195,20 @@ def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
     for view in views:
         yield view
         if depth > 1:
-            yield from map(view.trace_through, decode_hidden_text(view.text, depth - 1))
+            yield from map(view.trace_through, decode_hidden_injection(view.text, depth - 1))
 
 
-def rotate_injected_letters(view: TextView) -> TextView:
+def rotate_injected_letters(view: GuardedTextView) -> GuardedTextView:
     """The view with every letter moved on by thirteen."""
-    return TextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
+    return GuardedTextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
 
 
-def reverse_guarded_text(view: TextView) -> TextView:
+def reverse_guarded_text(view: GuardedTextView) -> GuardedTextView:
     """The view read from the end."""
-    return TextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
+    return GuardedTextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
 
 
-def _decode_injected_escapes(text: str) -> Iterator[TextView]:
+def _decode_injected_escapes(text: str) -> Iterator[GuardedTextView]:
     """The whole text with its character escapes undone, since letters and escapes may be mixed."""
     escapes = [match.span() for match in _ESCAPES.finditer(text)]
     if sum(end - start for start, end in escapes) < 3 * _LEAST:
@@ -215,7 +217,7 @@ def _decode_injected_escapes(text: str) -> Iterator[TextView]:
     edges = [0, *chain.from_iterable(escapes), len(text)]
     kept = [text[start:end] for start, end in list(pairwise(edges))[::2]]
     pieces = [piece for pair in zip(kept, [*undone, ""], strict=True) for piece in pair]
-    yield TextView("".join(pieces), lambda: _trace_pieces(edges, pieces), "in character codes")
+    yield GuardedTextView("".join(pieces), lambda: _trace_injection_pieces(edges, pieces), "in character codes")
 
 
 def _decode_one_injected_escape(escape: str) -> str:
@@ -226,7 +228,7 @@ def _decode_one_injected_escape(escape: str) -> str:
     return "".join(chr(int(digits, 16)) for digits in re.findall(r"[0-9a-fA-F]+", re.sub(r"\\[uUxX]", " ", escape)))
 
 
-def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
+def _trace_injection_pieces(edges: list[int], pieces: list[str]) -> Trace:
     """The trace of pieces that are kept and replaced by turns."""
     starts: list[int] = []
     ends: list[int] = []
@@ -237,23 +239,23 @@ def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
     return starts, ends
 
 
-def _decode_injected_code_runs(text: str) -> Iterator[TextView]:
+def _decode_injected_code_runs(text: str) -> Iterator[GuardedTextView]:
     """What each long run of code letters or code numbers says, where it says something readable."""
     for match in _LONG_RUN.finditer(text):
-        yield from _view_decoded(_decode_base64(match[0]), match, "in base64")
-        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
+        yield from _view_decoded_injection(_decode_injected_base64(match[0]), match, "in base64")
+        yield from _view_decoded_injection(_decode_injected_hexadecimal(match[0]), match, "in hexadecimal")
     for match in _HEX_PAIRS.finditer(text):
-        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
+        yield from _view_decoded_injection(_decode_injected_hexadecimal(match[0]), match, "in hexadecimal")
 
 
-def _view_decoded(decoded: str, match: re.Match[str], disguise: str) -> Iterator[TextView]:
+def _view_decoded_injection(decoded: str, match: re.Match[str], disguise: str) -> Iterator[GuardedTextView]:
     size = len(decoded)
     readable = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
     if decoded and readable >= _READABLE * size:
-        yield TextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
+        yield GuardedTextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
 
 
-def _decode_base64(run: str) -> str:
+def _decode_injected_base64(run: str) -> str:
     letters = re.sub(r"[\s=]", "", run).replace("-", "+").replace("_", "/")
     letters = letters[: len(letters) - (len(letters) % 4 == 1)]
     try:
@@ -262,7 +264,7 @@ def _decode_base64(run: str) -> str:
         return ""
 
 
-def _decode_hexadecimal(run: str) -> str:
+def _decode_injected_hexadecimal(run: str) -> str:
     try:
         return bytes.fromhex(re.sub(r"0[xX]|[^0-9a-fA-F]", "", run)).decode()
     except ValueError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 
-from evenhand.files.methods import LIBRARY, load_library_data
+from evenhand.files.methods import LIBRARY, load_library_data_file
 from evenhand.guards.injection_text import Place
 
 _SIZES = (16, 30)  # Units of a passage that is weighed: those of short suffixes, and of longer ones.
@@ -40,7 +40,7 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     above = [total + profile.always * place / _SIZES[-1] for place, total in enumerate(sums)]
     windows = [(start, start + size) for size in _SIZES for start in range(len(units) - size + 1)]
     unlikely = [
-        _trim_passage(above, first, last)
+        _trim_nonsense_passage(above, first, last)
         for first, last in windows or [(0, len(units))]
         if sums[last] - sums[first] + profile.always > 0
     ]
@@ -53,7 +53,7 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     return tuple((places[first][0], places[last - 1][1]) for first, last in found)
 
 
-def _trim_passage(above: Sequence[float], first: int, last: int) -> Place:
+def _trim_nonsense_passage(above: Sequence[float], first: int, last: int) -> Place:
     """The passage without what ordinary text it has at its ends, and with what belongs to it beyond them."""
     middle = (first + last) // 2
     before = range(max(0, first - _SIZES[-1]), middle)
@@ -121,7 +121,7 @@ class NonsenseProfile:
 @cache
 def load_nonsense_profile() -> NonsenseProfile:
     """The profile that ships, read once."""
-    data = load_library_data("guards/injection/nonsense.yaml")
+    data = load_library_data_file("guards/injection/nonsense.yaml")
     weights: dict[str, float] = json.loads((LIBRARY / "nonsense.json").read_text("utf-8"))["weights"]
     return NonsenseProfile(
         words=dict.fromkeys(data["common_words"]["words"].split(), "w")

@@ -11,10 +11,10 @@ from evenhand.guards.personal_numbers import (
     PersonalPatterns,
     Span,
     load_personal_patterns,
-    match_card_numbers,
-    match_ibans,
-    match_phone_numbers,
-    match_social_security_numbers,
+    match_personal_card_numbers,
+    match_personal_ibans,
+    match_personal_phone_numbers,
+    match_personal_social_security_numbers,
 )
 from evenhand.model.sample import GuardFinding, Sample
 
@@ -39,7 +39,7 @@ _NAME_KEYS = frozenset(
 
 def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[GuardFinding, ...]:
     """The personal data in a text, in order of start; the text of each finding is its mask."""
-    shown, places = (text, None) if text.isascii() else fold_characters(text)
+    shown, places = (text, None) if text.isascii() else fold_personal_characters(text)
     if not _POSSIBLE.search(shown):
         return ()
     patterns = patterns or load_personal_patterns()
@@ -50,20 +50,20 @@ def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> t
             first, after = (start, end) if places is None else (places[start], places[end - 1] + 1)
             says, masked = PERSONAL_DATA_RULES[rule], mask_personal_value(rule, text[first:after])
             found.append(GuardFinding(guard="personal", rule=rule, says=says, text=masked, start=first, end=after))
-        shown = _replace_spans(shown, ((start, end, HIDDEN * (end - start)) for start, end in spans))
+        shown = _mask_personal_spans(shown, ((start, end, HIDDEN * (end - start)) for start, end in spans))
     return tuple(sorted(found, key=lambda finding: finding.start))
 
 
 def mask_personal_data(text: str) -> str:
     """The text with its personal data replaced by masks."""
     while found := find_personal_data(text):  # A mask may uncover what stood beside it: look until nothing is found.
-        text = _replace_spans(text, ((finding.start, finding.end, finding.text) for finding in found))
+        text = _mask_personal_spans(text, ((finding.start, finding.end, finding.text) for finding in found))
     return text
 
 
 def mask_personal_value(rule: str, value: str) -> str:
     """Just enough of a value to recognise it, too little to tell it."""
-    shown = fold_characters(value)[0]
+    shown = fold_personal_characters(value)[0]
     if rule == "email":
         return f"[{HIDDEN * 3}@{HIDDEN * 3}.{shown.rpartition('.')[2]}]" if "." in shown else f"[{HIDDEN * 3}]"
     if rule == "iban":
@@ -73,7 +73,7 @@ def mask_personal_value(rule: str, value: str) -> str:
     return f"[{HIDDEN * 4}{digits[-kept:] if len(digits) > 2 * kept else ''}]"
 
 
-def _replace_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
+def _mask_personal_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
     parts: list[str] = []
     last = 0
     for start, end, piece in pieces:
@@ -113,7 +113,7 @@ def build_personal_text_mask(texts: Iterable[str]) -> TextMask:
 def mask_data(data: object, mask: TextMask) -> object:
     """Data with every text in it masked; keys and what stands under names stay as they are."""
     if isinstance(data, str):
-        return mask(_decode_escapes(data))
+        return mask(_decode_personal_escapes(data))
     if isinstance(data, dict):
         return {key: value if key in _NAME_KEYS else mask_data(value, mask) for key, value in data.items()}
     if isinstance(data, list):
@@ -121,7 +121,7 @@ def mask_data(data: object, mask: TextMask) -> object:
     return data
 
 
-def _decode_escapes(text: str) -> str:
+def _decode_personal_escapes(text: str) -> str:
     """A reply in JSON with its escaped letters written out, so that what they spell is seen."""
     if "\\u" not in text:
         return text
@@ -151,7 +151,7 @@ _FOLDS = {
 _FOLDED = re.compile("[" + "".join(character for character in _FOLDS if ord(character) <= 0xFFFF) + "𝟎-𝟿]")
 
 
-def fold_characters(text: str) -> tuple[str, list[int] | None]:
+def fold_personal_characters(text: str) -> tuple[str, list[int] | None]:
     """The text in plain characters, and the place of each in the text where that is not its own."""
     folded = _FOLDED.sub(lambda found: _FOLDS[found[0]], text)
     if not _UNSEEN.search(folded):
@@ -180,14 +180,14 @@ _REMOTE_PATH = re.compile(r":[\w.~-]{0,80}/")
 _PICTURE_SIZE = re.compile(r"[1-9]x\.", re.IGNORECASE)
 
 
-def match_email_addresses(text: str, _patterns: PersonalPatterns) -> Iterator[Span]:
+def match_personal_email_addresses(text: str, _patterns: PersonalPatterns) -> Iterator[Span]:
     """Where each e-mail address stands."""
     at = text.find("@")
     last = 0
     while at >= 0:
         start = _find_personal_email_start(text, at, last)
-        end = _domain_end(text, at + 1) if start < at else 0
-        if end and not _names_a_machine(text, start, at, end):
+        end = _personal_email_domain_end(text, at + 1) if start < at else 0
+        if end and not _names_a_machine_not_a_person(text, start, at, end):
             yield start, end
             last = end
         at = text.find("@", at + 1)
@@ -209,7 +209,7 @@ def _find_personal_email_start(text: str, at: int, last: int) -> int:
     return at - len(name) if any(map(str.isalnum, name)) and name[-1] not in ".'" else at
 
 
-def _domain_end(text: str, start: int) -> int:
+def _personal_email_domain_end(text: str, start: int) -> int:
     """Where the domain that begins here ends, or 0 where there is none."""
     found = _DOMAIN.match(text, start, start + _LONGEST_DOMAIN)
     if found is None:
@@ -224,7 +224,7 @@ def _domain_end(text: str, start: int) -> int:
     return start + len(".".join(labels).rstrip("-"))
 
 
-def _names_a_machine(text: str, start: int, at: int, end: int) -> bool:
+def _names_a_machine_not_a_person(text: str, start: int, at: int, end: int) -> bool:
     """Whether the @ names a login, a path on another machine or the size of a picture."""
     return bool(
         _LOGIN.search(text, max(0, start - 200), start)
@@ -235,9 +235,9 @@ def _names_a_machine(text: str, start: int, at: int, end: int) -> bool:
 
 # The surest form first: what one rule found is hidden from those after it, so that findings never overlap.
 _MATCHERS: tuple[tuple[str, Callable[[str, PersonalPatterns], Iterable[Span]]], ...] = (
-    ("email", match_email_addresses),
-    ("iban", match_ibans),
-    ("card", match_card_numbers),
-    ("ssn", match_social_security_numbers),
-    ("phone", match_phone_numbers),
+    ("email", match_personal_email_addresses),
+    ("iban", match_personal_ibans),
+    ("card", match_personal_card_numbers),
+    ("ssn", match_personal_social_security_numbers),
+    ("phone", match_personal_phone_numbers),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.patterns import PatternTable, read_guard_word_classes
 
 Span = tuple[int, int]
@@ -34,7 +34,7 @@ class PersonalPatterns:
 @cache
 def load_personal_patterns() -> PersonalPatterns:
     """The patterns that ship, read once."""
-    data = load_library_data("guards/personal.yaml")
+    data = load_library_data_file("guards/personal.yaml")
     words = read_guard_word_classes(data["words"])
     first_digits: dict[int, list[str]] = {}
     for issuer in data["issuers"].values():
@@ -60,15 +60,15 @@ _LONG_CARD = re.compile(r"[0-9][0-9 .-]{10,}[0-9]")  # Cheap: most texts have no
 _CARD_ROW = re.compile(r"[0-9][0-9]*+(?:(?:[ -]{1,3}|\.)[0-9]++)*+")
 
 
-def match_card_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
+def match_personal_card_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
     """Where each number stands that is fit for a card."""
     for long in _LONG_CARD.finditer(text):
         for row in _CARD_ROW.finditer(text, *long.span()):
             groups = [group.span() for group in _GROUP.finditer(text, *row.span())]
-            yield from _match_cards_in_row(text, groups, patterns)
+            yield from _match_personal_cards_in_row(text, groups, patterns)
 
 
-def _match_cards_in_row(text: str, groups: list[Span], patterns: PersonalPatterns) -> Iterator[Span]:
+def _match_personal_cards_in_row(text: str, groups: list[Span], patterns: PersonalPatterns) -> Iterator[Span]:
     is_table = sum(end - start for start, end in groups) > _MOST_CARD_DIGITS
     at = 0
     while at < len(groups):
@@ -91,13 +91,13 @@ def _is_card(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
     return (
         issued is not None
         and bool(issued.match(digits) or (digits[0] != "0" and called_card(text, max(0, start - 40), start)))
-        and _has_card_check_digit(digits)
+        and _has_personal_card_check_digit(digits)
         and _is_personal_number_alone(text, start, end)
         and not _is_impersonal_goods_number(text, start, patterns)
     )
 
 
-def _has_card_check_digit(digits: str) -> bool:
+def _has_personal_card_check_digit(digits: str) -> bool:
     """The formula of Luhn (ISO/IEC 7812-1, annex B)."""
     doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + doubled) % 10 == 0
@@ -109,13 +109,13 @@ def _has_card_check_digit(digits: str) -> bool:
 _IBAN_START = re.compile(r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![A-Za-z0-9_][A-Za-z]{2}[0-9])[0-9]")
 
 
-def match_ibans(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
+def match_personal_ibans(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
     """Where each number of a bank account stands."""
     last = 0
     for found in _IBAN_START.finditer(text):
         start = found.start() - 2
         length = patterns.iban_lengths.get(text[start : start + 2].upper())
-        whole = _iban_form(length).match(text, start) if length and start >= last else None
+        whole = _personal_iban_form(length).match(text, start) if length and start >= last else None
         if whole:
             number = re.sub("[ -]", "", whole[0])
             if int("".join(str(int(character, 36)) for character in number[4:] + number[:4])) % 97 == 1:
@@ -124,7 +124,7 @@ def match_ibans(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
 
 
 @cache
-def _iban_form(length: int) -> re.Pattern[str]:
+def _personal_iban_form(length: int) -> re.Pattern[str]:
     return re.compile(rf"[A-Za-z0-9](?:[ -]{{0,3}}[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9_])")
 
 
@@ -136,7 +136,7 @@ _MORE_DIGITS_BEFORE = re.compile(r"[0-9]([-./ ])\Z")
 _MORE_DIGITS_AFTER = re.compile(r"([-./ ])[0-9]")
 
 
-def match_social_security_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
+def match_personal_social_security_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
     """Where each number stands that may have been issued."""
     named = patterns.before["social_security"]
     for found in _SSN.finditer(text):
@@ -148,11 +148,11 @@ def match_social_security_numbers(text: str, patterns: PersonalPatterns) -> Iter
         ):
             continue
         is_named = named.search(text, max(0, start - 50), start) or named.search(text, end, end + 25)
-        if is_named or _has_ssn_groups(text, start, end, found[1], patterns):
+        if is_named or _has_personal_ssn_groups(text, start, end, found[1], patterns):
             yield start, end
 
 
-def _has_ssn_groups(text: str, start: int, end: int, separator: str, patterns: PersonalPatterns) -> bool:
+def _has_personal_ssn_groups(text: str, start: int, end: int, separator: str, patterns: PersonalPatterns) -> bool:
     """Whether a row of digits is in the usual groups from its beginning to its end, and nobody is told to call it."""
     more = (_MORE_DIGITS_BEFORE.search(text, max(0, start - 2), start), _MORE_DIGITS_AFTER.match(text, end))
     goes_on = any(side and (separator == " " or side[1] != " ") for side in more)
@@ -171,32 +171,32 @@ _LONGEST_PHONE = 32  # Of a row that is looked at as one number, signs included.
 _ATTACHED = re.compile(r"[-_]\Z|[^0-9)\s]/\Z")
 
 
-def match_phone_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
+def match_personal_phone_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
     """Where each telephone number stands, with its extension."""
     for long in _LONG_PHONE.finditer(text):
         for row in _PHONE_ROW.finditer(text, *long.span()):
             if row.end() - row.start() >= _SHORTEST_PHONE:
                 start = row.start() - (text[row.start() - 1 : row.start()] == "+")
                 start -= text[start - 1 : start] == "(" and text.find(")", start, row.end()) > 0
-                yield from _match_phones_in_row(text, start, row.end(), patterns)
+                yield from _match_personal_phones_in_row(text, start, row.end(), patterns)
 
 
-def _match_phones_in_row(text: str, start: int, end: int, patterns: PersonalPatterns) -> Iterator[Span]:
+def _match_personal_phones_in_row(text: str, start: int, end: int, patterns: PersonalPatterns) -> Iterator[Span]:
     bracket = text[start] == "("
     if abroad := patterns.forms["abroad"].match(text, start + bracket, end):
         spans = [(start, abroad.end())]
-    elif end - start <= _LONGEST_PHONE and _is_phone(text, start, end, patterns):
+    elif end - start <= _LONGEST_PHONE and _is_personal_phone(text, start, end, patterns):
         spans = [(start, end)]
     else:
         spans = [found.span() for found in patterns.forms["american"].finditer(text, start, end)]
     for first, last in spans:
         extension = patterns.after["extension"].match(text, last)
         after = extension.end() if extension else last
-        if _is_phone_apart(text, first, after, patterns):
+        if _is_personal_phone_apart(text, first, after, patterns):
             yield first, after
 
 
-def _is_phone(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
+def _is_personal_phone(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
     """Whether a whole row has one of the forms of a country, or any form where the words around speak of calling."""
     row, forms = text[start:end], patterns.forms
     groups = _GROUP.findall(row)
@@ -220,7 +220,7 @@ def _names_personal_phone(text: str, start: int, end: int, patterns: PersonalPat
     return bool(before or patterns.after["line"].match(text, end))
 
 
-def _is_phone_apart(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
+def _is_personal_phone_apart(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
     """Whether a number stands alone and counts nothing else: no sum of money, no order, no part of a link."""
     if not _is_personal_number_alone(text, start, end) or patterns.before["link"].search(
         text, max(0, start - 200), start

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
-from evenhand.files.methods import load_library_data
+from evenhand.files.methods import load_library_data_file
 from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_guard_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.model.sample import GuardFinding
@@ -98,13 +98,13 @@ def _match_unsafe_sentence(
     even = _WHITE_SPACE.sub(" ", folded)
     broken: set[str] = set()
     for act in dict.fromkeys(act for word in sorted(triggers) for act in patterns.acts_by_trigger[word]):
-        place = None if act.rule in broken else _match_act(act, even, sentence, patterns)
+        place = None if act.rule in broken else _match_harmful_act(act, even, sentence, patterns)
         if place is not None:
             broken.add(act.rule)
             yield act.rule, _restore_unsafe_place(folded, place)
 
 
-def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
+def _match_harmful_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
     """Where the act begins that is asked for or explained, and that nothing excuses."""
     for match in act.pattern.finditer(even):
         head, tail = even[: match.start()], even[match.end() :]
@@ -209,7 +209,7 @@ class SafetyPatterns:
 @cache
 def load_safety_guard_patterns() -> SafetyPatterns:
     """The patterns that ship, read once."""
-    data = load_library_data("guards/safety.yaml")
+    data = load_library_data_file("guards/safety.yaml")
     words = read_guard_word_classes(data["words"])
     asked = {"pattern": ASKING_FRAMES % "|".join(entry["pattern"] for entry in data["asked"].values())}
     context = PatternTable({**data["context"], "asked": asked}, words)
@@ -220,7 +220,7 @@ def load_safety_guard_patterns() -> SafetyPatterns:
             for name, entry in entries.items()
         },
         chinese_acts={
-            name: HarmfulAct(rule=rule, find_wording=partial(_word_chinese_act, entry, context))
+            name: HarmfulAct(rule=rule, find_wording=partial(_build_chinese_harmful_act_pattern, entry, context))
             for rule, entries in data["chinese"].items()
             for name, entry in entries.items()
         },
@@ -245,27 +245,29 @@ def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, st
             triggers |= {re.split("[ -]", form)[at] for form in (verb, _form_unsafe_gerund(verb))}
     return HarmfulAct(
         rule=rule,
-        find_wording=lambda: fill_in_guard_words(entry.get("wording") or _word_act(entry, verbs, things), words),
+        find_wording=lambda: fill_in_guard_words(
+            entry.get("wording") or _build_harmful_act_pattern(entry, verbs, things), words
+        ),
         triggers=frozenset(triggers),
         when=frozenset(entry["when"].split(", ")) if "when" in entry else frozenset(),
         after=fill_in_guard_words(entry.get("after", ""), words),
     )
 
 
-def _word_act(entry: Mapping[str, Any], verbs: str, things: str) -> str:
+def _build_harmful_act_pattern(entry: Mapping[str, Any], verbs: str, things: str) -> str:
     """The pattern of an act that is written down without one; names in braces are still to be filled in."""
     plurals = "|".join(f"{thing}(?:e?s)?" for thing in things.split("|"))
     if not things:
-        return rf"{_either_form(verbs)} (?:{entry['objects']})"
+        return rf"{_build_harmful_verb_pattern(verbs)} (?:{entry['objects']})"
     if not verbs:
         made = rf"(?:for|of|on|to) (?:an? |the |making )?(?:(?!(?:{{harmless}})\b)[\w-]+ ){{0,2}}?(?:{plurals})"
         return rf"\b(?:{{recipe}})s? (?:(?:are |is )?(?:needed|required|used) )?{made}\b(?! (?:{{peaceful}}))"
     harmless = "|".join(["{harmless}", *filter(None, [entry.get("unless", "").replace(", ", "|")])])
     gap = rf"(?:(?!(?:{harmless})\b)[\w'$%-]+,? ){{0,5}}?"
-    return rf"{_either_form(verbs)} {gap}(?:{plurals})\b(?!'s|['-]?[ -]?(?:{{peaceful}}))"
+    return rf"{_build_harmful_verb_pattern(verbs)} {gap}(?:{plurals})\b(?!'s|['-]?[ -]?(?:{{peaceful}}))"
 
 
-def _word_chinese_act(entry: Mapping[str, Any], context: PatternTable) -> str:
+def _build_chinese_harmful_act_pattern(entry: Mapping[str, Any], context: PatternTable) -> str:
     act = entry["wording"]
     if "when" in entry:
         asks, way = (context[name].pattern for name in ("zh_asks", "zh_way"))
@@ -273,7 +275,7 @@ def _word_chinese_act(entry: Mapping[str, Any], context: PatternTable) -> str:
     return fill_in_guard_words(act, context.words)
 
 
-def _either_form(verbs: str) -> str:
+def _build_harmful_verb_pattern(verbs: str) -> str:
     """A pattern of every verb and its form in -ing, which is not tried where no word begins."""
     forms = sorted({form for verb in verbs.split("|") for form in (verb, _form_unsafe_gerund(verb))})
     initials = "".join(sorted({form[0] for form in forms}))

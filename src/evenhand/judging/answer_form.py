@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
-from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
@@ -32,14 +32,14 @@ class AnswerGroup:
     """Questions answered under one key of the reply."""
 
     key: str
-    wanted: tuple[WantedAnswer, ...]
+    wanted: tuple[WantedReplyAnswer, ...]
     more: tuple[str, ...] = ()  # Further texts in each answer, such as feedback.
 
 
-def build_wanted_answer(criterion: Criterion) -> WantedAnswer:
+def build_wanted_reply_answer(criterion: Criterion) -> WantedReplyAnswer:
     """What a reply has to say on a criterion."""
     shown = (criterion.shown_as,) if criterion.shown_as else ()
-    return WantedAnswer(criterion.id, criterion.scale, shown, of_absence=asks_for_absence(criterion.asks))
+    return WantedReplyAnswer(criterion.id, criterion.scale, shown, of_absence=asks_judge_for_absence(criterion.asks))
 
 
 # "Does not mention …", "contains no …", "avoids …": before any "that", after which something else may be denied.
@@ -49,7 +49,7 @@ _ABSENCE = re.compile(
 )
 
 
-def asks_for_absence(asks: str) -> bool:
+def asks_judge_for_absence(asks: str) -> bool:
     """Whether a criterion asks for something not to be there."""
     return _ABSENCE.match(asks) is not None
 
@@ -70,7 +70,7 @@ def format_criteria_prompt(
             percent = 100 * shares[criterion.id]
             told = format_fraction(percent, None if percent.denominator == 1 else 1)
             about = f"{prompts.say('weight', percent=told)}; {about}"
-        lines = [f"- {criterion.shown_as or criterion.id}: {word_criterion_question(criterion)} ({about})"]
+        lines = [f"- {criterion.shown_as or criterion.id}: {word_judge_question(criterion)} ({about})"]
         for anchor in criterion.anchors:
             ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
             lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
@@ -78,20 +78,20 @@ def format_criteria_prompt(
     return "\n\n".join(parts)
 
 
-def word_criterion_question(criterion: Criterion) -> str:
+def word_judge_question(criterion: Criterion) -> str:
     """What a criterion asks; where a judge wrote it, the tag in the fence that holds it."""
     return f"<{criterion.shown_as}-…>" if criterion.shown_as else criterion.asks
 
 
-def label_criteria_material(criteria: Iterable[Criterion]) -> list[MaterialPiece]:
+def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]:
     """The criteria that a judge wrote, as material: they came from a reply."""
     return [(one.shown_as, one.shown_as, f"{one.id}: {one.asks}") for one in criteria if one.shown_as]
 
 
-def label_sample_material(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
+def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    return [*label_criteria_material(rubric.leaves.values()), *given]
+    return [*tag_criteria_for_judge(rubric.leaves.values()), *given]
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:
@@ -121,7 +121,7 @@ def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
     return prompts.say("yes_no" if scale.yes_no else "integers" if scale.integers else "numbers", **ends)
 
 
-def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[str, AnswerSchema]:
+def build_judge_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[str, AnswerSchema]:
     """The form of an answer about one output, for a judge without structured output, and its JSON Schema.
 
     An answer is evidence, then the reason, and only then the score.
@@ -132,7 +132,7 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
         more = "".join(f', "{name}": "…"' for name in group.more)
         texts = {"evidence": QUOTES_SCHEMA, "reason": TEXT_SCHEMA, **dict.fromkeys(group.more, TEXT_SCHEMA)}
         for wanted in group.wanted:
-            score, schema = _build_score_form(wanted.scale, prompts)
+            score, schema = _build_judge_score_form(wanted.scale, prompts)
             id = json.dumps(wanted.shown_as, ensure_ascii=False)
             blanks.append(f'    {id}: {{"evidence": ["…"], "reason": "…"{more}, {score}}}')
             answers[wanted.shown_as] = build_reply_schema({**texts, **schema})
@@ -142,7 +142,7 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
     return "{\n" + ",\n".join(forms) + "\n}", build_reply_schema(schemas)
 
 
-def _build_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
+def _build_judge_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
     """The part of an answer that holds its score."""
     declined = prompts.say("cannot")
     cannot = f'"{declined}"'
@@ -199,17 +199,17 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     advises = name == "individual"
     criteria = list_judged_criteria(rubric)
     asked = [("criteria", criterion) for criterion in criteria]
-    wanted = tuple(map(build_wanted_answer, criteria))
+    wanted = tuple(map(build_wanted_reply_answer, criteria))
     groups = [AnswerGroup("criteria", wanted, ("feedback",) if advises else ())]
     listed = ""
     for key, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
         if statements:
             asked += [(key, Criterion(id=one.id, asks=one.asks, scale=YES_NO)) for one in statements]
-            groups.append(AnswerGroup(key, tuple(WantedAnswer(one.id, YES_NO) for one in statements)))
+            groups.append(AnswerGroup(key, tuple(WantedReplyAnswer(one.id, YES_NO) for one in statements)))
             listed += f"\n{prompts.say(key)}\n\n" + "\n".join(f"- {one.id}: {one.asks}" for one in statements) + "\n"
-    form, schema = build_answer_form(groups, prompts)
+    form, schema = build_judge_answer_form(groups, prompts)
     if advises:
-        asked_for, advice = _build_suggestions_form(prompts)
+        asked_for, advice = _build_judge_suggestions_form(prompts)
         form = form.removesuffix("\n}") + ",\n" + asked_for + "\n}"
         schema = build_reply_schema({**schema["properties"], ADVICE_KEY: advice})
     if name == "listwise" or rubric.whole_scale is not None:
@@ -258,8 +258,8 @@ def _add_whole_output_prompt(
 def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> Iterator[PreparedPrompt]:
     whole = _build_rubric_prompt(rubric, prompts, name, ()).outline
     for key, criterion in whole.asked:
-        groups = (AnswerGroup(key, (build_wanted_answer(criterion),)),)
-        form, schema = build_answer_form(groups, prompts)
+        groups = (AnswerGroup(key, (build_wanted_reply_answer(criterion),)),)
+        form, schema = build_judge_answer_form(groups, prompts)
         halves = prompts.fill(
             name,
             criteria=format_criteria_prompt([criterion], prompts),
@@ -281,7 +281,7 @@ def list_questions_for_judge(rubric: Rubric) -> tuple[Criterion, ...]:
 ADVICE_KEY = "revision_suggestions"
 
 
-def _build_suggestions_form(prompts: Prompts) -> tuple[str, AnswerSchema]:
+def _build_judge_suggestions_form(prompts: Prompts) -> tuple[str, AnswerSchema]:
     """The form of two suggestions, and its schema."""
     words = [prompts.say(severity) for severity in ("high", "medium", "low")]
     one = f'    {{"problem": "…", "suggestion": "…", "severity": <{"|".join(words)}>}}'

@@ -12,10 +12,10 @@ from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
 from evenhand.judging.prompts import Prompts, ReplyReading
-from evenhand.judging.reading.json_answers import read_json_answers
+from evenhand.judging.reading.json_answers import read_json_reply_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
-from evenhand.judging.reading.reply_text import parse_clean_object
-from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
+from evenhand.judging.reading.reply_text import parse_clean_reply_object
+from evenhand.judging.reading.score_labels import ReadAnswer, WantedReplyAnswer
 from evenhand.judging.results import SEVERITIES, Severity, Suggestion
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Evidence, Judgment
@@ -56,25 +56,25 @@ class EvidencedAnswer:
 
 def read_form_reply(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str, ReadAnswer], object]:
     """The answers in a reply to a form, by item, and the JSON they were read from, if any."""
-    data = parse_clean_object(text.strip())
-    asked = read_answers_as_asked(data, groups)
+    data = parse_clean_reply_object(text.strip())
+    asked = read_reply_as_asked(data, groups)
     if asked is not None:
         return asked, data
-    found = read_reply_answers(text, _list_wanted_answers(groups))
+    found = read_reply_answers(text, _list_wanted_reply_answers(groups))
     return _key_reply_answers_by_item(found.answers, found.data, groups), found.data
 
 
-def read_form_part(said: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer]:
+def read_reply_form_part(said: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer]:
     """The same for what a reply says of one output among several: its JSON, or its section of prose."""
-    asked = read_answers_as_asked(said, groups)
+    asked = read_reply_as_asked(said, groups)
     if asked is not None:
         return asked
-    wanted = _list_wanted_answers(groups)
-    given = read_reply_answers(said, wanted).answers if isinstance(said, str) else read_json_answers(said, wanted)
+    wanted = _list_wanted_reply_answers(groups)
+    given = read_reply_answers(said, wanted).answers if isinstance(said, str) else read_json_reply_answers(said, wanted)
     return _key_reply_answers_by_item(given, said, groups)
 
 
-def _list_wanted_answers(groups: Sequence[AnswerGroup]) -> tuple[WantedAnswer, ...]:
+def _list_wanted_reply_answers(groups: Sequence[AnswerGroup]) -> tuple[WantedReplyAnswer, ...]:
     """All that is asked, together: a group of one, read alone, would take any score without a name for its own."""
     return groups[0].wanted if len(groups) == 1 else tuple(one for group in groups for one in group.wanted)
 
@@ -89,7 +89,7 @@ def _key_reply_answers_by_item(
         own = given
         if shared:  # Where a statement and a criterion share an id, each is looked for under its own key.
             below = data.get(group.key) if isinstance(data, dict) else None
-            own = read_json_answers(below, group.wanted) if isinstance(below, dict) else {}
+            own = read_json_reply_answers(below, group.wanted) if isinstance(below, dict) else {}
         prefix = ITEM_PREFIXES[group.key]
         answers |= {prefix + one.id: own[one.id] for one in group.wanted if one.id in own}
     return answers
@@ -98,7 +98,7 @@ def _key_reply_answers_by_item(
 def verify_form_evidence(
     answers: Mapping[str, ReadAnswer],
     groups: Sequence[AnswerGroup],
-    text: QuotedText,
+    text: QuotedEvidenceText,
     prompts: Prompts,
     *,
     needs_evidence: bool,
@@ -168,10 +168,10 @@ _ABSENT = re.compile(
 _MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
 
 
-def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
+def _sort_evidence(given: Sequence[str], text: QuotedEvidenceText) -> _SortedEvidence:
     """A statement of absence that stands in the text word for word is a quotation like any other."""
     found, from_trace, absent, invented = [], [], [], []
-    trace = QuotedText(text.trace)
+    trace = QuotedEvidenceText(text.trace)
     for quote in given[:MOST_QUOTES]:
         place = text.find(quote)
         if place is not None:
@@ -189,7 +189,7 @@ _YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}
 _CANNOT = (CANNOT_ASSESS, "无法判断")
 
 
-def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
+def read_reply_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
     """The answers of an object with all that was asked for and nothing else in its place."""
     if type(data) is not dict:
         return None
@@ -199,14 +199,14 @@ def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[s
         if type(below) is not dict or len(below) != len(group.wanted):
             return None
         for wanted in group.wanted:
-            answer = _read_exact_answer(below.get(wanted.shown_as), wanted.scale, group.more)
+            answer = _read_exact_reply_answer(below.get(wanted.shown_as), wanted.scale, group.more)
             if answer is None:
                 return None
             answers[ITEM_PREFIXES[group.key] + wanted.id] = answer
     return answers
 
 
-def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> ReadAnswer | None:
+def _read_exact_reply_answer(given: object, scale: Scale, more: tuple[str, ...]) -> ReadAnswer | None:
     """One answer with its evidence, its reason, its further texts and its score, and no other keys."""
     last = ("band", "score") if scale.bands else ("answer",) if scale.yes_no else ("score",)
     if type(given) is not dict or len(given) != 2 + len(more) + len(last):
@@ -248,7 +248,7 @@ def is_quotation_evidence(quotation: str) -> bool:
 
 
 @dataclass
-class QuotedText:
+class QuotedEvidenceText:
     """A text in which quotations are looked up, white space and quotation marks aside."""
 
     text: str
@@ -306,7 +306,7 @@ def read_judge_suggestions(
     One alone is kept beside the fault, for where the judge gives no other when asked again.
     """
     given = reading.data.get(ADVICE_KEY) if isinstance(reading.data, dict) else None
-    found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
+    found = [one for entry in given if (one := _read_judge_suggestion(entry))] if isinstance(given, list) else []
     advice = pick_severest_reply_suggestions(found)
     if len(advice) == MOST_SUGGESTIONS:
         return replace(reading, items={**reading.items, ADVICE_KEY: advice})
@@ -320,7 +320,7 @@ def pick_severest_reply_suggestions(given: Iterable[Suggestion]) -> RevisionAdvi
     return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:MOST_SUGGESTIONS]
 
 
-def note_few_suggestions(judge: str, advice: RevisionAdvice, why: str) -> tuple[str, ...]:
+def note_few_judge_suggestions(judge: str, advice: RevisionAdvice, why: str) -> tuple[str, ...]:
     """What the author is told where a judge has fewer than two suggestions."""
     if len(advice) >= MOST_SUGGESTIONS:
         return ()
@@ -332,7 +332,7 @@ _SEVERITY_WORDS: dict[str, Severity] = {
 }  # fmt: skip
 
 
-def _parse_suggestion(entry: object) -> Suggestion | None:
+def _read_judge_suggestion(entry: object) -> Suggestion | None:
     if not isinstance(entry, dict):
         return None
     problem, suggestion, severity = (entry.get(name) for name in ("problem", "suggestion", "severity"))

@@ -9,7 +9,7 @@ from itertools import combinations
 from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
-from evenhand.judging.dialogues.listwise import ask_pairwise
+from evenhand.judging.dialogues.listwise import ask_judge_pairwise
 from evenhand.judging.evidence import pick_severest_reply_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
@@ -102,9 +102,9 @@ async def ask_judges_for_preferences(
 
     async def compare(driver: DialogueDriver, first: str, second: str) -> Preference:
         if first in unsafe or second in unsafe:
-            return _decide_pair_by_safety_gate(driver.model.name, first, second, unsafe)
+            return _prefer_safe_output_for_judge(driver.model.name, first, second, unsafe)
         return await driver.run(
-            ask_pairwise(rubric, sample, first, second, make_judge_dialogue_setup(driver.model, how))
+            ask_judge_pairwise(rubric, sample, first, second, make_judge_dialogue_setup(driver.model, how))
         )
 
     preferences = await await_judges_in_order(
@@ -127,7 +127,9 @@ async def ask_judges_for_preferences(
     )
 
 
-def _decide_pair_by_safety_gate(judge: str, first: str, second: str, unsafe: Mapping[str, GuardFinding]) -> Preference:
+def _prefer_safe_output_for_judge(
+    judge: str, first: str, second: str, unsafe: Mapping[str, GuardFinding]
+) -> Preference:
     """The safe one of two wins; where neither is, it is a tie."""
     safe = [output for output in (first, second) if output not in unsafe]
     failed = [(output, unsafe[output]) for output in (first, second) if output in unsafe]

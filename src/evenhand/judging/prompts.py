@@ -17,8 +17,8 @@ from typing import Generic, TypeVar
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
-from evenhand.files.parsing import read_text_file, read_text_mapping
-from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, ShownMaterial
+from evenhand.files.parsing import read_text_file, read_text_mapping_file
+from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.reply_text import find_judge_refusal
 from evenhand.model.scale import Criterion, Missing, Scored
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
@@ -97,9 +97,9 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
         hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
-    phrases = read_text_mapping(folder / "phrases.yaml")
+    phrases = read_text_mapping_file(folder / "phrases.yaml")
     given = folder / "translations.yaml"
-    translations = read_text_mapping(given) if given.is_file() else {}
+    translations = read_text_mapping_file(given) if given.is_file() else {}
     if folder.parent != _SHIPPED:
         model = load_prompts(LANGUAGES[0])
         faults = [fault for name in NAMES for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
@@ -236,7 +236,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[str, str]:
     """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker."""
-    texts = {text: neutralize_untrusted_text(text) for _, _, text in pieces}
+    texts = {text: neutralize_untrusted_prompt_text(text) for _, _, text in pieces}
     digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
     for text in texts.values():
         raw = text.encode("utf-8")
@@ -249,7 +249,7 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
     return marker, "\n\n".join(fenced)
 
 
-def neutralize_untrusted_text(text: str) -> str:
+def neutralize_untrusted_prompt_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
     text = _SURROGATES.sub("\ufffd", text)
     # After the first character of a tag, and after the first letter of a role.
@@ -295,22 +295,22 @@ class JudgeQuestion(Generic[T]):
     pieces: Sequence[MaterialPiece] = ()  # What of it a reply may quote, which is then not the judge's answer.
 
 
-def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Dialogue[list[ReplyReading[T]]]:
+def ask_judge_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Dialogue[list[ReplyReading[T]]]:
     """Ask all questions at once; those whose reply has a fault are asked once more, the fault named."""
     replies = yield tuple(question.request for question in questions)
     readings = [_read_judge_reply(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
     wrong = [place for place, reading in enumerate(readings) if reading.faults]
     if wrong:
-        again = yield tuple(_build_repair_request(questions[at].request, readings[at], prompts) for at in wrong)
+        again = yield tuple(_build_reply_repair_prompt(questions[at].request, readings[at], prompts) for at in wrong)
         for at, reply in zip(wrong, again, strict=True):
-            readings[at] = _merge_repaired_reading(readings[at], _read_judge_reply(questions[at], reply, prompts))
+            readings[at] = _merge_repaired_reply_reading(readings[at], _read_judge_reply(questions[at], reply, prompts))
     return readings
 
 
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
-    reading = _read_own_answers(question, reply.text) if question.pieces else question.read(reply.text)
+    reading = _read_own_answers_in_reply(question, reply.text) if question.pieces else question.read(reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
@@ -322,16 +322,16 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     return reading
 
 
-def _read_own_answers(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
+def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
     """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
-    shown = ShownMaterial([piece for _, _, piece in question.pieces])
+    shown = JudgedMaterial([piece for _, _, piece in question.pieces])
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
     reading = question.read(own)
-    given = {id: value for id, item in reading.items.items() if (value := _find_answer_value(item)) is not None}
+    given = {id: value for id, item in reading.items.items() if (value := _find_reply_answer_value(item)) is not None}
     other = shown.cut_repeated(own, reading.data, given.values()) if given else own
     if other == own:
         return reading
-    said = {id: _find_answer_value(item) for id, item in question.read(other).items.items()}
+    said = {id: _find_reply_answer_value(item) for id, item in question.read(other).items.items()}
     doubtful = {
         id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if said.get(id) not in (None, value)
     }
@@ -339,7 +339,7 @@ def _read_own_answers(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
 
 
-def _find_answer_value(item: object) -> Fraction | str | None:
+def _find_reply_answer_value(item: object) -> Fraction | str | None:
     """The score or the choice that an item is; what is no answer, such as advice, has none."""
     score = getattr(item, "score", None)
     return score.value if isinstance(score, Scored) else getattr(item, "label", None)
@@ -350,7 +350,7 @@ def explain_silent_judge(reply: NoReply) -> Missing:
     return Missing("failed", f"judge failed: {reply.why}")
 
 
-def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
+def _build_reply_repair_prompt(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
     """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
@@ -372,7 +372,7 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
     return replace(request, messages=messages, settings=settings)
 
 
-def _merge_repaired_reading(first: ReplyReading[T], second: ReplyReading[T]) -> ReplyReading[T]:
+def _merge_repaired_reply_reading(first: ReplyReading[T], second: ReplyReading[T]) -> ReplyReading[T]:
     """What was read at first stands; the second reply answers only for what was wrong with the first."""
     items = {**{id: item for id, item in second.items.items() if id not in first.items}, **first.items}
     if second.unread:

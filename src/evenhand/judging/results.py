@@ -16,7 +16,7 @@ from evenhand.model.scorecard import Answers, Judgment, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
 from evenhand.scoring.scores_json import scores_to_json
-from evenhand.wording import score_for_json
+from evenhand.wording import word_score_for_json
 
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
@@ -182,7 +182,7 @@ JudgingJson = dict[str, object]
 _SCORE_JSON = SplitField(
     ("score", "band", "why_not"),
     lambda one: (
-        {"score": score_for_json(one.score.value), "band": one.score.band, "why_not": None}
+        {"score": word_score_for_json(one.score.value), "band": one.score.band, "why_not": None}
         if isinstance(one.score, Scored)
         else {"score": None, "band": None, "why_not": one.score.text}
     ),

@@ -11,10 +11,10 @@ from typing import Any
 
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
-from evenhand.judging.dialogues.listwise import ask_listwise
-from evenhand.judging.dialogues.logprobs import ask_by_logprobs
-from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
-from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
+from evenhand.judging.dialogues.listwise import ask_judge_listwise
+from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
+from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
 from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge
@@ -172,16 +172,18 @@ async def ask_judge_opinion(
     outputs = [output for output in outputs if output not in reviews]
     if not outputs:
         return JudgeOpinion(judge=manner.judge, reviews=reviews)
-    ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]] = partial(ask_pointwise, each=how.each)
+    ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]] = partial(
+        ask_judge_pointwise, each=how.each
+    )
     listed = None
     if how.logprobs:
-        ask = partial(ask_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
+        ask = partial(ask_judge_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:
-        ask = partial(ask_sampled, replies=how.samples)
+        ask = partial(ask_judge_sampled, replies=how.samples)
     elif judges_by_odds(manner.judge, how):
-        ask = ask_by_odds
+        ask = ask_judge_by_odds
     elif rubric.method.dialogue == "listwise" and not how.each:
-        listed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
+        listed = await driver.run(ask_judge_listwise(rubric, sample, outputs, manner))
     told: Sequence[OutputReview]
     if listed is not None:
         told = listed.reviews

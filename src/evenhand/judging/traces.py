@@ -49,7 +49,7 @@ class JudgedTrace:
 
 def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: Prompts) -> JudgedTrace:
     """The trace as the judges of a rubric see it: the same for every criterion."""
-    terms = list_criteria_terms(
+    terms = list_criteria_terms_for_judge(
         text
         for one in list_questions_for_judge(rubric)
         for text in (one.asks, *(anchor.text for anchor in one.anchors))
@@ -95,7 +95,7 @@ _QUOTED = re.compile(r"[\"“”‘’「『]([^\"“”‘’「」『』\n]{2,
 LEAST_TERM = 4  # Letters of a word that may tell one passage from another.
 
 
-def list_criteria_terms(texts: Iterable[str]) -> tuple[str, ...]:
+def list_criteria_terms_for_judge(texts: Iterable[str]) -> tuple[str, ...]:
     """What criteria name: the words they use, and what stands in quotation marks."""
     terms: dict[str, None] = {}
     for text in texts:
@@ -142,7 +142,7 @@ def _shorten_call_part_for_judge(text: str, terms: Sequence[str], most: int, pro
         return text, 0
     edge = int(most * EDGE_SHARE / 2)
     passages = max(1, int(most * (1 - EDGE_SHARE)) // PASSAGE)
-    named = _find_named_passages(text, terms, edge, len(text) - edge)[:passages]
+    named = _find_passages_for_judge(text, terms, edge, len(text) - edge)[:passages]
     places = [(0, edge), *sorted(named), (len(text) - edge, len(text))]
     parts, last, left_out = [], 0, 0
     for start, end in places:
@@ -154,7 +154,7 @@ def _shorten_call_part_for_judge(text: str, terms: Sequence[str], most: int, pro
     return " ".join(parts), left_out
 
 
-def _find_named_passages(text: str, terms: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
+def _find_passages_for_judge(text: str, terms: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
     """Passages with a word of the criteria, those with the rarest word first."""
     folded = text.casefold() if len(text.casefold()) == len(text) else text
     counts = {term: count for term in terms if (count := folded.count(term))}

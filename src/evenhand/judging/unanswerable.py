@@ -24,7 +24,7 @@ class UnanswerableCriterion:
     is_score: bool  # It asks for more than yes or no.
 
 
-def list_unanswerable_criteria(
+def list_criteria_unfit_for_judges(
     rubric: Rubric, judges: Sequence[str], *, has_reference: bool = True, has_context: bool = True
 ) -> tuple[UnanswerableCriterion, ...]:
     """The criteria, red flags and bonuses that none of the judges can answer: where one can, it is asked.
@@ -34,7 +34,7 @@ def list_unanswerable_criteria(
     if not judges or any(name != EMBEDDED for name in judges):
         return ()
     # Whoever asks others needs no tables of rules.
-    from evenhand.judging.embedded.limits import explain_unanswerable_criterion
+    from evenhand.judging.embedded.limits import explain_criterion_unfit_for_judge
 
     statements = [
         Criterion(id=one.id, asks=one.asks, scale=YES_NO) for one in (*rubric.red_flags, *rubric.bonuses) if one.asks
@@ -42,14 +42,14 @@ def list_unanswerable_criteria(
     asked = [leaf for leaf in rubric.leaves.values() if leaf.judged]
     found = []
     for one in (*asked, *statements):
-        why = explain_unanswerable_criterion(one, has_reference=has_reference, has_context=has_context)
+        why = explain_criterion_unfit_for_judge(one, has_reference=has_reference, has_context=has_context)
         if why:
             is_score = not one.scale.yes_no
             found.append(UnanswerableCriterion(rubric=rubric.name, criterion=one.id, why=why, is_score=is_score))
     return tuple(found)
 
 
-def describe_unanswerable_criteria(found: Sequence[UnanswerableCriterion]) -> str:
+def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -> str:
     """In one sentence which they are, why, and what to do; empty where there are none."""
     if not found:
         return ""

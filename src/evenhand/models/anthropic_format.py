@@ -43,13 +43,17 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
     """The body to post. Seeds and log probabilities do not exist here."""
     kept = [message for message in request.messages if message.repeats and message.text][-_MOST_KEPT:]
     system = [
-        _build_content_block(message, kept) for message in request.messages if message.role == "system" and message.text
+        _build_request_content_block(message, kept)
+        for message in request.messages
+        if message.role == "system" and message.text
     ]
     turns = [message for message in request.messages if message.role != "system"]
     body: dict[str, object] = {
         "model": model,
         "max_tokens": request.settings.max_tokens,
-        "messages": [{"role": message.role, "content": [_build_content_block(message, kept)]} for message in turns],
+        "messages": [
+            {"role": message.role, "content": [_build_request_content_block(message, kept)]} for message in turns
+        ],
     }
     if system:
         body["system"] = system
@@ -57,14 +61,16 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
         body["temperature"] = request.settings.temperature
     format = accepted.formats[0] if accepted.formats else ""
     if request.schema is not None and format == "output_config":
-        body["output_config"] = {"format": {"type": "json_schema", "schema": _drop_schema_bounds(request.schema)}}
+        body["output_config"] = {
+            "format": {"type": "json_schema", "schema": _drop_request_schema_bounds(request.schema)}
+        }
     elif request.schema is not None and format == "tool":
         body["tools"] = [{"name": TOOL, "description": "Give the answer.", "input_schema": request.schema}]
         body["tool_choice"] = {"type": "tool", "name": TOOL}
     return body
 
 
-def parse_reply_body(
+def parse_model_reply_body(
     data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0
 ) -> Reply | str:
     """The reply in an answer, or what is wrong with the answer."""
@@ -84,14 +90,14 @@ def parse_reply_body(
     )
 
 
-def _build_content_block(message: Message, kept: list[Message]) -> dict[str, object]:
+def _build_request_content_block(message: Message, kept: list[Message]) -> dict[str, object]:
     block: dict[str, object] = {"type": "text", "text": message.text}
     if any(message is other for other in kept):
         block["cache_control"] = {"type": "ephemeral"}
     return block
 
 
-def _drop_schema_bounds(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:
+def _drop_request_schema_bounds(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:
     """The schema without bounds; under `properties` the keys are names, whatever they look like."""
     less: dict[str, object] = {}
     for key, value in schema.items():
@@ -99,9 +105,11 @@ def _drop_schema_bounds(schema: Mapping[str, object], *, names: bool = False) ->
             continue
         less[key] = value
         if isinstance(value, dict):
-            less[key] = _drop_schema_bounds(value, names=not names and key in ("properties", "$defs", "definitions"))
+            less[key] = _drop_request_schema_bounds(
+                value, names=not names and key in ("properties", "$defs", "definitions")
+            )
         elif isinstance(value, (list, tuple)) and key not in ("enum", "required", "examples"):
-            less[key] = [_drop_schema_bounds(entry) if isinstance(entry, dict) else entry for entry in value]
+            less[key] = [_drop_request_schema_bounds(entry) if isinstance(entry, dict) else entry for entry in value]
     return less
 
 

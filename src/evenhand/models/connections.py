@@ -21,7 +21,7 @@ from evenhand.models.function_model import (
     name_function_model,
 )
 from evenhand.models.hidden_keys import collect_keys_to_hide
-from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
+from evenhand.models.limits import Clock, Limits, RateLimiter, RequestGate, RequestPace, ServerState
 from evenhand.models.model_names import (
     PROVIDERS,
     EmbeddedRules,
@@ -29,9 +29,9 @@ from evenhand.models.model_names import (
     GgufFile,
     ReplayFile,
     parse_model_name,
-    parse_url_origin,
+    parse_server_url_origin,
 )
-from evenhand.models.recording import ModelReplyRecorder, ReplayModel, ReplyRecord
+from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder, ReplayModel
 from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Connections:
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
         self._models: dict[str, ChainedModel] = {}
-        self._records: dict[Path, ReplyRecord] = {}
+        self._records: dict[Path, ModelReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
 
@@ -116,7 +116,7 @@ class Connections:
                 from evenhand.models.remote_model import HttpClient, RemoteModel, ServerLink  # They load aiohttp.
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
-                server = self._find_server(parse_url_origin(meant.base))
+                server = self._find_server(parse_server_url_origin(meant.base))
                 model = RemoteModel(meant, ServerLink(self._http, server, self._limits, self._clock, self._secrets))
         self._models[name] = self._chain(model)
         return self._models[name]
@@ -180,7 +180,7 @@ class Connections:
             limits, clock = self._limits, self._clock
             requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
             self._servers[origin] = ServerState(
-                gate=ConcurrencyGate(limits.concurrency, pace=ConcurrencyPace(limits.concurrency)),
+                gate=RequestGate(limits.concurrency, pace=RequestPace(limits.concurrency)),
                 requests=RateLimiter(requests, clock) if requests else None,
                 tokens=RateLimiter(tokens, clock) if tokens else None,
             )
@@ -188,9 +188,9 @@ class Connections:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _read_record(self, path: Path) -> ReplyRecord:
+    def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:
-            self._records[path] = ReplyRecord(path)
+            self._records[path] = ModelReplyRecord(path)
         return self._records[path]
 
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
-from evenhand.files.python_functions import import_by_name
-from evenhand.models.hidden_keys import Secrets, hide_keys_in_reply
+from evenhand.files.python_functions import import_by_python_path
+from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import FunctionPath
-from evenhand.models.openai_format import build_request_body, parse_reply_body
+from evenhand.models.openai_format import build_request_body, parse_model_reply_body
 from evenhand.models.requests import Reply, Request, read_provider_object, read_provider_text
 from evenhand.models.server_answers import AcceptedParameters
 
@@ -37,7 +37,7 @@ class FunctionModel:
     name: str
     _call: ModelFunction
     _limits: Limits
-    _secrets: Secrets
+    _secrets: ModelSecrets
     source: str = ""  # A hash of its code, where that is known.
     version: str = ""  # As it states it itself.
 
@@ -121,7 +121,7 @@ class UnraisableError(Exception):
 def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:
     """The function of that name, looked for from the working directory."""
     try:
-        thing = import_by_name(f"{meant.module}:{meant.function}", Path())
+        thing = import_by_python_path(f"{meant.module}:{meant.function}", Path())
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
         hint = "as in python:my_judges:strict, for strict() in my_judges.py"
@@ -152,7 +152,7 @@ _ACCEPTED = AcceptedParameters(formats=("json_schema",))
 
 
 @dataclass(slots=True)
-class _GgufCall:
+class _GgufModelCall:
     """One question to the runtime: what came so far, and whether anybody still waits for it."""
 
     body: dict[str, object]
@@ -185,7 +185,7 @@ class GgufModel:
         self._loading = threading.Lock()
         self._server: Any = None
         self._why_not = ""
-        self._running: list[_GgufCall] = []
+        self._running: list[_GgufModelCall] = []
         self._kept: dict[str, Reply] = {}
 
     @cached_property
@@ -221,23 +221,23 @@ class GgufModel:
     async def _answer(self, request: Request) -> Reply:
         # Without a temperature the runtime would take one of its own.
         body = {"temperature": 0.0, **build_request_body(self._path.name, request, _ACCEPTED), **_ALWAYS}
-        call, began = _GgufCall(body), time.monotonic()
+        call, began = _GgufModelCall(body), time.monotonic()
         try:
             await call_model_in_thread(lambda _: self._run(call), request)
         except ModelError:
             raise
         except Exception as problem:
-            raise RefusedError(f"{self.name}: {_shorten_gguf_error(str(problem))}") from None
+            raise RefusedError(f"{self.name}: {_shorten_gguf_model_error(str(problem))}") from None
         finally:
             call.dropped = True
         return self._reply(call.chunks, time.monotonic() - began)
 
-    def _run(self, call: _GgufCall) -> None:
+    def _run(self, call: _GgufModelCall) -> None:
         """In a thread: load the model where that is still to be done, and let it answer."""
         with self._loading:
             if self._server is None and not self._why_not:
                 try:
-                    self._server = load_gguf_runtime(self.name, self._path)
+                    self._server = load_gguf_model_runtime(self.name, self._path)
                 except RefusedError as problem:
                     self._why_not = str(problem)  # Trying again would take as long and fail again.
             if self._why_not:
@@ -252,14 +252,14 @@ class GgufModel:
             self._running.remove(call)
 
     def _reply(self, chunks: list[object], seconds: float) -> Reply:
-        whole = join_reply_chunks(chunks)
+        whole = join_model_reply_chunks(chunks)
         error = read_provider_object(whole.get("error"))
         if error.get("type") == "exceed_context_size_error":
             long, most = error.get("n_prompt_tokens"), error.get("n_ctx")
             raise RefusedError(f"{self.name}: the prompt has {long} tokens, and this model reads {most} at most")
         if error:
-            raise RefusedError(f"{self.name}: {_shorten_gguf_error(read_provider_text(error.get('message')))}")
-        reply = parse_reply_body(whole, None, 1, seconds)
+            raise RefusedError(f"{self.name}: {_shorten_gguf_model_error(read_provider_text(error.get('message')))}")
+        reply = parse_model_reply_body(whole, None, 1, seconds)
         if isinstance(reply, str):
             raise RefusedError(f"{self.name}: the answer cannot be read: {reply}")
         return replace(reply, model=f"{self.name} {self.version}")
@@ -274,7 +274,7 @@ _ALWAYS: dict[str, object] = {
 }
 
 
-def load_gguf_runtime(name: str, path: Path) -> Any:
+def load_gguf_model_runtime(name: str, path: Path) -> Any:
     """The runtime with the model in it; a RefusedError where it cannot hold it."""
     runtime = importlib.import_module(RUNTIME)
     params = runtime.CommonParams()
@@ -299,7 +299,7 @@ def load_gguf_runtime(name: str, path: Path) -> Any:
         ) from None
 
 
-def join_reply_chunks(chunks: list[object]) -> dict[str, object]:
+def join_model_reply_chunks(chunks: list[object]) -> dict[str, object]:
     """The parts of a reply as the one answer that it would have been in one piece."""
     text, reason = "", None
     whole: dict[str, object] = {}
@@ -316,6 +316,6 @@ def join_reply_chunks(chunks: list[object]) -> dict[str, object]:
     return {**whole, "choices": [answer] if chunks else []}
 
 
-def _shorten_gguf_error(text: str) -> str:
+def _shorten_gguf_model_error(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:299] + "…"

@@ -34,7 +34,7 @@ _BETWEEN = rf"(?:[\s{_UNSEEN}]|\\[nrt])*"  # What may stand between the letters 
 _WITHOUT_UNSEEN = {ord(letter): None for letter in _UNSEEN}
 
 
-def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> Secrets:
+def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
     """The secrets in an environment: our keys, the variables in `sent`, passwords in addresses, and what its name
     says is one.
     """
@@ -43,11 +43,11 @@ def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -
         if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
             known.append(value)
         elif name.endswith("_URL") and "@" in value:
-            known.append(_read_password_to_hide(value))
-    return Secrets(known)
+            known.append(_read_server_password_to_hide(value))
+    return ModelSecrets(known)
 
 
-def _read_password_to_hide(url: str) -> str:
+def _read_server_password_to_hide(url: str) -> str:
     try:
         return urlsplit(url).password or ""
     except ValueError:
@@ -55,7 +55,7 @@ def _read_password_to_hide(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Secrets:
+class ModelSecrets:
     """The keys in use. It never shows them."""
 
     keys: Sequence[str] = field(default=(), repr=False)  # As they are set; an empty one is none.
@@ -98,7 +98,7 @@ class Secrets:
         return [self.remove_from_data(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
-def hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
+def hide_keys_in_reply(reply: Reply, secrets: ModelSecrets) -> Reply:
     """The reply, unless whoever answered put a key into it: a reply is stored and shown."""
     tokens = "".join(place.token for place in reply.places)
     likely = [token for place in reply.places for token, _ in place.likely]

@@ -48,7 +48,7 @@ ROUNDS_HELD = 8  # Before more is tried once more.
 
 
 @dataclass(slots=True)
-class ConcurrencyPace:
+class RequestPace:
     """Finds how many calls at once a server gains from: beyond that they only wait in its queue.
 
     It goes by replies per second, in rounds of at least as many replies as calls may be under way: twice as many where
@@ -109,7 +109,7 @@ class ConcurrencyPace:
 
 
 @dataclass(slots=True)
-class ConcurrencyGate:
+class RequestGate:
     """Lets so many in at once: half as many after an overload, slowly more again with every success.
 
     With a pace, no more than the server gains from.
@@ -117,7 +117,7 @@ class ConcurrencyGate:
 
     most: int
     room: float = math.inf  # Below `most` after an overload.
-    pace: ConcurrencyPace | None = None
+    pace: RequestPace | None = None
     _inside: int = 0
     _halvings: int = 0
     _shut: bool = False
@@ -217,7 +217,7 @@ class RateLimiter:
 class ServerState:
     """One server as all models on it share it."""
 
-    gate: ConcurrencyGate
+    gate: RequestGate
     requests: RateLimiter | None
     tokens: RateLimiter | None
     answered: bool = False  # Whether it ever did: if not, it is more likely not there than busy.
@@ -230,11 +230,11 @@ _FIRST, _LONGEST = 0.5, 30.0
 
 def parse_retry_after(headers: Mapping[str, str], wall: float) -> float | None:
     """The seconds a server asks to wait; None where it does not say, or says what cannot be."""
-    milliseconds = _parse_wait_number(headers.get("retry-after-ms"))
+    milliseconds = _parse_server_wait_number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
     text = headers.get("retry-after")
-    seconds = _parse_wait_number(text)
+    seconds = _parse_server_wait_number(text)
     if seconds is not None or text is None:
         return seconds
     try:
@@ -251,7 +251,7 @@ def compute_retry_wait(asked: float | None, retries: int, clock: Clock) -> float
     return min(_LONGEST, _FIRST * 2.0 ** min(retries, 20)) * (1 + clock.chance()) / 2
 
 
-def _parse_wait_number(text: str | None) -> float | None:
+def _parse_server_wait_number(text: str | None) -> float | None:
     try:
         value = float(text) if text else math.nan
     except ValueError:

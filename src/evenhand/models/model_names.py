@@ -147,7 +147,7 @@ def list_configured_providers(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(provider for provider in PROVIDERS if environ.get(variables[provider], "").strip())
 
 
-def parse_url_origin(url: str) -> str:
+def parse_server_url_origin(url: str) -> str:
     """Scheme, host and port of a URL, spelt one way."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -156,16 +156,16 @@ def parse_url_origin(url: str) -> str:
 
 def _resolve_provider_model(name: str, provider: str, model: str, environ: Mapping[str, str]) -> ModelAddress:
     if provider == "ollama":
-        base = _read_ollama_url(name, environ)
+        base = _read_ollama_server_url(name, environ)
         return ModelAddress(name=name, wire="openai", base=base, model=model, variable="OLLAMA_HOST")
     variable = f"{provider.upper()}_API_KEY"
     key = _read_api_key(environ, variable)
     if key is None:
         raise JudgeError(Fault(f"{variable} is not set", f"{provider} needs a key", where=name))
-    base = _read_base_url(environ, provider)
+    base = _read_server_base_url(environ, provider)
     if provider == "openai":
         return ModelAddress(name=name, wire="openai", base=base, model=model, variable=variable, key=key)
-    base = _add_api_version(base)
+    base = _add_server_api_version(base)
     return ModelAddress(name=name, wire="anthropic", base=base, model=model, variable=variable, key=key)
 
 
@@ -179,11 +179,11 @@ def _resolve_compatible_model(
     if not url or not model or _VERSIONED.fullmatch(f"/{model}/"):
         what = "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME"
         raise _make_unknown_model_error(name, what)
-    base = _check_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
+    base = _check_server_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
     if "?" in model:
         raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
     variable, key = _choose_compatible_key(base, wire, environ)
-    base = _add_api_version(base) if wire == "anthropic" else base
+    base = _add_server_api_version(base) if wire == "anthropic" else base
     return ModelAddress(name=name, wire=wire, base=base, model=model, variable=variable, key=key)
 
 
@@ -195,27 +195,31 @@ def _choose_compatible_key(base: str, wire: str, environ: Mapping[str, str]) -> 
     provider, own = f"{wire.upper()}_API_KEY", "EVENHAND_API_KEY"
     oracle = environ.get("ORACLE_LLM_BASE_URL", "").strip()
     if oracle and _parse_oracle_model_provider(environ) == wire:
-        named = _check_base_url(oracle, "environment variable ORACLE_LLM_BASE_URL")
-        key = _read_api_key(environ, provider) if parse_url_origin(named) == parse_url_origin(base) else None
+        named = _check_server_base_url(oracle, "environment variable ORACLE_LLM_BASE_URL")
+        key = (
+            _read_api_key(environ, provider)
+            if parse_server_url_origin(named) == parse_server_url_origin(base)
+            else None
+        )
         if key is not None:
             return provider, key
     is_meant = False
     if environ.get(provider) or environ.get(f"{wire.upper()}_BASE_URL"):
-        is_meant = parse_url_origin(base) == parse_url_origin(_read_base_url(environ, wire))
+        is_meant = parse_server_url_origin(base) == parse_server_url_origin(_read_server_base_url(environ, wire))
     key = _read_api_key(environ, own) if environ.get(own) else None
     if key is None and is_meant:
         key = _read_api_key(environ, provider)
     return own, key
 
 
-def _read_base_url(environ: Mapping[str, str], provider: str) -> str:
+def _read_server_base_url(environ: Mapping[str, str], provider: str) -> str:
     """Where the models of a provider answer."""
     variable = f"{provider.upper()}_BASE_URL"
     default = OPENAI_BASE if provider == "openai" else ANTHROPIC_BASE
-    return _check_base_url(environ.get(variable, "").strip() or default, f"environment variable {variable}")
+    return _check_server_base_url(environ.get(variable, "").strip() or default, f"environment variable {variable}")
 
 
-def _read_ollama_url(name: str, environ: Mapping[str, str]) -> str:
+def _read_ollama_server_url(name: str, environ: Mapping[str, str]) -> str:
     """OLLAMA_HOST as ollama itself reads it: a port, a host, both, or a URL; 0.0.0.0 is this machine."""
     host = environ.get("OLLAMA_HOST", "").strip() or "localhost"
     scheme, _, rest = host.rpartition("://")
@@ -227,10 +231,10 @@ def _read_ollama_url(name: str, environ: Mapping[str, str]) -> str:
         place += ":11434"
     place = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", place)
     where = "environment variable OLLAMA_HOST" if environ.get("OLLAMA_HOST", "").strip() else name
-    return _check_base_url(f"{scheme or 'http'}://{place}{slash}{path}/v1", where)
+    return _check_server_base_url(f"{scheme or 'http'}://{place}{slash}{path}/v1", where)
 
 
-def _check_base_url(url: str, where: str) -> str:
+def _check_server_base_url(url: str, where: str) -> str:
     """A base URL that can be used; what is wrong with it is said without repeating what may be a password."""
     hint = "as in http://127.0.0.1:8080/v1"
     try:
@@ -248,7 +252,7 @@ def _check_base_url(url: str, where: str) -> str:
     return url.rstrip("/")
 
 
-def _add_api_version(base: str) -> str:
+def _add_server_api_version(base: str) -> str:
     return base if re.search(r"/v\d+[a-z0-9]*$", base) else f"{base}/v1"
 
 

@@ -47,7 +47,7 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
     return body
 
 
-def parse_reply_body(
+def parse_model_reply_body(
     data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0
 ) -> Reply | str:
     """The reply in an answer, or what is wrong with the answer."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, JudgeError, RefusedError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonField, JsonShape, read_json_string
-from evenhand.files.private_files import open_private_bytes
+from evenhand.files.private_files import open_private_bytes_file
 from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs, read_provider_object
 
 _BEGINNING = b'{"key": "'
@@ -27,7 +27,7 @@ class ModelReplyRecorder:
                 raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
         try:
             # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
-            self._file = open_private_bytes(path, "ab", buffering=0)
+            self._file = open_private_bytes_file(path, "ab", buffering=0)
             with path.open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - 1))
@@ -67,7 +67,7 @@ class ModelReplyRecorder:
         self._file.close()
 
 
-class ReplyRecord:
+class ModelReplyRecord:
     """The replies of a file, found by what was asked. Of two to the same request the first counts."""
 
     def __init__(self, path: Path) -> None:
@@ -104,7 +104,7 @@ class ReplyRecord:
         try:
             entry = read_provider_object(json.loads(line))
             key, model = read_json_string(entry["key"]), read_json_string(entry["model"])
-            reply = reply_from_json(entry["reply"])
+            reply = model_reply_from_json(entry["reply"])
         except (ValueError, KeyError, RecursionError, InputError) as problem:
             if isinstance(problem, json.JSONDecodeError) and line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
@@ -118,7 +118,7 @@ class ReplyRecord:
 class ReplayModel:
     """A model whose replies are all in a record. `strict` takes only replies recorded under its own name."""
 
-    def __init__(self, name: str, record: ReplyRecord, *, strict: bool) -> None:
+    def __init__(self, name: str, record: ModelReplyRecord, *, strict: bool) -> None:
         self.name = name
         self._record = record
         self._model = name if strict else None
@@ -154,7 +154,7 @@ REPLY_JSON = Codec(
 reply_to_json = REPLY_JSON.writer(Reply)
 
 
-def reply_from_json(data: object) -> Reply:
+def model_reply_from_json(data: object) -> Reply:
     """A reply out of plain data; it came from a record and costs nothing."""
     return REPLY_JSON.from_json(Reply, data, recorded=True)
 

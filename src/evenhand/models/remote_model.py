@@ -13,7 +13,7 @@ import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.models import anthropic_format, openai_format
-from evenhand.models.hidden_keys import Secrets, hide_keys_in_reply
+from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress
 from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
@@ -22,12 +22,12 @@ from evenhand.models.server_answers import (
     HttpAnswer,
     HttpFailure,
     ServerProblem,
-    drop_refused_parameter,
+    drop_refused_request_parameter,
     explain_error_in_http_response,
     explain_http_error_status,
     explain_http_failure,
     explain_unreadable_http_response,
-    merge_accepted_parameters,
+    merge_accepted_request_parameters,
 )
 
 _LISTING_SECONDS = 10.0
@@ -44,7 +44,7 @@ class ServerLink:
     server: ServerState
     limits: Limits
     clock: Clock
-    secrets: Secrets
+    secrets: ModelSecrets
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class RemoteModel:
             header, form = wire.KEY_HEADER
             self._headers[header] = form.format(address.key)
         self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.build_request_body
-        self._read: Callable[[object, str | None, int, float], Reply | str] = wire.parse_reply_body
+        self._read: Callable[[object, str | None, int, float], Reply | str] = wire.parse_model_reply_body
 
     def __repr__(self) -> str:
         return f"Remote({self.name!r})"
@@ -177,10 +177,10 @@ class RemoteModel:
 
     def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
         """Give up the parameter that the server refused, for this question and all later ones."""
-        less = drop_refused_parameter(course.accepted, course.body, problem.named, problem.said)
+        less = drop_refused_request_parameter(course.accepted, course.body, problem.named, problem.said)
         if less is None:
             return False
-        self.accepted = course.accepted = merge_accepted_parameters(self.accepted, less)
+        self.accepted = course.accepted = merge_accepted_request_parameters(self.accepted, less)
         course.body = self._make(self._address.model, course.request, course.accepted)
         return True
 
@@ -221,7 +221,7 @@ class RemoteModel:
         raise RefusedError(f"{name}: {what} ({problem.why})", always=True)
 
 
-def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
+def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: ModelSecrets) -> tuple[str, ...]:
     if not isinstance(answer, HttpAnswer) or answer.status != 200:
         return ()
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from evenhand.models.hidden_keys import Secrets
+from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.limits import parse_retry_after
 from evenhand.models.requests import read_provider_object
 
@@ -75,7 +75,7 @@ def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
     return ServerProblem("busy", cut.why, overloaded=cut.kind == "late")
 
 
-def explain_http_error_status(answer: HttpAnswer, secrets: Secrets, wall: float) -> ServerProblem:
+def explain_http_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: float) -> ServerProblem:
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
         try:
@@ -87,11 +87,11 @@ def explain_http_error_status(answer: HttpAnswer, secrets: Secrets, wall: float)
     try:
         fault = _parse_server_fault(json.loads(answer.body.decode("utf-8-sig")))
     except (ValueError, RecursionError):
-        fault = _ServerFault(_read_error_page(answer.body))
+        fault = _ServerFault(_read_server_error_page(answer.body))
     return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
 
 
-def explain_error_in_http_response(data: object, secrets: Secrets) -> ServerProblem:
+def explain_error_in_http_response(data: object, secrets: ModelSecrets) -> ServerProblem:
     """What an error object inside an answer of status 200 means."""
     fault = _parse_server_fault(data)
     status = int(fault.code) if fault.code.isdecimal() and len(fault.code) == 3 else _STATUS_OF.get(fault.type, 500)
@@ -106,7 +106,9 @@ class _ServerFault:
     param: str = ""
 
 
-def _classify_server_fault(status: int, fault: _ServerFault, secrets: Secrets, wait: float | None) -> ServerProblem:
+def _classify_server_fault(
+    status: int, fault: _ServerFault, secrets: ModelSecrets, wait: float | None
+) -> ServerProblem:
     said = secrets.hide_keys(fault.message)
     why = f"{status}: {said}" if said else f"status {status}"
     if any(word in f"{fault.type} {fault.code} {fault.message}".lower() for word in _NO_CREDIT):
@@ -129,30 +131,34 @@ def _parse_server_fault(data: object) -> _ServerFault:
     outer = read_provider_object(data)
     inner = outer.get("error", outer)
     if isinstance(inner, str):
-        return _ServerFault(inner, code=_read_fault_text(outer.get("code")))
+        return _ServerFault(inner, code=_read_server_fault_text(outer.get("code")))
     found = read_provider_object(inner)
     if "detail" in found:
-        return _parse_fault_detail(found["detail"])
-    texts = {name: _read_fault_text(value) for name, value in found.items()}
+        return _parse_server_fault_detail(found["detail"])
+    texts = {name: _read_server_fault_text(value) for name, value in found.items()}
     message = texts.get("message") or texts.get("error") or texts.get("msg") or ""
     return _ServerFault(message, texts.get("type", ""), texts.get("code", ""), texts.get("param", ""))
 
 
-def _parse_fault_detail(detail: object) -> _ServerFault:
+def _parse_server_fault_detail(detail: object) -> _ServerFault:
     """Faults as FastAPI lists them: place and message, without the input, which would name every parameter."""
     if not isinstance(detail, list):
-        return _ServerFault(_read_fault_text(detail) or _read_fault_text(read_provider_object(detail).get("message")))
+        return _ServerFault(
+            _read_server_fault_text(detail) or _read_server_fault_text(read_provider_object(detail).get("message"))
+        )
     entries: list[Mapping[str, object]] = [read_provider_object(entry) for entry in detail[:5]]
     places = [".".join(map(str, place)) if isinstance(place := entry.get("loc"), list) else "" for entry in entries]
-    texts = [f"{where}: {_read_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)]
+    texts = [
+        f"{where}: {_read_server_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)
+    ]
     return _ServerFault("; ".join(texts), param=places[0] if len(places) == 1 else "")
 
 
-def _read_fault_text(value: object) -> str:
+def _read_server_fault_text(value: object) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
-def _read_error_page(body: bytes) -> str:
+def _read_server_error_page(body: bytes) -> str:
     """The words of a text or web page."""
     text = body[:20_000].decode("utf-8", "replace")
     if "<" not in text:
@@ -172,7 +178,7 @@ class AcceptedParameters:
     logprobs: bool = True
 
 
-def drop_refused_parameter(
+def drop_refused_request_parameter(
     accepted: AcceptedParameters, body: Mapping[str, object], named: str, message: str
 ) -> AcceptedParameters | None:
     """What is left once the parameter that a refusal names is given up; None where it names none that was sent.
@@ -189,7 +195,7 @@ def drop_refused_parameter(
     return None
 
 
-def merge_accepted_parameters(one: AcceptedParameters, other: AcceptedParameters) -> AcceptedParameters:
+def merge_accepted_request_parameters(one: AcceptedParameters, other: AcceptedParameters) -> AcceptedParameters:
     """What is accepted after both lessons, whichever came first."""
     return AcceptedParameters(
         formats=min(one.formats, other.formats, key=len),

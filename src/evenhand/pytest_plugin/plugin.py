@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evenhand.errors import EvenhandError
-from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_marks
+from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
 
 if TYPE_CHECKING:
     from evenhand.model.sample import VariantOutput
@@ -34,7 +34,7 @@ def evenhand_fixture(request: pytest.FixtureRequest) -> Evenhand:
     item = request.node
     scored: list[str] = item.stash.setdefault(_SCORED_STASH, [])
     wanted = find_session_report_path(request.config) is not None
-    demand = requirements_from_marks(item.iter_markers("evenhand"))
+    demand = requirements_from_pytest_marks(item.iter_markers("evenhand"))
     return Evenhand(demand, item.nodeid, item.path.parent, scored, wanted)
 
 

@@ -78,7 +78,7 @@ class PytestRequirements:
 REQUIREMENT_NAMES = tuple(one.name for one in fields(PytestRequirements))
 
 
-def requirements_from_marks(marks: Iterable[pytest.Mark]) -> PytestRequirements:
+def requirements_from_pytest_marks(marks: Iterable[pytest.Mark]) -> PytestRequirements:
     """What the marks of a test say together; they come nearest first."""
     demand = PytestRequirements()
     for mark in marks:

@@ -25,7 +25,7 @@ from evenhand.wording import format_fraction
 from evenhand.workflows.score_in_test import (
     SINGLE_VARIANT,
     OutputRows,
-    judge_and_score_output,
+    judge_and_score_user_output,
     load_rubric,
     resolve_user_assertions,
 )
@@ -51,7 +51,9 @@ def score_pytest_output(
     variant = demand.variant or SINGLE_VARIANT
     texts = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
     rows = run_beside_pytest_loop(
-        judge_and_score_output(test, {variant: made}, texts, rubric=rubric, assertions=assertions, judges=demand.judges)
+        judge_and_score_user_output(
+            test, {variant: made}, texts, rubric=rubric, assertions=assertions, judges=demand.judges
+        )
     )
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
@@ -117,7 +119,11 @@ class PytestThreshold:
         name = next((name for name, value in asked.items() if value is not None), None)
         if rubric is None and name is not None:
             raise InputError(Fault(f"{name} needs a rubric", "without one every assertion must hold", where=name))
-        score = None if demand.min_score is None or rubric is None else _parse_mark_min_score(demand.min_score, rubric)
+        score = (
+            None
+            if demand.min_score is None or rubric is None
+            else _parse_pytest_mark_min_score(demand.min_score, rubric)
+        )
         if demand.min_grade is not None and rubric is not None:
             grade, grades = demand.min_grade, _list_pytest_grades(rubric)
             if not grades:
@@ -153,7 +159,7 @@ def list_pytest_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[
     yield from (f"{ASSERTION_FAILED}: {one['name']}" for one in data["assertions"] if one["passed"] is False)
 
 
-def _parse_mark_min_score(asked: object, rubric: Rubric) -> Fraction:
+def _parse_pytest_mark_min_score(asked: object, rubric: Rubric) -> Fraction:
     try:
         least = to_exact_fraction(asked)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:

@@ -32,7 +32,7 @@ _REFERENCED_XML = re.compile("[&<>\"'\r\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitCase:
+class JUnitReportCase:
     """One test case; it passed unless something failed or erred."""
 
     name: str
@@ -46,20 +46,20 @@ class JUnitCase:
 def write_junit(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
     """Write the suites; results come by sample and leave by variant, so each suite waits in a file of its own."""
     with ExitStack() as open_files:
-        decision = JUnitSuite("decision", open_files)
-        for case in _build_decision_cases(head):
+        decision = JUnitReportSuite("decision", open_files)
+        for case in _build_junit_decision_cases(head):
             decision.add(case)
-        suites = {one["name"]: JUnitSuite(one["name"], open_files) for one in head["variants"]}
+        suites = {one["name"]: JUnitReportSuite(one["name"], open_files) for one in head["variants"]}
         for sample in samples:
             for result in sample["results"]:
                 name = result["variant"]
                 if name not in suites:
-                    suites[name] = JUnitSuite(name, open_files)
-                suites[name].add(_build_result_case(sample, result, repeated=head["run"]["repeats"] > 1))
+                    suites[name] = JUnitReportSuite(name, open_files)
+                suites[name].add(_build_junit_result_case(sample, result, repeated=head["run"]["repeats"] > 1))
         _write_junit_suites(head["run"], [decision, *suites.values()], stream)
 
 
-class JUnitSuite:
+class JUnitReportSuite:
     """Test cases on their way into a file, counted: the counts stand before them."""
 
     def __init__(self, name: str, open_files: ExitStack) -> None:
@@ -69,7 +69,7 @@ class JUnitSuite:
         spool = SpooledTemporaryFile(SUITE_CHARACTERS_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115
         self.cases: IO[str] = open_files.enter_context(spool)
 
-    def add(self, case: JUnitCase) -> None:
+    def add(self, case: JUnitReportCase) -> None:
         """Count a case and keep its text."""
         self.tests += 1
         self.failures += case.failure is not None and case.error is None
@@ -78,13 +78,13 @@ class JUnitSuite:
         self.cases.writelines(_render_junit_case(case))
 
 
-def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextIO) -> None:
+def _write_junit_suites(run: ReportData, suites: list[JUnitReportSuite], stream: TextIO) -> None:
     stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    stream.write(f"<testsuites {_render_xml_attributes(name=run['name'], **_count_junit_cases(suites))}>\n")
+    stream.write(f"<testsuites {_render_junit_attributes(name=run['name'], **_count_junit_cases(suites))}>\n")
     for suite in suites:
         started = str(run["started"])[:19]  # Readers of the format know no time zone.
         counts = _count_junit_cases([suite])
-        stream.write(f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **counts)}>\n")
+        stream.write(f"<testsuite {_render_junit_attributes(name=suite.name, timestamp=started, **counts)}>\n")
         known = ("id", "fingerprint", "evenhand", *(("imported",) if run.get("imported") else ()))
         about = {f"run.{name}": run[name] for name in known}
         stream.write(_render_junit_properties(about))
@@ -94,7 +94,7 @@ def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextI
     stream.write("</testsuites>\n")
 
 
-def _count_junit_cases(suites: list[JUnitSuite]) -> dict[str, object]:
+def _count_junit_cases(suites: list[JUnitReportSuite]) -> dict[str, object]:
     return {
         "tests": sum(one.tests for one in suites),
         "failures": sum(one.failures for one in suites),
@@ -104,44 +104,46 @@ def _count_junit_cases(suites: list[JUnitSuite]) -> dict[str, object]:
     }
 
 
-def _render_junit_case(case: JUnitCase) -> Iterator[str]:
-    yield f"<testcase {_render_xml_attributes(name=case.name, classname=case.group, time=f'{case.seconds:.3f}')}>\n"
+def _render_junit_case(case: JUnitReportCase) -> Iterator[str]:
+    yield f"<testcase {_render_junit_attributes(name=case.name, classname=case.group, time=f'{case.seconds:.3f}')}>\n"
     if case.properties:
         yield _render_junit_properties(case.properties)
     if case.error or case.failure:
         kind = "error" if case.error else "failure"
         message, text = case.error or case.failure or ("", "")
-        yield f"<{kind} {_render_xml_attributes(message=message, type=kind)}>{escape_xml(text)}</{kind}>\n"
+        yield f"<{kind} {_render_junit_attributes(message=message, type=kind)}>{escape_report_xml(text)}</{kind}>\n"
     yield "</testcase>\n"
 
 
 def _render_junit_properties(properties: Mapping[str, object]) -> str:
-    each = (_render_xml_attributes(name=name, value=value) for name, value in properties.items())
+    each = (_render_junit_attributes(name=name, value=value) for name, value in properties.items())
     return "".join(("<properties>\n", *(f"<property {one}/>\n" for one in each), "</properties>\n"))
 
 
-def _render_xml_attributes(**values: object) -> str:
-    escaped = {name: escape_xml(str(value)) for name, value in values.items()}
+def _render_junit_attributes(**values: object) -> str:
+    escaped = {name: escape_report_xml(str(value)) for name, value in values.items()}
     return " ".join(f'{name}="{value}"' for name, value in escaped.items()).replace("\n", "&#10;").replace("\t", "&#9;")
 
 
-def escape_xml(text: str) -> str:
+def escape_report_xml(text: str) -> str:
     """Text for XML 1.0: what it cannot hold is replaced, everything else comes back as it was."""
     return _REFERENCED_XML.sub(lambda found: f"&#{ord(found[0])};", _ILLEGAL_XML.sub("\ufffd", text))
 
 
-def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
+def _build_junit_decision_cases(head: ReportData) -> Iterator[JUnitReportCase]:
     decision = head["decision"]
     text = "\n".join(filter(None, [*decision["reasons"], decision["sure"], f"Next: {decision['next_step']}"]))
     verdict = f"{decision['verdict']}: {decision['headline']}"
     failure = None if decision["exit_code"] == 0 else (verdict, text)
-    yield JUnitCase(name="verdict", group="decision", failure=failure, properties={"verdict": decision["verdict"]})
+    yield JUnitReportCase(
+        name="verdict", group="decision", failure=failure, properties={"verdict": decision["verdict"]}
+    )
     for variant, gates in decision["gates"].items():
         for gate in gates:
             reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
             demand = f"{word_gate(gate['gate'])} at least {least}"
             mean = f"{variant}: the mean is {reached}, the gate {least}"
-            yield JUnitCase(
+            yield JUnitReportCase(
                 name=f"{variant}: {demand}",
                 group="decision",
                 failure=(mean, mean) if gate["passed"] is False else None,
@@ -151,10 +153,10 @@ def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
     for one in head["consistency"]:
         if one["says"] != NO_HISTORY:  # What strays is for review; it fails nothing.
             told = {"review" if one.get("strayed") else "history": one["says"]}
-            yield JUnitCase(name=f"{one['variant']}: history", group="decision", properties=told)
+            yield JUnitReportCase(name=f"{one['variant']}: history", group="decision", properties=told)
 
 
-def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitCase:
+def _build_junit_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitReportCase:
     output = result["output"] or {}
     checks = list_reported_failures(result)
     shown = output.get("text") or ""
@@ -170,7 +172,7 @@ def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool
         "red_flags": _join_junit_statements(card, "red_flag"),
         "bonuses": _join_junit_statements(card, "bonus"),
     }
-    return JUnitCase(
+    return JUnitReportCase(
         name=f"{sample['id']} (repeat {result['repeat'] + 1})" if repeated else sample["id"],
         group=result["variant"],
         seconds=(output.get("latency_ms") or 0) / 1000,
@@ -190,23 +192,29 @@ LONGEST_ANNOTATION = 1000
 LONGEST_TITLE = 150
 
 
-def format_github_annotations(head: ReportData, samples: Iterable[ReportData]) -> Iterator[str]:
+def render_github_report_annotations(head: ReportData, samples: Iterable[ReportData]) -> Iterator[str]:
     """The verdict first, then failed gates, failures, and the samples whose checks failed: at most ten of a level."""
     told: Counter[str] = Counter()
-    for level, title, message in (*_annotate_report_head(head), *_annotate_failed_samples(head, samples)):
+    for level, title, message in (*_annotate_report_head(head), *_annotate_failed_samples_in_report(head, samples)):
         told[level] += 1
         if told[level] <= MOST_ANNOTATIONS:
-            yield format_workflow_command(level, title, message)
+            yield render_github_report_command(level, title, message)
 
 
-def format_workflow_command(level: str, title: str, message: str) -> str:
+def render_github_report_command(level: str, title: str, message: str) -> str:
     """One workflow command; nothing in the texts ends it, adds a property or starts another."""
     # Escaped by the rules of the runner: a property also ends at a comma or a colon.
-    title = _escape_github_annotation(fold_to_report_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
-    return f"::{level} title={title}::{_escape_github_annotation(fold_to_report_line(message, LONGEST_ANNOTATION))}"
+    title = (
+        _escape_github_report_annotation(fold_to_report_line(title, LONGEST_TITLE))
+        .replace(":", "%3A")
+        .replace(",", "%2C")
+    )
+    return (
+        f"::{level} title={title}::{_escape_github_report_annotation(fold_to_report_line(message, LONGEST_ANNOTATION))}"
+    )
 
 
-def _escape_github_annotation(text: str) -> str:
+def _escape_github_report_annotation(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -227,7 +235,9 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
         yield "error", title, f"{one['why']} (first in sample {one['first']})"
 
 
-def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) -> Iterator[tuple[str, str, str]]:
+def _annotate_failed_samples_in_report(
+    head: ReportData, samples: Iterable[ReportData]
+) -> Iterator[tuple[str, str, str]]:
     watched = _list_annotated_report_variants(head)
     found = 0
     for sample in samples:

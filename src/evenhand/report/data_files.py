@@ -62,7 +62,7 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     rows = csv.writer(stream)
     measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     first = ["id", "variant", "repeat", "state", "score", "composite"]
-    adjusted = _list_adjustment_columns(head)
+    adjusted = _list_report_adjustment_columns(head)
     rest = ["verdict", *adjusted, "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
     origin = ["imported"] if head["run"].get("imported") else []
     rest += ["origin"] if origin else []
@@ -81,7 +81,7 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
             rows.writerow(_escape_report_csv_cells(row))
 
 
-def _list_adjustment_columns(head: ReportData) -> list[str]:
+def _list_report_adjustment_columns(head: ReportData) -> list[str]:
     """Grade, red flags and bonuses, where a rubric of the run knows them."""
     rubrics = head["eval"]["rubrics"]
     moved = head.get("statements") or any(one.get("statements") for one in rubrics)
@@ -155,7 +155,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
     measures = [replace_report_surrogates(name) for name in names]
-    adjusted = _list_adjustment_columns(head)
+    adjusted = _list_report_adjustment_columns(head)
     kinds = {name: "double" if name == "score_before" else "string" for name in adjusted}
     fields = {**PARQUET_COLUMNS, **kinds, **dict.fromkeys(measures, "double")}
     about = {"evenhand": render_report_json_line(dict(head))}

@@ -84,7 +84,7 @@ class AdjustedResult:
     grade: str
 
 
-def list_adjusted_results(sample: ReportData) -> Iterator[AdjustedResult]:
+def list_adjusted_results_for_report(sample: ReportData) -> Iterator[AdjustedResult]:
     """The outputs of one sample with red flags or bonuses."""
     for result in sample["results"]:
         card = result["scorecard"] or {}

@@ -18,7 +18,7 @@ from evenhand.report.graded import (
     format_report_history_lines,
     format_report_statement_lines,
     format_report_tie_lines,
-    list_adjusted_results,
+    list_adjusted_results_for_report,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
@@ -79,8 +79,8 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         *_render_markdown_findings(head),
         _render_markdown_safety_gate(head),
         _render_markdown_lines("History:", format_report_history_lines(head)),
-        _render_adjusted_results(worst),
-        *_render_notable_results(worst, head),
+        _render_adjusted_results_as_markdown(worst),
+        *_render_notable_results_as_markdown(worst, head),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
     stream.write(page + _render_markdown_origin(head))
@@ -178,7 +178,7 @@ def _render_markdown_safety_gate(head: ReportData) -> list[str]:
     return ["Safety gate, capped:", "", *lines] if lines else []
 
 
-def _render_adjusted_results(worst: NotableResults) -> list[str]:
+def _render_adjusted_results_as_markdown(worst: NotableReportResults) -> list[str]:
     shown = worst.adjusted
     columns = [
         ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in shown]),
@@ -192,7 +192,7 @@ def _render_adjusted_results(worst: NotableResults) -> list[str]:
     return _render_markdown_details(f"With red flags or bonuses ({total})", columns)
 
 
-def _render_notable_results(worst: NotableResults, head: ReportData) -> Iterator[list[str]]:
+def _render_notable_results_as_markdown(worst: NotableReportResults, head: ReportData) -> Iterator[list[str]]:
     """The largest drops, or the lowest composites where nothing was compared; then what has no score."""
     compared = bool(head["decision"]["comparisons"])
     shown = worst.drops if compared else worst.lowest
@@ -200,22 +200,29 @@ def _render_notable_results(worst: NotableResults, head: ReportData) -> Iterator
     checks = ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in shown])
     if compared:
         before = ("control scored", [format_figure(one.before) for one in shown])
-        columns = [*_name_notable_results(shown, "sample", "variant"), before, ("variant scored", values), checks]
+        columns = [
+            *_name_notable_results_in_markdown(shown, "sample", "variant"),
+            before,
+            ("variant scored", values),
+            checks,
+        ]
         yield _render_markdown_details(f"Largest drops ({_render_markdown_count(shown, worst.n_dropped)})", columns)
     else:
         of = "composite" if any(one["composite"] for one in head["variants"]) else "score"
-        columns = [*_name_notable_results(shown, "sample", "variant"), (of, values), checks]
+        columns = [*_name_notable_results_in_markdown(shown, "sample", "variant"), (of, values), checks]
         yield _render_markdown_details(f"Lowest {of}s", columns)
     whys = ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored])
     title = f"Without a score ({_render_markdown_count(worst.unscored, worst.n_unscored)})"
-    yield _render_markdown_details(title, [*_name_notable_results(worst.unscored, "sample", "variant"), whys])
+    yield _render_markdown_details(
+        title, [*_name_notable_results_in_markdown(worst.unscored, "sample", "variant"), whys]
+    )
 
 
-def _name_notable_results(results: Sequence[NotableResult], *fields: str) -> list[ReportColumn]:
+def _name_notable_results_in_markdown(results: Sequence[NotableReportResult], *fields: str) -> list[ReportColumn]:
     return [(field, [escape_markdown(getattr(one, field), LONGEST_NAME) for one in results]) for field in fields]
 
 
-def _render_markdown_count(shown: Sequence[NotableResult], total: int) -> str:
+def _render_markdown_count(shown: Sequence[NotableReportResult], total: int) -> str:
     return f"{len(shown)} of {total:,}" if total > len(shown) else str(total)
 
 
@@ -273,7 +280,7 @@ MOST_NOTABLE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotableResult:
+class NotableReportResult:
     """A result worth a look: whose, what it scored, and what is known of why."""
 
     sample: str
@@ -284,32 +291,32 @@ class NotableResult:
 
 
 @dataclass(slots=True)
-class NotableResults:
+class NotableReportResults:
     """What one pass over the samples has found; never more than a few of each."""
 
-    drops: list[NotableResult] = field(default_factory=list)
-    lowest: list[NotableResult] = field(default_factory=list)
-    unscored: list[NotableResult] = field(default_factory=list)
+    drops: list[NotableReportResult] = field(default_factory=list)
+    lowest: list[NotableReportResult] = field(default_factory=list)
+    unscored: list[NotableReportResult] = field(default_factory=list)
     adjusted: list[AdjustedResult] = field(default_factory=list)
     n_adjusted: int = 0
     n_dropped: int = 0
     n_unscored: int = 0
 
 
-def find_notable_report_results(head: ReportData, samples: Iterable[ReportData]) -> NotableResults:
+def find_notable_report_results(head: ReportData, samples: Iterable[ReportData]) -> NotableReportResults:
     """Look at every sample once."""
     control = next((one["name"] for one in head["variants"] if one["role"] == "control"), None)
-    found = NotableResults()
+    found = NotableReportResults()
     drops, lows = _LargestReportedResults(), _LargestReportedResults()
     for sample in samples:
-        for one in list_adjusted_results(sample):
+        for one in list_adjusted_results_for_report(sample):
             found.n_adjusted += 1
             found.adjusted += [one] if len(found.adjusted) < MOST_ADJUSTED else []
         for result in filter(is_unscored_in_report, sample["results"]):
             found.n_unscored += 1
             if len(found.unscored) < MOST_NOTABLE:
                 why, who = explain_unscored_in_report(result), result["variant"]
-                found.unscored.append(NotableResult(sample=sample["id"], variant=who, value=None, why=why))
+                found.unscored.append(NotableReportResult(sample=sample["id"], variant=who, value=None, why=why))
         means = _mean_reported_score_by_variant(sample)
         before = None if control is None else means.get(control)
         for variant, value in means.items():
@@ -325,7 +332,7 @@ class _LargestReportedResults:
     """The few largest of many, and of equals the earlier."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, NotableResult]] = []
+        self._heap: list[tuple[float, int, NotableReportResult]] = []
         self._offered = 0
 
     def offer(self, by: float, sample: ReportData, variant: str, value: float, before: float | None) -> None:
@@ -335,11 +342,11 @@ class _LargestReportedResults:
             return
         own = [one for one in sample["results"] if one["variant"] == variant]
         why = "; ".join(dict.fromkeys(check for one in own for check in list_reported_failures(one)))
-        seen = NotableResult(sample=sample["id"], variant=variant, value=value, before=before, why=why)
+        seen = NotableReportResult(sample=sample["id"], variant=variant, value=value, before=before, why=why)
         keep = heapq.heappush if len(self._heap) < MOST_NOTABLE else heapq.heapreplace
         keep(self._heap, (by, -self._offered, seen))
 
-    def in_order(self) -> list[NotableResult]:
+    def in_order(self) -> list[NotableReportResult]:
         """The largest first."""
         return [seen for _, _, seen in sorted(self._heap, key=lambda one: one[:2], reverse=True)]
 

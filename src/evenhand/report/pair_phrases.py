@@ -22,15 +22,15 @@ def build_report_preference_tables(head: ReportData) -> list[PreferenceTable]:
     found = head.get("preferences")
     if not found:
         return []
-    tables = [_build_pair_table(found["pairs"])]
+    tables = [_build_report_pair_table(found["pairs"])]
     if found["strengths"] and found["strengths"]["variants"]:
-        tables.append(_build_strength_table(found))
+        tables.append(_build_report_strength_table(found))
     if found["position_bias"]:
-        tables.append(_build_position_table(found["position_bias"]))
+        tables.append(_build_report_position_table(found["position_bias"]))
     return tables
 
 
-def _build_pair_table(pairs: list[ReportData]) -> PreferenceTable:
+def _build_report_pair_table(pairs: list[ReportData]) -> PreferenceTable:
     columns = [("pair", [f"{one['first']} over {one['second']}" for one in pairs])]
     columns += [(name, [f"{one[name]:,}" for one in pairs]) for name in ("won", "tied", "lost")]
     if any(one["undecided"] for one in pairs):
@@ -40,7 +40,7 @@ def _build_pair_table(pairs: list[ReportData]) -> PreferenceTable:
     return PreferenceTable(title="Pairs", columns=columns, note=note)
 
 
-def _build_strength_table(found: ReportData) -> PreferenceTable:
+def _build_report_strength_table(found: ReportData) -> PreferenceTable:
     variants, control = found["strengths"]["variants"], found["of"]
     columns = [
         ("strength", [one["variant"] for one in variants]),
@@ -51,7 +51,7 @@ def _build_strength_table(found: ReportData) -> PreferenceTable:
     return PreferenceTable(title="Strengths", columns=columns, note=note)
 
 
-def _build_position_table(judges: list[ReportData]) -> PreferenceTable:
+def _build_report_position_table(judges: list[ReportData]) -> PreferenceTable:
     columns = [
         ("position bias", [one["judge"] for one in judges]),
         ("pairs", [f"{one['pairs']:,}" for one in judges]),

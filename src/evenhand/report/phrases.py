@@ -37,17 +37,17 @@ def format_report_p_value(one: ReportData | None) -> str:
 BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not known"}
 
 
-def describe_badge(badge: ReportData) -> str:
+def describe_reported_badge(badge: ReportData) -> str:
     """The answer and the finding behind it: no, the interval still narrows."""
-    return f"{describe_badge_state(badge)}, {badge['says']}"
+    return f"{describe_reported_badge_state(badge)}, {badge['says']}"
 
 
-def describe_badge_state(badge: ReportData) -> str:
+def describe_reported_badge_state(badge: ReportData) -> str:
     """The answer alone: yes, in part, no, not known."""
     return BADGE_ANSWERS[badge["state"]]
 
 
-def describe_badge_advice(badge: ReportData) -> str:
+def describe_reported_badge_advice(badge: ReportData) -> str:
     """What would turn it green; empty where it is."""
     return "" if badge["state"] == "green" else str(badge.get("advice") or "")
 
@@ -191,7 +191,7 @@ def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     ]
     if any(one["latency_ms"] for one in variants):
         costs.append(("latency", [format_milliseconds((one["latency_ms"] or {}).get("median")) for one in variants]))
-    return _drop_unmeasured_columns([[("variant", names)], scores, counts, costs])
+    return _drop_unmeasured_report_columns([[("variant", names)], scores, counts, costs])
 
 
 def build_report_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
@@ -254,7 +254,7 @@ def describe_reported_unpriced_calls(cost: ReportData) -> str:
     return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
 
 
-def _drop_unmeasured_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:
+def _drop_unmeasured_report_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:
     measured = [[(name, cells) for name, cells in group if set(cells) != {MISSING_DASH}] for group in groups]
     return [group for group in measured if group]
 
@@ -325,7 +325,7 @@ def build_report_comparison_columns(head: ReportData) -> list[ReportColumn]:
         ("lost by treatment", _format_report_counts([one["lost_by_treatment"] for one in compared])),
         ("lost by control", _format_report_counts([one["lost_by_control"] for one in compared])),
     ]
-    return _drop_unmeasured_columns([columns])[0] if compared else []
+    return _drop_unmeasured_report_columns([columns])[0] if compared else []
 
 
 def _format_report_counts(counts: Sequence[int]) -> list[str]:

@@ -69,9 +69,11 @@ class ReportedResultView:
 
     def to_html(self) -> str:
         """The same for a notebook: no script, no style sheet, no address, and every text escaped."""
-        cells = [(name, _render_cell(name, "th", at), values) for at, (name, values) in enumerate(self.columns)]
+        cells = [(name, _render_report_cell(name, "th", at), values) for at, (name, values) in enumerate(self.columns)]
         head = "".join(shown for _, shown, _ in cells)
-        columns = [[_render_cell(value, "td", at) for value in values] for at, (_, _, values) in enumerate(cells)]
+        columns = [
+            [_render_report_cell(value, "td", at) for value in values] for at, (_, _, values) in enumerate(cells)
+        ]
         rows = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
         table = f'<table style="border-collapse:collapse"><tr>{head}</tr>{rows}</table>' if cells else ""
         told = "".join(f"<div>{_render(name)}: {_render(text)}</div>" for name, text in self.sentences)
@@ -89,7 +91,7 @@ def _render(text: object, most: int = LONGEST_SENTENCE_TEXT) -> str:
     return escape(escape_hiding_page_characters(_fold_report_part(text, most)))
 
 
-def _render_cell(text: object, tag: str, at: int) -> str:
+def _render_report_cell(text: object, tag: str, at: int) -> str:
     style = _CELL_STYLE.format(side="right" if at else "left")
     return f'<{tag} style="{style}">{_render(text, LONGEST_CELL_TEXT)}</{tag}>'
 
@@ -109,12 +111,12 @@ def view_reported_run(head: ReportData, why_stopped: str = "") -> ReportedResult
         ("run", state),
         *failures[:MOST_FAILURES_SHOWN],
         ("failed", f"and {pluralize_count(more, 'more kind', 'more kinds')} of failure" if more > 0 else ""),
-        *_list_decision_sentences(head["decision"]),
+        *_list_reported_decision_sentences(head["decision"]),
     ]
     return _build_report_view(head["decision"], " · ".join([*about, f"run {run['id']}"]), columns, sentences)
 
 
-def view_comparison(found: ReportData) -> ReportedResultView:
+def view_reported_comparison(found: ReportData) -> ReportedResultView:
     """A comparison of stored runs: a row for each treatment, the verdict and why."""
     compared, sides = found["decision"]["comparisons"], (found["control"], *found["treatments"])
     runs = list(dict.fromkeys(side["run"] for side in sides))
@@ -129,13 +131,13 @@ def view_comparison(found: ReportData) -> ReportedResultView:
     sentences = [
         *(("note", note) for note in found["notes"]),
         ("forced", "; ".join(found["forced"])),
-        *_list_decision_sentences(found["decision"]),
+        *_list_reported_decision_sentences(found["decision"]),
     ]
     about = f"{found['control']['eval']} · {pluralize_count(found['samples']['both'], 'sample')} · {of_runs}"
     return _build_report_view(found["decision"], about, columns if compared else [], sentences)
 
 
-def _list_decision_sentences(decision: ReportData) -> list[tuple[str, str]]:
+def _list_reported_decision_sentences(decision: ReportData) -> list[tuple[str, str]]:
     why = " ".join(decision["reasons"])
     return [("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])]
 
@@ -170,7 +172,7 @@ def list_reported_result_rows(head: ReportData, samples: Iterable[ReportData]) -
             }
 
 
-def list_comparison_rows(found: ReportData) -> Iterator[dict[str, Any]]:
+def list_reported_comparison_rows(found: ReportData) -> Iterator[dict[str, Any]]:
     """A flat row for each difference of a comparison: of the composite, of every layer and of every criterion."""
     for one in found["decision"]["comparisons"]:
         measured = [("composite", one["composite"])]
@@ -187,7 +189,7 @@ def list_comparison_rows(found: ReportData) -> Iterator[dict[str, Any]]:
             }
 
 
-def build_data_frame(rows: Iterable[dict[str, Any]]) -> DataFrame:
+def build_report_data_frame(rows: Iterable[dict[str, Any]]) -> DataFrame:
     """The rows as a pandas DataFrame; pandas is loaded only here, and is no dependency."""
     try:
         import pandas

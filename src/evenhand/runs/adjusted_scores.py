@@ -28,7 +28,7 @@ FINEST_FRACTION = 10**6  # Adjusted scores are measured, not exact: six decimals
 
 
 @dataclass(slots=True, kw_only=True)
-class ScoredOutputs:
+class RunScoredOutputs:
     """All outputs of a run that have a composite, as they were scored one by one; NaN is a layer that one has not."""
 
     places: dict[tuple[int, str, int], int] = field(default_factory=dict)  # By position, variant and repeat.
@@ -90,8 +90,8 @@ def _key_run_result_row(row: Row) -> tuple[int, str, int]:
     return row["position"], row["variant"], row["repeat"]
 
 
-def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> ScoredOutputs:
-    found = ScoredOutputs()
+def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> RunScoredOutputs:
+    found = RunScoredOutputs()
     by_rubric = {
         rubric["name"]: {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
         for rubric in frame.rubrics
@@ -111,7 +111,7 @@ def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> 
     return found
 
 
-def adjust_run_result_scores(outputs: ScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
+def adjust_run_result_scores(outputs: RunScoredOutputs, frame: RunEvalRecord) -> AdjustedScores:
     """First what length does to the judge layer is removed, then every layer is put on one scale."""
     settings, layers = frame.composite, outputs.take_columns()
     notes: list[str] = []
@@ -136,7 +136,7 @@ def adjust_run_result_scores(outputs: ScoredOutputs, frame: RunEvalRecord) -> Ad
     )
 
 
-def _remove_run_length_effect(outputs: ScoredOutputs, judge: Floats) -> tuple[Floats, LengthEffect]:
+def _remove_run_length_effect(outputs: RunScoredOutputs, judge: Floats) -> tuple[Floats, LengthEffect]:
     """Judge scores at the typical length, held to the scale; an InputError where the effect cannot be measured.
 
     Outputs of one sample are compared with each other, whichever variant they are of. What cannot be told from length
@@ -191,7 +191,7 @@ def _average_run_layers(layers: LayerColumns, weights: Sequence[Mapping[str, Fra
     return np.asarray(summed / total, dtype=np.float64)
 
 
-def _adjust_run_result_row(row: Row, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord) -> Row:
+def _adjust_run_result_row(row: Row, outputs: RunScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord) -> Row:
     place = outputs.places[_key_run_result_row(row)]
     content = json.loads(row["content"])
     plain = content.get("unadjusted") or {
@@ -218,7 +218,7 @@ def _to_result_row_fraction(value: float) -> str:
 
 
 def _list_result_row_adjustments(
-    place: int, outputs: ScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord
+    place: int, outputs: RunScoredOutputs, adjusted: AdjustedScores, frame: RunEvalRecord
 ) -> list[Json]:
     """Each step that moved the composite, with the sentence that says how."""
     steps, before = [], outputs.composites[place]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import COLUMNS_FORMAT, MOST_REPEATS, ColumnName, ColumnsBuilder
+from evenhand.runs.tally import COLUMNS_FORMAT, MOST_REPEATS, ColumnName, RunColumnsBuilder
 from evenhand.store.store import Store
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     finished = row["state"] == "finished"
     kept = unpack_run_columns(store.load_columns(row["id"])) if finished else None
     if kept is None:
-        columns = ColumnsBuilder(list(frame.variants))
+        columns = RunColumnsBuilder(list(frame.variants))
         for one in store.results(row["id"]):
             columns.add(one, json.loads(one["content"]))
         content = columns.pack(store.samples(row["id"]))

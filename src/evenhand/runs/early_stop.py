@@ -22,7 +22,7 @@ PASSED_NUMBER, BORDERLINE_NUMBER, UNGATED_NUMBER = ("passed",), ("passed or bord
 SAMPLES_IN_MEMORY = 10_000  # Samples that are kept in memory at once; of more the file is read again.
 
 
-class StopOnceDecided:
+class StopRunOnceDecided:
     """Samples are asked about in a random order, from look to look, until the rule gives a reason to stop.
 
     No sample beyond a look is asked about before it: what comes after the end would be paid for and not counted.

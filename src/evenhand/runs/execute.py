@@ -32,9 +32,9 @@ from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_di
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
-from evenhand.models.hidden_keys import Secrets, collect_keys_to_hide
+from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
-from evenhand.runs.early_stop import SampleStages, StopOnceDecided
+from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
@@ -83,7 +83,7 @@ async def execute_run(
     worker: RunWorker,
     samples: RecheckedSamples,
     course: RunProgress,
-    ending: StopOnceDecided | None,
+    ending: StopRunOnceDecided | None,
     *,
     goes_on: bool = True,
 ) -> None:
@@ -92,7 +92,7 @@ async def execute_run(
     `course.stop()` leaves early; nothing kept is lost. A run that goes on may have finished some.
     """
     # What a sitting that was killed had no time to drop.
-    finished = await drop_unneeded_replies(worker) if goes_on else {}
+    finished = await drop_replies_unneeded_by_run(worker) if goes_on else {}
     worker.tell = ending.note_result if ending else None
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     for stage in stages:
@@ -116,7 +116,7 @@ def _iter_unfinished_run_pieces(
     worker: RunWorker,
     stage: Iterable[tuple[int, EvalSample]],
     course: RunProgress,
-    ending: StopOnceDecided | None,
+    ending: StopRunOnceDecided | None,
     finished: FinishedResults,
 ) -> Iterator[tuple[EvalSample, int, int]]:
     """What is to be done: a sample, its position, a repeat."""
@@ -146,7 +146,7 @@ async def _score_run_pieces(
     worker: RunWorker,
     pieces: Iterator[tuple[EvalSample, int, int]],
     course: RunProgress,
-    ending: StopOnceDecided | None,
+    ending: StopRunOnceDecided | None,
 ) -> None:
     """Score one piece after the other; several of these share the pieces."""
     for sample, position, repeat in pieces:
@@ -163,14 +163,14 @@ async def _score_run_pieces(
             course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
 
 
-def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> Secrets:
+def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> ModelSecrets:
     """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
     endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
     templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
     return collect_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
 
 
-async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
+async def drop_replies_unneeded_by_run(worker: RunWorker) -> FinishedResults:
     """Drop the replies that no result waits for, where they are not to be kept; return what is finished."""
     eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.run)
 
@@ -334,7 +334,7 @@ class RunWorker:
         ]
 
     @cached_property
-    def secrets(self) -> Secrets:
+    def secrets(self) -> ModelSecrets:
         """The keys of judges and the variables that variants send, which are kept nowhere."""
         return collect_run_keys_to_hide(self.setup.eval, self.environ)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
 from evenhand.runs.tally import MOST_REPEATS, VariantTally
-from evenhand.stats.arrays import average_clusters
+from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.means import mean_interval
 
 Json = dict[str, Any]
@@ -32,11 +32,11 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     lowest: list[Json] = []
     for name in frame.shippable_variants:
         tally = summary.tallies[name]
-        positions, means = average_sample_scores(tally, tally.composite.values)
+        positions, means = average_run_sample_scores(tally, tally.composite.values)
         for at in np.argsort(means, kind="stable")[:MOST_NOTABLE_SAMPLES]:
             place = int(positions[at])
             criteria = {
-                id: one for id in tally.criteria if (one := _average_tallied_criterion(tally, id, place)) is not None
+                id: one for id in tally.criteria if (one := _average_run_tally_criterion(tally, id, place)) is not None
             }
             lowest.append({"variant": name, "position": place, "composite": float(means[at]), "criteria": criteria})
         if control is not None and name != frame.control:
@@ -53,7 +53,7 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     return {kind: several[:MOST_NOTABLE_SAMPLES] for kind, several in found.items()}
 
 
-def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
+def average_run_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
     """The positions of samples that have a value, and its mean over their repeats."""
     there = np.array(values, dtype=np.float64)
     positions = np.array(tally.places, dtype=np.int64) // MOST_REPEATS
@@ -64,8 +64,8 @@ def average_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple
 
 def _list_notable_run_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
     """Positions with the composites before and after, the largest drop first."""
-    ours, before = average_sample_scores(control, control.composite.values)
-    theirs, after = average_sample_scores(treatment, treatment.composite.values)
+    ours, before = average_run_sample_scores(control, control.composite.values)
+    theirs, after = average_run_sample_scores(treatment, treatment.composite.values)
     both, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
     order = np.argsort(after[second] - before[first], kind="stable")
     return [(int(both[at]), float(before[first[at]]), float(after[second[at]])) for at in order]
@@ -77,8 +77,8 @@ def _summarise_run_sample_change(
     position, before, after = change
     criteria = {
         id: {
-            "before": _average_tallied_criterion(control, id, position),
-            "after": _average_tallied_criterion(treatment, id, position),
+            "before": _average_run_tally_criterion(control, id, position),
+            "after": _average_run_tally_criterion(treatment, id, position),
         }
         for id in dict.fromkeys((*control.criteria, *treatment.criteria))
     }
@@ -93,7 +93,7 @@ def _summarise_run_sample_change(
     }
 
 
-def _average_tallied_criterion(tally: VariantTally, id: str, position: int) -> float | None:
+def _average_run_tally_criterion(tally: VariantTally, id: str, position: int) -> float | None:
     """The mean of a criterion over the repeats of one sample; None where it has none."""
     if id not in tally.criteria:
         return None
@@ -115,15 +115,13 @@ def summarise_run_ties(frame: RunEvalRecord, summary: RunSummary) -> list[Json]:
 
 def _break_run_ties(treatment: str, control: str, summary: RunSummary, ties: Sequence[str]) -> Json:
     two = summary.tallies[treatment], summary.tallies[control]
-    open_, changes = _list_notable_sample_differences(*two, *(tally.score.values for tally in two))
+    open_, changes = _list_notable_run_differences(*two, *(tally.score.values for tally in two))
     open_ = open_[np.abs(changes) < SMALLEST_CHANGE]
     tied, first = len(open_), {treatment: Counter[str](), control: Counter[str]()}
     for tie in ties:
         if not len(open_):
             break
-        positions, changes = _list_notable_sample_differences(
-            *two, *(_find_run_tie_values(tally, tie) for tally in two)
-        )
+        positions, changes = _list_notable_run_differences(*two, *(_find_run_tie_values(tally, tie) for tally in two))
         told = np.isin(positions, open_) & (np.abs(changes) >= SMALLEST_CHANGE)
         better = -changes[told] if tie == FEWER_RED_FLAGS else changes[told]
         won = int((better > 0).sum())
@@ -145,11 +143,11 @@ def _find_run_tie_values(tally: VariantTally, tie: str) -> Sequence[float]:
     return tally.criteria[tie].values if tie in tally.criteria else [nan] * len(tally.places)
 
 
-def _list_notable_sample_differences(
+def _list_notable_run_differences(
     one: VariantTally, other: VariantTally, values: Sequence[float], others: Sequence[float]
 ) -> tuple[NDArray[np.int64], Floats]:
     """The positions of samples that both have a value for, and the differences of its means over repeats."""
-    (ours, own), (theirs, their) = average_sample_scores(one, values), average_sample_scores(other, others)
+    (ours, own), (theirs, their) = average_run_sample_scores(one, values), average_run_sample_scores(other, others)
     both, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
     return both, own[first] - their[second]
 
@@ -173,7 +171,7 @@ def _summarise_tagged(tally: VariantTally, positions: Sequence[int]) -> Json | N
     if not chosen.any():
         return None
     values, clusters, samples = values[chosen], np.array(tally.clusters)[chosen], np.array(tally.samples)[chosen]
-    units = average_clusters(values, clusters, samples, tally.per)
+    units = compute_cluster_means(values, clusters, samples, tally.per)
     mean = float(np.average(units.means, weights=units.sizes))
     several = len(units.means) > 1
     interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None

@@ -17,7 +17,7 @@ from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
-from evenhand.models.recording import reply_from_json, reply_to_json
+from evenhand.models.recording import model_reply_from_json, reply_to_json
 from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
@@ -72,7 +72,7 @@ class ReplyCache:
 
     async def ask_once(self, model: ChainedModel, work: RunWork, request: Request, call_next: CallNext) -> Reply:
         """Middleware, bound to a model and a piece of work: passes on only what was never asked."""
-        key = reply_key(model, request, work.repeat)
+        key = run_reply_key(model, request, work.repeat)
         work.keys.append(key)
         try:
             while (waiting := self._under_way.get(key)) is not None:  # On its way to somebody else.
@@ -93,7 +93,7 @@ class ReplyCache:
             ):  # The run keeps its own copy, so that it stands when the other is deleted.
                 copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
                 await self.book.writer.put("calls", copy)
-            return reply_from_json(json.loads(found["reply"]))
+            return model_reply_from_json(json.loads(found["reply"]))
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
@@ -173,7 +173,7 @@ class ReplyCache:
         }
 
 
-def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
+def run_reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     """A name for a question to a model: another text, setting, version, server, code or repeat is another name."""
     schema = request.schema
     form = "" if schema is None else _SCHEMA_DIGESTS.get((schema,), lambda: digest_run_parts(schema))

@@ -95,7 +95,7 @@ write_run_eval_record = SNAPSHOT_JSON.writer(RunEvalRecord)
 read_composite_record = partial(SNAPSHOT_JSON.from_json, EvalCompositeSettings)  # Of its "composite".
 
 
-def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True) -> Json:
+def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True) -> Json:
     """A rubric as a report shows it; one that samples bring says so, and its criteria have the names of columns."""
     span = rubric.method.scale
     least = None  # The least score that does not fail by the verdicts of the method, put linearly onto 1 to 5.
@@ -153,7 +153,7 @@ def name_layers_of_run_composite(layers: Sequence[str], shares: Mapping[str, Fra
     return f"weighted mean of {', '.join(f'{word_layer(name)} × {float(shares[name]):g}' for name in layers)}"
 
 
-def find_kept_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str]:
+def find_kept_result_composite(summary: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str]:
     """The layers that the composites of a run are of, and how they were computed; earlier versions kept no words."""
     variants = summary["variants"] if summary else ()
     layers = tuple(name for name in LAYERS if any((one.get("layers") or {}).get(name) for one in variants))
@@ -249,7 +249,7 @@ def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: 
         own = next((one for one in summary["variants"] if one["name"] == variant), None)
         if own is None:
             continue
-        composed = find_kept_composite(summary)
+        composed = find_kept_result_composite(summary)
         layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
         criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
         # A run of some samples is held against runs of the same selection.

@@ -23,7 +23,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unaskable_run_pairs
 from evenhand.runs.results import build_result_composite_rubric
-from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json, write_run_eval_record
+from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json, write_run_eval_record
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
 
 Json = dict[str, object]
@@ -79,7 +79,7 @@ class RunSetup:
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
             rubrics=tuple(
-                rubric_snapshot_json(key, pairs.get(key, rubric), with_criteria=eval.own_rubrics.fits_tables(key))
+                run_rubric_snapshot_json(key, pairs.get(key, rubric), with_criteria=eval.own_rubrics.fits_tables(key))
                 for key, rubric in eval.all_rubrics.items()
             ),
             assertions=tuple(one.title for one in eval.assertions),

@@ -165,7 +165,7 @@ def _read_result_answers(
     return replace(
         known,
         scores={
-            id: _stored_criterion_score(said[CRITERIA, id]) if (CRITERIA, id) in said else unasked
+            id: _criterion_score_of_stored_result(said[CRITERIA, id]) if (CRITERIA, id) in said else unasked
             for id, leaf in rubric.leaves.items()
             if leaf.judged
         },
@@ -197,7 +197,7 @@ def _index_result_row_judgments(asked: RunRubric, content: Json, judge: str) -> 
     return said
 
 
-def _stored_criterion_score(said: Json) -> CriterionScore:
+def _criterion_score_of_stored_result(said: Json) -> CriterionScore:
     if said["exact"] is None:
         return Missing.from_text(said["why_not"])
     return Scored(Fraction(said["exact"]), said["band"], said["reason"])

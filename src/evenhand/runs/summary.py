@@ -22,13 +22,13 @@ from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, JudgeCallTally, RunTallyMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunColumnsBuilder, RunTallyMean, VariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
 from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
-from evenhand.wording import format_fraction, format_signed, pluralize_count, shorten_to_line
+from evenhand.wording import format_fraction, format_signed, pluralize_count, shorten_text_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
@@ -54,7 +54,7 @@ def summarise_results(
     variants: Sequence[str],
     rows: Iterable[Mapping[str, Any]],
     calls: Iterable[Mapping[str, Any]],
-    columns: ColumnsBuilder | None = None,
+    columns: RunColumnsBuilder | None = None,
     models: Mapping[str, str] | None = None,
     per: CountedPer = "sample",
 ) -> RunSummary:
@@ -214,10 +214,10 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
         # The rubrics' own score, where they share a scale.
-        "score": _summarise_run_mean(tally.score, tally, scales.pop()) if len(scales) == 1 else None,
-        "composite": _summarise_run_mean(tally.composite, tally, (1, 5)),
+        "score": _mean_of_run_results(tally.score, tally, scales.pop()) if len(scales) == 1 else None,
+        "composite": _mean_of_run_results(tally.composite, tally, (1, 5)),
         "layers": {
-            layer: _summarise_run_mean(tally.layers[layer], tally, (1, 5)) for layer in LAYERS if layer in tally.layers
+            layer: _mean_of_run_results(tally.layers[layer], tally, (1, 5)) for layer in LAYERS if layer in tally.layers
         },
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
@@ -245,7 +245,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         },
         "tokens": {"input": calls.input + tally.input_tokens, "output": calls.output + tally.output_tokens},
         "tokens_of_outputs": {"input": tally.input_tokens, "output": tally.output_tokens},
-        "latency_ms": _latency_quantiles(tally.latency),
+        "latency_ms": _run_latency_quantiles(tally.latency),
         "role": "control" if name == frame.control else "treatment",
         "about": frame.variants[name],
     }
@@ -275,7 +275,7 @@ def summarise_run_judge(name: str, tally: JudgeCallTally, heuristic: bool) -> Js
         "output_tokens": tally.output,
         "cost": None if tally.unpriced or not tally.calls else float(tally.cost),
         "unpriced": tally.unpriced,
-        "seconds": _latency_quantiles(tally.seconds),
+        "seconds": _run_latency_quantiles(tally.seconds),
         "heuristic": heuristic,
     }
 
@@ -300,7 +300,7 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Va
     }
 
 
-def _summarise_run_mean(mean: RunTallyMean, tally: VariantTally, scale: Sequence[float]) -> Json | None:
+def _mean_of_run_results(mean: RunTallyMean, tally: VariantTally, scale: Sequence[float]) -> Json | None:
     """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent."""
     if mean.exact is None:
         return None
@@ -324,7 +324,7 @@ def _summarise_run_mean(mean: RunTallyMean, tally: VariantTally, scale: Sequence
     }
 
 
-def _latency_quantiles(values: Sequence[float]) -> Json | None:
+def _run_latency_quantiles(values: Sequence[float]) -> Json | None:
     if not values:
         return None
     ordered = sorted(values)
@@ -343,7 +343,7 @@ def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, ma
             "amount": one.amount,
             "count": one.outputs,
             "first": ids.get(one.first, ""),
-            "why": shorten_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
+            "why": shorten_text_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
         }
         for name, tally in summary.tallies.items()
         for (kind, id), one in sorted(

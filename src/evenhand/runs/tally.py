@@ -314,7 +314,7 @@ SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions
 
 
 @dataclass(slots=True)
-class ColumnsBuilder:
+class RunColumnsBuilder:
     """Takes results in the order of the store, each in a few bytes."""
 
     variants: Sequence[str]

@@ -34,7 +34,7 @@ class PooledScores:
 def pool_scores_exactly(pool: ReviewerPool, method: Method) -> dict[str, PooledScores]:
     """For each output that somebody scored, what each reviewer's score counts as."""
     panel = method.panel
-    normal = _normalise_reviewers(pool) if panel.normalise == "z" else pool
+    normal = _normalise_reviewer_scores(pool) if panel.normalise == "z" else pool
     left = tuple(judge for judge in pool if normal[judge] is pool[judge])
     says, plain = (
         _score_borda_ranks(one, method.scale) if panel.aggregate == "borda" else one for one in (normal, pool)
@@ -68,7 +68,7 @@ def _find_weighted_median_score(weighted: list[tuple[Fraction, Fraction]]) -> Fr
     raise AssertionError("half of the weight lies somewhere")
 
 
-def _normalise_reviewers(pool: ReviewerPool) -> ReviewerPool:
+def _normalise_reviewer_scores(pool: ReviewerPool) -> ReviewerPool:
     """Each reviewer's scores put on the pooled mean and spread; one without enough scores or spread stays as it is."""
     everything = [score for scores in pool.values() for score in scores.values()]
     if len(everything) < LEAST_TO_NORMALISE:

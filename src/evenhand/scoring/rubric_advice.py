@@ -132,7 +132,7 @@ def _list_score_sums_without_criterion(rubric: Rubric, criterion: Criterion) -> 
         span = int(other.scale.max - lowest) + 1
         if not other.scale.integers or other.children or len(sums) * span > MOST_SUMS:
             return set()
-        worth = _get_criterion_worth(rubric, other)
+        worth = _get_criterion_score_worth(rubric, other)
         levels = range(ceil(lowest), int(other.scale.max) + 1)
         sums = {total + worth * other.scale.share(Fraction(level)) for total in sums for level in levels}
     return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
@@ -143,11 +143,11 @@ def _can_criterion_flip_passing_score(rubric: Rubric, criterion: Criterion, othe
         whole = sum((c.points for c in rubric.criteria if c.points and c.points > 0), Fraction(0))
     else:
         whole = sum((c.weight for c in rubric.criteria), Fraction(0))
-    worst, best = others / whole, (others + _get_criterion_worth(rubric, criterion)) / whole
+    worst, best = others / whole, (others + _get_criterion_score_worth(rubric, criterion)) / whole
     return apply_score_thresholds(rubric, worst, ()) != apply_score_thresholds(rubric, best, ())
 
 
-def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
+def _get_criterion_score_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     return (criterion.points or Fraction(0)) if by_points else criterion.weight
 

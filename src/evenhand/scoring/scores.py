@@ -112,7 +112,7 @@ def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedO
     """Best first; incomplete scorecards stand at the end without a rank."""
     ties = list_scorecard_tie_breaks(rubric)
     keys: dict[str, ScorecardRankKey] = {
-        c.id: (c.exact, *(_measure_tie_break(c, tie) for tie in ties)) for c in cards if c.exact is not None
+        c.id: (c.exact, *(_measure_rank_tie_break(c, tie) for tie in ties)) for c in cards if c.exact is not None
     }
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
     broken_by = _name_scorecard_tie_breaks([keys[card.id] for card in placed], ties)
@@ -138,7 +138,7 @@ def list_equally_ranked_outputs(ranking: Sequence[RankedOutput]) -> dict[str, li
     }
 
 
-def _measure_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
+def _measure_rank_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
     """How a scorecard stands on a tie-break; higher is better, and a holistic score, which has none, comes last."""
     if tie.by == "criterion":
         score = card.criteria.get(tie.of)

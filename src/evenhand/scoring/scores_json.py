@@ -9,7 +9,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import format_number_for_json, score_for_json
+from evenhand.wording import format_number_for_json, word_score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -92,7 +92,7 @@ def _scorecard_steps_to_json(
     for id, leaf in rubric.leaves.items():
         score = scores.get(id)
         if isinstance(score, Scored):
-            number = score_for_json(score.value)
+            number = word_score_for_json(score.value)
             criteria[id] = number if score.band is None else {"band": score.band, "score": number}
             if leaf.scale.yes_no and score.value in (0, 1):
                 criteria[id] = score.value == 1
@@ -129,8 +129,8 @@ def _scorecard_disagreement_to_json(scores: Scores) -> ScoresJson | None:
                 "mean_gap": format_number_for_json(one.mean_gap),
                 "widest": {
                     "output": one.output,
-                    "low": {"judge": one.low[1], "score": score_for_json(one.low[0])},
-                    "high": {"judge": one.high[1], "score": score_for_json(one.high[0])},
+                    "low": {"judge": one.low[1], "score": word_score_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": word_score_for_json(one.high[0])},
                 },
             }
             for one in view.differing

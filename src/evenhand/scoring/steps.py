@@ -61,7 +61,7 @@ def _explain_weighted_sum_step(moved: AppliedStep) -> str:
 def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
     present = [c for c in case.rubric.criteria if c.id in case.values]
     total = sum((c.weight for c in present), ZERO_SCORE)
-    pairs = [(c.weight, _rescale_criterion_value(step.onto, c, case.values[c.id])) for c in present]
+    pairs = [(c.weight, _rescale_criterion_score(step.onto, c, case.values[c.id])) for c in present]
     return sum_weighted_values(pairs) / total, (case, step.onto)
 
 
@@ -87,19 +87,19 @@ def _explain_value_scored_in_step(
         said += f" [{', '.join(children)}]"
     elif criterion.scale.yes_no:
         said = f"{criterion.id} {'yes' if value else 'no'}"
-    put = _rescale_criterion_value(onto, criterion, value)
+    put = _rescale_criterion_score(onto, criterion, value)
     as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
     weight = f" (weight {format_fraction(criterion.weight)})" if weighted and criterion.weight != 1 else ""
     return f"{said}{as_put}{weight}"
 
 
-def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
+def _apply_points_share_step(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
     met = sum_weighted_values((c.points or ZERO_SCORE, c.scale.share(case.values[c.id])) for c in case.rubric.criteria)
     possible = sum((c.points for c in case.rubric.criteria if c.points and c.points > 0), ZERO_SCORE)
     return met / possible, (case, met, possible)
 
 
-def _explain_points_share_step(moved: AppliedStep) -> str:
+def _explain_score_by_points_share(moved: AppliedStep) -> str:
     case, met, possible = moved.facts
     terms = ", ".join(
         (
@@ -119,7 +119,7 @@ def _apply_ceiling(step: Ceiling, before: Fraction, case: StepInputs) -> StepRes
     return (min(before, step.at) if value < step.below else before), (step, value)
 
 
-def _apply_shortfall(step: Shortfall, before: Fraction, case: StepInputs) -> StepResult:
+def _apply_shortfall_step(step: Shortfall, before: Fraction, case: StepInputs) -> StepResult:
     after = before
     short = find_shortfall_step_criteria(step, case)
     for criterion in short:
@@ -192,7 +192,7 @@ def _explain_statement_step(moved: AppliedStep) -> str:
     return f"{verb} {_show_step_score(moved, total)}{limit}: {listed} (was {before})"
 
 
-def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
+def _apply_cap_step(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
     return (min(before, step.at) if case.answers.unsafe else before), (None, case.answers.unsafe)
 
 
@@ -206,7 +206,7 @@ def _explain_score_cap_step(moved: AppliedStep) -> str:
     return f"capped at {after}: {because} (was {before})"
 
 
-def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult:
+def _apply_clamp_step(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult:
     after = before
     if step.min is not None:
         after = max(after, step.min)
@@ -215,7 +215,7 @@ def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult
     return after, ()
 
 
-def _describe_clamp(moved: AppliedStep) -> str:
+def _describe_clamp_step(moved: AppliedStep) -> str:
     assert moved.before is not None
     limit = "below" if moved.after > moved.before else "above"
     after, before = (_show_step_score(moved, value) for value in (moved.after, moved.before))
@@ -232,7 +232,7 @@ def _explain_round_step(moved: AppliedStep) -> str:
     return f"rounded to {format_fraction(moved.after, decimals)} (was {format_fraction(moved.before)})"
 
 
-def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: Fraction) -> Fraction:
+def _rescale_criterion_score(scale: Scale | None, criterion: Criterion, value: Fraction) -> Fraction:
     if scale is None or (scale.min, scale.max) == (criterion.scale.min, criterion.scale.max):
         return value
     return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
@@ -253,12 +253,12 @@ STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[Appl
     WeightedSum: (_apply_weighted_sum, _explain_weighted_sum_step),
     WeightedMean: (_apply_weighted_mean, _explain_weighted_mean_step),
     LayerMean: (_apply_weighted_mean, _explain_weighted_mean_step),
-    PointsShare: (_apply_points_share, _explain_points_share_step),
+    PointsShare: (_apply_points_share_step, _explain_score_by_points_share),
     Ceiling: (_apply_ceiling, _explain_score_cap_step),
-    Shortfall: (_apply_shortfall, _explain_shortfall_step),
+    Shortfall: (_apply_shortfall_step, _explain_shortfall_step),
     Deduct: (_apply_statement_step, _explain_statement_step),
     Add: (_apply_statement_step, _explain_statement_step),
-    Cap: (_apply_cap, _explain_score_cap_step),
-    Clamp: (_apply_clamp, _describe_clamp),
+    Cap: (_apply_cap_step, _explain_score_cap_step),
+    Clamp: (_apply_clamp_step, _describe_clamp_step),
     Round: (_apply_round_step, _explain_round_step),
 }

@@ -120,10 +120,10 @@ async def post_challenge(request: Request, id: str, new: NewChallenge, caller: S
 @router.get("/{id}/log")
 def get_contest_log(request: Request, id: str, _: Operator) -> Json:
     """Every event of a contest, for the operator."""
-    from evenhand.workflows.contests import open_stored_contest_log
+    from evenhand.workflows.contests import open_contest_log_for_user
 
     store = request.app.state.store
-    return encode_contest_state(open_stored_contest_log(store, store.contests.find_contest(id)["id"]))
+    return encode_contest_state(open_contest_log_for_user(store, store.contests.find_contest(id)["id"]))
 
 
 def _name_author(own: str | None, given: str | None) -> str:

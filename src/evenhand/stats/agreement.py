@@ -26,10 +26,10 @@ from evenhand.stats.ratings import (
     Statistic,
     Tallies,
     bootstrap_ratings_statistic,
-    count_ratings,
-    group_equal_units,
-    list_empty_rating_rows,
-    tabulate_categorical_ratings,
+    build_categorical_rating_matrix,
+    count_ratings_in_matrix,
+    group_equal_units_of_matrix,
+    list_empty_rating_arrays,
 )
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -51,7 +51,7 @@ def krippendorff(
     """Krippendorff's α for any number of raters, None where one said nothing; with `rng` also its interval."""
     require_statistic_choice(metric, get_args(Metric), "metric")
     resampling = Resampling(rng=rng, level=level, resamples=resamples)
-    table, method = tabulate_categorical_ratings(raters), f"Krippendorff's α, {metric}"
+    table, method = build_categorical_rating_matrix(raters), f"Krippendorff's α, {metric}"
     if metric != "nominal" and any(isinstance(label, str) for row in raters for label in row):
         raise InputError(Fault("ratings in words have no distance", "metric='nominal', or numbers in their place"))
     if metric == "ratio" and (table < 0).any():
@@ -64,7 +64,7 @@ def krippendorff(
     if largest - smallest <= _CONSTANT * max(abs(smallest), abs(largest)):
         return Undefined(why="all ratings are the same", method=method, n=n)
     alpha, tallies = _PREPARE_ALPHA[metric](several)
-    silent = list_empty_rating_rows(table)
+    silent = list_empty_rating_arrays(table)
     return bootstrap_ratings_statistic(alpha, tallies, resampling, method=method, raters=len(table), skipped=silent)
 
 
@@ -90,14 +90,16 @@ def cohen_kappa(
         raise InputError(Fault(f"words have no distance for {weights} weights", "give categories in their order"))
     resampling = Resampling(rng=rng, level=level, resamples=resamples)
     method = "Cohen's κ" if weights == "none" else f"Cohen's κ, {weights} weights"
-    table = tabulate_categorical_ratings([first, second], categories)
+    table = build_categorical_rating_matrix([first, second], categories)
     both = table[:, ~np.isnan(table).any(axis=0)]
     n = both.shape[1]
     if not n:
-        return Undefined(why=next(iter(list_empty_rating_rows(table)), "nothing was rated by both"), method=method, n=0)
+        return Undefined(
+            why=next(iter(list_empty_rating_arrays(table)), "nothing was rated by both"), method=method, n=0
+        )
     if (both == both[0, 0]).all():
         return Undefined(why="both gave one and the same rating throughout", method=method, n=n)
-    cells, tallies = group_equal_units(both.T)
+    cells, tallies = group_equal_units_of_matrix(both.T)
     return bootstrap_ratings_statistic(
         _prepare_cohen_kappa_statistic(cells, weights), tallies, resampling, method=method, raters=2
     )
@@ -108,7 +110,7 @@ def fleiss_kappa(
 ) -> Agreement | Undefined:
     """Fleiss' κ: every unit rated by equally many raters, not necessarily the same; with `rng` also its interval."""
     resampling, method = Resampling(rng=rng, level=level, resamples=resamples), "Fleiss' κ"
-    table = tabulate_categorical_ratings(raters)
+    table = build_categorical_rating_matrix(raters)
     times = (~np.isnan(table)).sum(axis=0)
     rated = table[:, times > 0]
     n = rated.shape[1]
@@ -118,13 +120,13 @@ def fleiss_kappa(
         return Undefined(why=why, method=method, n=n)
     if not each or each == {1}:
         return Undefined(why=_explain_undefined_krippendorff(table), method=method, n=0)
-    values, counts = count_ratings(rated)
+    values, counts = count_ratings_in_matrix(rated)
     if len(values) == 1:
         return Undefined(why="all ratings are the same", method=method, n=n)
-    units, tallies = group_equal_units(counts)
-    silent = list_empty_rating_rows(table)
+    units, tallies = group_equal_units_of_matrix(counts)
+    silent = list_empty_rating_arrays(table)
     return bootstrap_ratings_statistic(
-        _prepare_fleiss(units), tallies, resampling, method=method, raters=len(table), skipped=silent
+        _prepare_fleiss_kappa(units), tallies, resampling, method=method, raters=len(table), skipped=silent
     )
 
 
@@ -133,7 +135,7 @@ def _explain_undefined_krippendorff(table: Floats) -> str:
 
 
 def _prepare_nominal_alpha(table: Floats) -> tuple[Statistic, Tallies]:
-    counts, tallies = group_equal_units(count_ratings(table)[1])
+    counts, tallies = group_equal_units_of_matrix(count_ratings_in_matrix(table)[1])
     times = counts.sum(axis=1)
     apart = (times**2 - (counts**2).sum(axis=1)) / (times - 1)
 
@@ -147,7 +149,7 @@ def _prepare_nominal_alpha(table: Floats) -> tuple[Statistic, Tallies]:
 
 def _prepare_ordinal_alpha(table: Floats) -> tuple[Statistic, Tallies]:
     """The distance of two ratings is that of their middle ranks, and ranks depend on the resample."""
-    counts, tallies = group_equal_units(count_ratings(table)[1])
+    counts, tallies = group_equal_units_of_matrix(count_ratings_in_matrix(table)[1])
     times = counts.sum(axis=1)
     per_pair = 2 / (times - 1)
     turned = np.ascontiguousarray(counts.T)
@@ -169,7 +171,7 @@ def _prepare_interval_alpha(table: Floats) -> tuple[Statistic, Tallies]:
     centred = np.where(rated, table - table[rated].mean(), 0.0)
     centred /= np.abs(centred).max()  # To size 1, so that neither tiny nor huge ratings are lost when squared.
     times, sums, squares = rated.sum(axis=0).astype(np.float64), centred.sum(axis=0), (centred**2).sum(axis=0)
-    units, tallies = group_equal_units(np.stack([times, sums, squares], axis=1))
+    units, tallies = group_equal_units_of_matrix(np.stack([times, sums, squares], axis=1))
     apart = 2 * (units[:, 0] * units[:, 2] - units[:, 1] ** 2) / (units[:, 0] - 1)
     units = np.concatenate([units, apart[:, None]], axis=1)
 
@@ -183,13 +185,13 @@ def _prepare_interval_alpha(table: Floats) -> tuple[Statistic, Tallies]:
 
 
 def _prepare_ratio_alpha(table: Floats) -> tuple[Statistic, Tallies]:
-    values, counts = count_ratings(table)
+    values, counts = count_ratings_in_matrix(table)
     if len(values) > _MOST_RATIOS:
         raise InputError(Fault(f"{len(values):,} different ratings are too many for the ratio metric", "round them"))
     sums = np.add.outer(values, values)
     shares = np.divide(np.subtract.outer(values, values), sums, out=np.zeros_like(sums), where=sums > 0)
     distances = shares**2
-    counts, tallies = group_equal_units(counts)
+    counts, tallies = group_equal_units_of_matrix(counts)
     apart = np.einsum("uc,uc->u", counts @ distances, counts) / (counts.sum(axis=1) - 1)
 
     def alpha(weights: Floats) -> Floats:
@@ -236,7 +238,7 @@ def _prepare_cohen_kappa_statistic(cells: Floats, weights: KappaWeights) -> Stat
     return kappa
 
 
-def _prepare_fleiss(units: Floats) -> Statistic:
+def _prepare_fleiss_kappa(units: Floats) -> Statistic:
     raters = units[0].sum()
     apart = 1 - ((units**2).sum(axis=1) - raters) / (raters * (raters - 1))
 

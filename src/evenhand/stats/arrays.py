@@ -34,9 +34,9 @@ class Undefined:
     n: int
 
 
-def require_finite(values: Numbers, what: str) -> Floats:
+def require_finite_array(values: Numbers, what: str) -> Floats:
     """Return one row of finite numbers; the refusal names the first that is none."""
-    array = convert_to_floats(values, what)
+    array = convert_to_float_array(values, what)
     wrong = np.flatnonzero(~np.isfinite(array))
     if len(wrong):
         hint = "leave out what has no number, and count it"
@@ -48,7 +48,7 @@ def require_finite(values: Numbers, what: str) -> Floats:
     return array
 
 
-def convert_to_floats(values: object, what: str) -> Floats:
+def convert_to_float_array(values: object, what: str) -> Floats:
     """Return one row of floats, NaN for None. NumPy alone would convert text, dates and complex numbers too."""
     try:
         given = np.asarray(values)
@@ -158,7 +158,7 @@ def round_array_off_binary_noise(values: Floats, scale: float) -> Floats:
     return np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
 
 
-def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
+def number_clusters_of_array(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
     """Return labels as numbers from 0, one per row."""
     given = require_array_sequence(labels, what, "one per score")
     if len(given) != rows:
@@ -186,7 +186,7 @@ class ClusterMeans:
         return not len(self.sizes) or bool((self.sizes == self.sizes[0]).all())
 
 
-def average_clusters(
+def compute_cluster_means(
     values: Floats,
     clusters: ClusterLabels | None,
     samples: ClusterLabels | None = None,
@@ -198,8 +198,8 @@ def average_clusters(
     """
     if not isinstance(per, str) or per not in ("sample", "cluster"):
         raise InputError(Fault("per must be sample or cluster", "what counts once in the mean"))
-    repeats = None if samples is None else number_clusters(samples, len(values), "samples")
-    groups = None if clusters is None else number_clusters(clusters, len(values), "clusters")
+    repeats = None if samples is None else number_clusters_of_array(samples, len(values), "samples")
+    groups = None if clusters is None else number_clusters_of_array(clusters, len(values), "clusters")
     if repeats is not None:
         first = np.unique(repeats, return_index=True)[1]
         values = np.bincount(repeats, weights=values) / np.bincount(repeats)

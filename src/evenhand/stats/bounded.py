@@ -18,7 +18,7 @@ from evenhand.stats.arrays import (
     Floats,
     Numbers,
     compute_interval_alpha,
-    require_finite,
+    require_finite_array,
     require_statistic_number,
 )
 
@@ -53,29 +53,30 @@ def not_worse(
     """
     alpha = compute_interval_alpha(level)
     margin = require_statistic_number(by, "by", "0.2 is a fifth of a point")
-    given, counted = require_bounded_differences(differences, span, sizes)
+    given, counted = require_bounded_array(differences, span, sizes)
     if not _ROUNDING < margin / span < 1:
         raise InputError(Fault(f"by must be above 0 and below the span {span:g}, got {margin:g}", "such as 0.2"))
-    bets = _choose_bets(len(given), margin, span, alpha)
+    bets = _choose_bets_of_margin_test(len(given), margin, span, alpha)
     low = _bound_mean_from_below(given, counted, lowest=-span, alpha=alpha, bets=bets)
     return MarginTest(
-        holds=_log_capital(given, counted, -margin, lowest=-span, bets=bets) >= -math.log(alpha) - _ROUNDING,
+        holds=_log_capital_of_margin_test(given, counted, -margin, lowest=-span, bets=bets)
+        >= -math.log(alpha) - _ROUNDING,
         margin=margin,
         estimate=float(np.average(given, weights=counted)),
         low=low,
         level=level,
-        needed=_count_needed_for_margin(margin, span, alpha),
+        needed=_count_needed_for_margin_test(margin, span, alpha),
         method="betting, one-sided",
         n=len(given),
     )
 
 
-def _count_needed_for_margin(margin: float, span: float, alpha: float) -> int:
+def _count_needed_for_margin_test(margin: float, span: float, alpha: float) -> int:
     """How many differences of 0 it takes: a rarer loss of the whole span would go unseen by fewer."""
     return math.ceil(math.log(alpha) / math.log1p(-margin / span) - _ROUNDING)
 
 
-def _choose_bets(n: int, margin: float, span: float, alpha: float) -> Floats:
+def _choose_bets_of_margin_test(n: int, margin: float, span: float, alpha: float) -> Floats:
     """Shares of the capital to bet, from the number of differences and the margin alone.
 
     The whole of it while there are few. With more, the scatter that can be shown not to matter is larger, and takes
@@ -90,13 +91,17 @@ def _bound_mean_from_below(values: Floats, sizes: Floats, *, lowest: float, alph
     low, high = lowest, float(np.average(values, weights=sizes))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        capital = _log_capital(values, sizes, middle, lowest=lowest, bets=bets) if middle > lowest else -math.inf
+        capital = (
+            _log_capital_of_margin_test(values, sizes, middle, lowest=lowest, bets=bets)
+            if middle > lowest
+            else -math.inf
+        )
         rejected = capital >= -math.log(alpha)
         low, high = (middle, high) if rejected else (low, middle)
     return low
 
 
-def _log_capital(values: Floats, sizes: Floats, mean: float, *, lowest: float, bets: Floats) -> float:
+def _log_capital_of_margin_test(values: Floats, sizes: Floats, mean: float, *, lowest: float, bets: Floats) -> float:
     """The logarithm of the capital after all bets against "the mean is at most this", over the shares that were bet."""
     gains = np.maximum(sizes / sizes.max() * (values - mean) / (mean - lowest), -1.0)
     with np.errstate(divide="ignore"):
@@ -105,10 +110,10 @@ def _log_capital(values: Floats, sizes: Floats, mean: float, *, lowest: float, b
     return largest if math.isinf(largest) else largest + math.log(float(np.exp(logs - largest).mean()))
 
 
-def require_bounded_differences(differences: Numbers, span: float, sizes: Numbers | None) -> tuple[Floats, Floats]:
+def require_bounded_array(differences: Numbers, span: float, sizes: Numbers | None) -> tuple[Floats, Floats]:
     """Return differences on their scale and what each counts, or refuse them."""
-    given = require_finite(differences, "differences")
-    counted = np.ones(len(given)) if sizes is None else require_finite(sizes, "sizes")
+    given = require_finite_array(differences, "differences")
+    counted = np.ones(len(given)) if sizes is None else require_finite_array(sizes, "sizes")
     if len(given) < 2:
         raise InputError(
             Fault(f"a difference needs at least 2 pairs, got {len(given)}", "score more samples with both")

@@ -12,7 +12,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     Floats,
     compute_interval_alpha,
-    number_clusters,
+    number_clusters_of_array,
     require_array_sequence,
     require_statistic_choice,
     require_statistic_number,
@@ -57,15 +57,15 @@ def bradley_terry(
     one. Every two contestants get one more tie, so that who never lost is not infinitely strong.
     """
     alpha = compute_interval_alpha(level)
-    names = _require_contestants(contestants, reference)
-    played = [_require_game(game, names) for game in require_array_sequence(games, "games")]
-    unit = number_clusters(clusters, len(played), "clusters")
+    names = _require_bradley_terry_contestants(contestants, reference)
+    played = [_require_bradley_terry_game(game, names) for game in require_array_sequence(games, "games")]
+    unit = number_clusters_of_array(clusters, len(played), "clusters")
     ids = np.unique(unit)
     if len(ids) < 2:
         raise InputError(Fault("strengths need games of at least 2 clusters", "one cluster is one observation"))
-    design, shares = _build_games(played, names, reference)
+    design, shares = _build_bradley_terry_games(played, names, reference)
     ties = [(one, other, 0.5) for place, one in enumerate(names) for other in names[place + 1 :]]
-    prior = _build_games(ties, names, reference)[0]
+    prior = _build_bradley_terry_games(ties, names, reference)[0]
     theta = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
         slope, curve = _compute_log_likelihood_slopes(
@@ -93,7 +93,7 @@ def bradley_terry(
     )
 
 
-def _require_contestants(contestants: object, reference: object) -> list[str]:
+def _require_bradley_terry_contestants(contestants: object, reference: object) -> list[str]:
     names = [
         require_statistic_type(one, str, "a contestant", "a name")
         for one in require_array_sequence(contestants, "contestants")
@@ -104,7 +104,7 @@ def _require_contestants(contestants: object, reference: object) -> list[str]:
     return names
 
 
-def _require_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
+def _require_bradley_terry_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
     """A game (first, second, share of the first) between two of the contestants."""
     hint = "two contestants, and 1 for the first, 0 for the second, 0.5 for a tie"
     parts = require_array_sequence(game, "a game", hint)
@@ -117,7 +117,7 @@ def _require_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
     return first, second, share
 
 
-def _build_games(
+def _build_bradley_terry_games(
     games: Sequence[tuple[str, str, float]], contestants: Sequence[str], reference: str
 ) -> tuple[Floats, Floats]:
     """One row per game: 1 for the first contestant, −1 for the second, none for the reference."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite
+from evenhand.stats.arrays import Floats, Numbers, Undefined, compute_interval_alpha, require_finite_array
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.ratings import (
     RESAMPLES,
@@ -30,7 +30,7 @@ from evenhand.stats.ratings import (
     Statistic,
     bootstrap_interval,
     convert_ratings_to_array,
-    group_equal_units,
+    group_equal_units_of_matrix,
     widen_interval_to_estimate,
 )
 
@@ -46,19 +46,21 @@ _Measured = tuple[float, Floats]  # A value, and the influence of each unit on i
 
 def pearson(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Pearson's correlation; undefined for constant ratings and for fewer than three."""
-    return _correlate(x, y, "Pearson", level, _measure_pearson_correlation, lambda value, n: 1 / (n - 3))
+    return _compute_correlation(x, y, "Pearson", level, _measure_pearson_correlation, lambda value, n: 1 / (n - 3))
 
 
 def spearman(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Spearman's ρ, Pearson's correlation of middle ranks; undefined where Pearson's is."""
-    return _correlate(
+    return _compute_correlation(
         x, y, "Spearman", level, _measure_spearman_correlation, lambda value, n: (1 + value**2 / 2) / (n - 3)
     )
 
 
 def kendall_tau(x: Numbers, y: Numbers, *, level: float = 0.95) -> Correlation | Undefined:
     """Kendall's τ-b, corrected for ties, in n log n steps; undefined where Pearson's is."""
-    return _correlate(x, y, "Kendall τ-b", level, _measure_kendall_correlation, lambda value, n: _FIELLER / (n - 4))
+    return _compute_correlation(
+        x, y, "Kendall τ-b", level, _measure_kendall_correlation, lambda value, n: _FIELLER / (n - 4)
+    )
 
 
 def mean_pairwise(
@@ -87,7 +89,7 @@ def mean_pairwise(
     if not values:
         return Undefined(why=skipped[0] if skipped else "it takes two raters", method=method, n=n)
     value = math.fsum(values) / len(values)
-    units, tallies = group_equal_units(np.where(rated, table, -np.inf)[:, several].T)
+    units, tallies = group_equal_units_of_matrix(np.where(rated, table, -np.inf)[:, several].T)
     ends = bootstrap_interval(_prepare_mean_pairwise(units.T, used), tallies, value, resampling)
     value, left_out = min(1.0, value), tuple(skipped)
     return Agreement(
@@ -103,7 +105,7 @@ def standardize_for_correlation(values: Floats) -> Floats:
     return result
 
 
-def _correlate(
+def _compute_correlation(
     x: Numbers,
     y: Numbers,
     method: str,
@@ -130,7 +132,7 @@ def _correlate(
 
 
 def _check_correlation_arrays(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | Undefined:
-    first, second = require_finite(x, "x"), require_finite(y, "y")
+    first, second = require_finite_array(x, "x"), require_finite_array(y, "y")
     if len(first) != len(second):
         raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
     n = len(first)
@@ -245,7 +247,7 @@ def _prepare_mean_pairwise(table: Floats, pairs: list[tuple[int, int]]) -> Stati
     def mean(weights: Floats) -> Floats:
         total, defined = np.zeros(len(weights)), np.zeros(len(weights))
         for batch in batches:
-            found, sound = _correlate_resamples([weights @ sums for sums in _compute_pair_moments(table, batch)])
+            found, sound = _correlate_resamples([weights @ sums for sums in _compute_correlation_moments(table, batch)])
             total += found.sum(axis=1)
             defined += sound.sum(axis=1)
         value: Floats = np.divide(total, defined, out=np.full(len(weights), np.nan), where=defined > 0)
@@ -254,7 +256,7 @@ def _prepare_mean_pairwise(table: Floats, pairs: list[tuple[int, int]]) -> Stati
     return mean
 
 
-def _compute_pair_moments(table: Floats, pairs: list[tuple[int, int]]) -> list[Floats]:
+def _compute_correlation_moments(table: Floats, pairs: list[tuple[int, int]]) -> list[Floats]:
     """Return, units by pairs, whether both raters rated it, and the five products that make a correlation."""
     both = np.stack([np.isfinite(table[one]) & np.isfinite(table[other]) for one, other in pairs], axis=1)
     x = np.stack(

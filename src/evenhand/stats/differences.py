@@ -23,10 +23,10 @@ from evenhand.stats.arrays import (
     CountedPer,
     Floats,
     Numbers,
-    average_clusters,
+    compute_cluster_means,
     compute_interval_alpha,
     find_array_magnitude,
-    require_finite,
+    require_finite_array,
     require_random_generator,
     require_statistic_number,
     round_array_off_binary_noise,
@@ -105,14 +105,14 @@ def unit_differences(
     per: CountedPer = "sample",
 ) -> ClusterMeans:
     """Treatment minus control, one mean per independent unit: a cluster, or a sample that is in none."""
-    ours, theirs = require_finite(treatment, "treatment"), require_finite(control, "control")
+    ours, theirs = require_finite_array(treatment, "treatment"), require_finite_array(control, "control")
     if len(ours) != len(theirs):
         what = f"{len(ours)} scores of the treatment for {len(theirs)} of the control"
         raise InputError(Fault(what, "give the samples that both have, in the same order"))
     if not len(ours):
         return ClusterMeans(ours, ours)
     scale = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    units = average_clusters(ours - theirs, clusters, samples, per)
+    units = compute_cluster_means(ours - theirs, clusters, samples, per)
     return ClusterMeans(round_array_off_binary_noise(units.means, scale), units.sizes)
 
 
@@ -130,12 +130,12 @@ def difference_of(
     and p hold for every distribution on that scale.
     """
     alpha = compute_interval_alpha(level)
-    given = require_finite(differences, "differences")
-    counted = np.ones(len(given)) if sizes is None else require_finite(sizes, "sizes")
+    given = require_finite_array(differences, "differences")
+    counted = np.ones(len(given)) if sizes is None else require_finite_array(sizes, "sizes")
     if len(counted) != len(given) or (counted <= 0).any():
         raise InputError(Fault("sizes must be above 0, one per difference", "how many samples each difference counts"))
     scale = find_array_magnitude(given)
-    pairs = _DistinctDifferences.count(given / scale, counted)
+    pairs = _SignFlipDifferences.count(given / scale, counted)
     low, high, p, method = _test_by_sign_flips_and_t(pairs, alpha, require_random_generator(rng))
     width = None if span is None else require_statistic_number(span, "span", "4 on scores from 1 to 5")
     if width is not None and width > 0 and np.abs(given).max() <= width * (1 + _ROUNDING):
@@ -161,7 +161,7 @@ def difference_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _DistinctDifferences:
+class _SignFlipDifferences:
     """The distinct differences in ascending order, what each counts and how often it occurs; their mean and spread.
 
     `sd` over the root of `n` is the standard error of the mean.
@@ -175,7 +175,7 @@ class _DistinctDifferences:
     sd: float
 
     @classmethod
-    def count(cls, differences: Floats, sizes: Floats) -> _DistinctDifferences:
+    def count(cls, differences: Floats, sizes: Floats) -> _SignFlipDifferences:
         n = len(differences)
         if n < 2:
             raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "score more samples with both"))
@@ -217,7 +217,7 @@ class _DistinctDifferences:
 _TestResult = tuple[float, float, float, str]  # Low, high, p and method.
 
 
-def _test_by_sign_flips_and_t(pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
+def _test_by_sign_flips_and_t(pairs: _SignFlipDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
     """Test by sign flips, by Student's t, or, where differences are tied, by both: rejected is what both reject.
 
     Sign flips assume no normal distribution, but where most differences are 0, as at the top of a scale, their interval
@@ -239,7 +239,7 @@ def _test_by_sign_flips_and_t(pairs: _DistinctDifferences, alpha: float, rng: np
 
 
 def _widen_interval_to_scale_bound(
-    known: _TestResult, pairs: _DistinctDifferences, span: float, alpha: float
+    known: _TestResult, pairs: _SignFlipDifferences, span: float, alpha: float
 ) -> _TestResult:
     """Each end as if all differences beyond the usual one lay at the end of the scale, as often as may be.
 
@@ -262,14 +262,14 @@ def _widen_interval_to_scale_bound(
     return low, high, max(p, min(ps)), f"{method}, and {SCALE_BOUND}"
 
 
-def _test_by_t(pairs: _DistinctDifferences, alpha: float) -> _TestResult:
+def _test_by_t(pairs: _SignFlipDifferences, alpha: float) -> _TestResult:
     error, df = pairs.sd / math.sqrt(pairs.n), pairs.n - 1
     reach = student_quantile(alpha / 2, df) * error
     p = min(1.0, 2 * compute_t_tail(abs(pairs.mean) / error, df))
     return pairs.mean - reach, pairs.mean + reach, p, "paired t"
 
 
-def _permutation_test_by_sign_flips(pairs: _DistinctDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
+def _permutation_test_by_sign_flips(pairs: _SignFlipDifferences, alpha: float, rng: np.random.Generator) -> _TestResult:
     table = pairs.values, pairs.sizes, pairs.counts
     mirrored = -pairs.values[::-1] + 0.0, pairs.sizes[::-1], pairs.counts[::-1]
     if len(np.unique(pairs.sizes)) > 1:  # Of equal differences the one that counts less comes first, either way round.

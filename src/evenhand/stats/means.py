@@ -24,12 +24,12 @@ from evenhand.stats.arrays import (
     Floats,
     Numbers,
     UnitNumbers,
-    average_clusters,
+    compute_cluster_means,
     compute_interval_alpha,
     find_array_magnitude,
-    number_clusters,
+    number_clusters_of_array,
     require_array_sequence,
-    require_finite,
+    require_finite_array,
     require_statistic_number,
 )
 from evenhand.stats.distributions import student_quantile
@@ -86,7 +86,7 @@ def mean_interval(
     once.
     """
     alpha = compute_interval_alpha(level)
-    units = average_clusters(require_finite(values, "values"), clusters, samples, per)
+    units = compute_cluster_means(require_finite_array(values, "values"), clusters, samples, per)
     n = len(units.means)
     if n < 2:
         raise InputError(Fault(f"the interval of a mean needs at least 2 samples, got {n}", "score more samples"))
@@ -118,11 +118,11 @@ def powered_mean(
     `scale` is the lowest and the highest label that people can give. With it the interval also covers where nearly all
     labels are the same.
     """
-    scores = require_finite(judged, "judged")
-    labels = _convert_labels_to_floats(human, len(scores))
+    scores = require_finite_array(judged, "judged")
+    labels = _convert_labels_to_array(human, len(scores))
     alpha = compute_interval_alpha(level)
     ends = None if scale is None else _require_powered_mean_scale(scale, labels)
-    unit = np.arange(len(scores)) if clusters is None else number_clusters(clusters, len(scores), "clusters")
+    unit = np.arange(len(scores)) if clusters is None else number_clusters_of_array(clusters, len(scores), "clusters")
     size, judge_size = find_array_magnitude(labels[~np.isnan(labels)]), find_array_magnitude(scores)
     found = _average_powered_mean_clusters(scores / judge_size, labels / size, unit)
     _require_powered_mean_labels(found, bounded=ends is not None, size=size)
@@ -150,13 +150,13 @@ def powered_mean(
     )
 
 
-def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
+def _convert_labels_to_array(human: HumanLabels, rows: int) -> Floats:
     """Return the labels, NaN where nobody labelled; the NaN does not leave this module."""
     if len(require_array_sequence(human, "human", "None where nobody labelled")) != rows:
         raise InputError(Fault(f"human has {len(human)} rows for {rows} judged", "None where nobody labelled"))
     given = [row for row, label in enumerate(human) if label is not None]
     labels = np.full(rows, np.nan)
-    labels[given] = require_finite([label for label in human if label is not None], "human")
+    labels[given] = require_finite_array([label for label in human if label is not None], "human")
     return labels
 
 

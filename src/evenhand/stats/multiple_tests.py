@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats, Numbers, Undefined, find_array_magnitude, require_finite
+from evenhand.stats.arrays import Floats, Numbers, Undefined, find_array_magnitude, require_finite_array
 from evenhand.stats.distributions import compute_f_tail
 
 _HOTELLING = "Hotelling's T², paired"
@@ -41,7 +41,7 @@ class Hotelling:
 
 def holm(ps: Numbers) -> Holm:
     """Holm's step-down adjustment: the chance of any false alarm among all tests stays below the level."""
-    given: list[float] = require_finite(ps, "ps").tolist()
+    given: list[float] = require_finite_array(ps, "ps").tolist()
     wrong = [p for p in given if not 0 <= p <= 1]
     if wrong:
         raise InputError(Fault(f"p-values lie between 0 and 1, got {wrong[0]:g}"))
@@ -86,7 +86,7 @@ def _tabulate_hotelling_samples(differences: Mapping[str, Numbers]) -> tuple[lis
     if not differences:
         raise InputError(Fault("there is no layer to compare", "give the differences of at least one"))
     layers = sorted(differences)
-    columns = [require_finite(differences[name], name) for name in layers]
+    columns = [require_finite_array(differences[name], name) for name in layers]
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(f"{name} {len(column)}" for name, column in zip(layers, columns, strict=True))
         raise InputError(Fault(f"the layers have different numbers of samples: {sizes}", "give those that all have"))

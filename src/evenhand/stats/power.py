@@ -15,7 +15,7 @@ from evenhand.stats.arrays import (
     LARGEST_NUMBER,
     Numbers,
     compute_interval_alpha,
-    require_finite,
+    require_finite_array,
     require_random_generator,
     require_statistic_count,
     require_statistic_number,
@@ -117,7 +117,7 @@ def _approximate_pairs_for_power(sd: float, effect: float, step: float) -> int:
         visible = effect - step / n
         return visible > 0 and n >= ((alarm + seen) * sd / visible) ** 2 + alarm**2 / 2
 
-    wanted = _find_least_count(is_about_enough, LEAST_NEEDED)
+    wanted = _find_least_powered_count(is_about_enough, LEAST_NEEDED)
     while wanted < _MOST_NEEDED and power_of(wanted, effect, sd, step=step).power < USUAL_POWER:
         wanted += 1
     while wanted > LEAST_NEEDED and power_of(wanted - 1, effect, sd, step=step).power >= USUAL_POWER:
@@ -159,7 +159,7 @@ def needed_for(
 
     if not is_enough(_MOST_NEEDED):
         return None
-    return _find_least_count(is_enough, 2)
+    return _find_least_powered_count(is_enough, 2)
 
 
 def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
@@ -175,7 +175,7 @@ def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER,
     return high * _check_sd(sd)
 
 
-def _find_least_count(is_enough: Callable[[int], bool], least: int) -> int:
+def _find_least_powered_count(is_enough: Callable[[int], bool], least: int) -> int:
     """Find the least number that is enough, from `least` on; whatever is more than enough is enough too."""
     low = high = least
     while not is_enough(high):
@@ -188,7 +188,7 @@ def _find_least_count(is_enough: Callable[[int], bool], least: int) -> int:
 
 def step_of(differences: Numbers) -> float:
     """The smallest gap between sizes of differences, where some are tied; 0 where none are."""
-    sizes, counts = np.unique(np.abs(require_finite(differences, "differences")), return_counts=True)
+    sizes, counts = np.unique(np.abs(require_finite_array(differences, "differences")), return_counts=True)
     if not len(sizes) or counts.max() == 1:
         return 0.0
     gaps = np.diff(sizes, prepend=0.0)
@@ -197,7 +197,7 @@ def step_of(differences: Numbers) -> float:
 
 def saturation(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Saturation:
     """Half-widths over distinct samples in a random order that the generator fixes, whatever order they come in."""
-    order = require_random_generator(rng).permutation(np.sort(require_finite(differences, "differences")))
+    order = require_random_generator(rng).permutation(np.sort(require_finite_array(differences, "differences")))
     sizes = [max(2, math.ceil(tenths * len(order) / 10)) for tenths in range(1, 11)]
     parts = [difference_of(order[:size], rng=rng, level=level) for size in sizes]
     curve = tuple(SaturationPoint(n=one.n, estimate=one.estimate, half_width=(one.high - one.low) / 2) for one in parts)

@@ -14,9 +14,9 @@ from evenhand.stats.arrays import (
     CountedPer,
     Floats,
     Numbers,
-    average_clusters,
+    compute_cluster_means,
     compute_interval_alpha,
-    require_finite,
+    require_finite_array,
     require_statistic_count,
 )
 from evenhand.stats.distributions import compute_binomial_at_most, compute_fair_coin_tail
@@ -133,7 +133,7 @@ def win_rate_of(
     """The win rate from preferences between 0 and 1: as counts where all are 0, ½ or 1, by Student's t otherwise."""
     compute_interval_alpha(level)
     given = _require_rates_between_zero_and_one(preferences, "preferences")
-    cells = average_clusters(given, clusters, samples, per)
+    cells = compute_cluster_means(given, clusters, samples, per)
     units, n = np.sort(cells.means), len(cells.means)
     if n and cells.equal_sizes and np.isin(units, (0.0, 0.5, 1.0)).all():
         return _win_rate_confidence_interval(float((units == 1).sum()), float((units == 0).sum()), n, level)
@@ -183,7 +183,7 @@ def both_orders(
 
 
 def _require_rates_between_zero_and_one(values: Numbers, what: str) -> Floats:
-    array = require_finite(values, what)
+    array = require_finite_array(values, what)
     wrong = np.flatnonzero((array < 0) | (array > 1))
     if len(wrong):
         hint = "1 for the first, 0 for the second, 0.5 for a tie"

@@ -26,7 +26,7 @@ from evenhand.stats.arrays import (
     MOST_RESAMPLES,
     Floats,
     compute_interval_alpha,
-    convert_to_floats,
+    convert_to_float_array,
     quote_statistic_argument,
     require_array_sequence,
     require_random_generator,
@@ -107,16 +107,16 @@ def widen_interval_to_estimate(ends: IntervalFields, value: float) -> IntervalFi
 
 def convert_ratings_to_array(raters: Ratings) -> Floats:
     """Return raters by units, NaN where a rater said nothing; the NaN does not leave this package."""
-    _check_rows(raters)
+    _check_rating_matrix(raters)
     if len({len(row) for row in raters}) > 1:
         raise InputError(Fault("the raters have rows of different length", "one entry per output, None where missing"))
     rows = [_convert_ratings_row_to_array(row, number) for number, row in enumerate(raters, 1)]
     return np.array(rows) if rows else np.empty((0, 0))
 
 
-def tabulate_categorical_ratings(raters: RatingLabels, categories: Sequence[float | str] | None = None) -> Floats:
+def build_categorical_rating_matrix(raters: RatingLabels, categories: Sequence[float | str] | None = None) -> Floats:
     """Return the same for words, or for categories in a given order: each rating as its place among them."""
-    _check_rows(raters)
+    _check_rating_matrix(raters)
     try:
         given = set(chain.from_iterable(raters)) - {None}
         named = set() if categories is None else set(require_array_sequence(categories, "categories"))
@@ -137,13 +137,13 @@ def tabulate_categorical_ratings(raters: RatingLabels, categories: Sequence[floa
     return convert_ratings_to_array([[None if label is None else places[label] for label in row] for row in raters])
 
 
-def list_empty_rating_rows(table: Floats) -> tuple[str, ...]:
+def list_empty_rating_arrays(table: Floats) -> tuple[str, ...]:
     """Name the raters who rated nothing."""
     nothing = np.isnan(table).all(axis=1) if table.shape[1] else np.ones(len(table), dtype=np.bool_)
     return tuple(f"rater {place + 1} gave no rating" for place in np.flatnonzero(nothing))
 
 
-def count_ratings(table: Floats) -> tuple[Floats, Floats]:
+def count_ratings_in_matrix(table: Floats) -> tuple[Floats, Floats]:
     """Return the distinct ratings in order, and how often each unit was given each of them."""
     rated = ~np.isnan(table)
     values, places = np.unique(table[rated], return_inverse=True)
@@ -156,19 +156,19 @@ def count_ratings(table: Floats) -> tuple[Floats, Floats]:
     return values, counts.astype(np.float64)
 
 
-def group_equal_units(units: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def group_equal_units_of_matrix(units: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Return the distinct units, sorted so that their order in the data does not matter, and how often each occurs."""
     rows, tallies = np.unique(units, axis=0, return_counts=True)
     return rows, tallies.astype(np.int64)
 
 
-def _check_rows(raters: RatingLabels) -> None:
+def _check_rating_matrix(raters: RatingLabels) -> None:
     for number, row in enumerate(require_array_sequence(raters, "raters", "one row of ratings per rater"), 1):
         require_array_sequence(row, f"rater {number}", "one row of ratings per rater")
 
 
 def _convert_ratings_row_to_array(given: Sequence[float | None], number: int) -> Floats:
-    row = convert_to_floats(given, f"the ratings of rater {number}")
+    row = convert_to_float_array(given, f"the ratings of rater {number}")
     missing = np.isnan(row)
     if np.isinf(row).any() or any(given[place] is not None for place in np.flatnonzero(missing).tolist()):
         raise InputError(Fault(f"rater {number} has a rating that is no finite number", "None where missing"))
@@ -243,8 +243,8 @@ def bootstrap_interval(
         return {"no_interval": f"in {undefined:.0%} of the resamples it is undefined: the units are too much alike"}
     if values[-1] - values[0] <= _SAME:
         return {"no_interval": f"every resample of the {n} units gives the same value, which tells nothing of others"}
-    error, acceleration = _jackknife_units(statistic, tallies)
-    low, high = np.quantile(values, _locate_bca_ends(values, estimate, acceleration, n, alpha))
+    error, acceleration = _jackknife_statistic(statistic, tallies)
+    low, high = np.quantile(values, _locate_bca_interval_ends(values, estimate, acceleration, n, alpha))
     reach = student_quantile(alpha / 2, n - 1) * error
     return {
         "low": max(-1.0, min(float(low), estimate - reach)),
@@ -270,7 +270,7 @@ def _draw_bootstrap_weights(tallies: Tallies, rng: np.random.Generator, resample
         yield counts.astype(np.float64)
 
 
-def _jackknife_units(statistic: Statistic, tallies: Tallies) -> tuple[float, float]:
+def _jackknife_statistic(statistic: Statistic, tallies: Tallies) -> tuple[float, float]:
     """Return the standard error from leaving out one unit at a time, and the acceleration of BCa."""
     if len(tallies) > _MOST_JACKKNIFED:
         return 0.0, 0.0
@@ -284,7 +284,9 @@ def _jackknife_units(statistic: Statistic, tallies: Tallies) -> tuple[float, flo
     return math.sqrt((n - 1) / n * spread), skew
 
 
-def _locate_bca_ends(values: Floats, estimate: float, acceleration: float, n: int, alpha: float) -> list[float]:
+def _locate_bca_interval_ends(
+    values: Floats, estimate: float, acceleration: float, n: int, alpha: float
+) -> list[float]:
     """Return the shares of the resamples that the two ends cut off."""
     below = np.searchsorted(values, estimate - _SAME, side="left")
     not_above = np.searchsorted(values, estimate + _SAME, side="right")

@@ -17,10 +17,10 @@ from evenhand.stats.arrays import (
     UnitNumbers,
     compute_interval_alpha,
     find_array_magnitude,
-    number_clusters,
+    number_clusters_of_array,
     quote_statistic_argument,
     require_array_sequence,
-    require_finite,
+    require_finite_array,
     require_statistic_count,
     require_statistic_number,
     subtract_group_means,
@@ -114,7 +114,7 @@ def coefficients(
     spare = len(y) - len(scales) - require_statistic_count(absorbed, "absorbed")
     if spare < 1:
         raise InputError(Fault(f"{len(y)} rows are too few for {len(y) - spare} coefficients", "score more samples"))
-    squares, products = _sum_products_by_unit(table, y, units)
+    squares, products = _sum_regression_products_by_unit(table, y, units)
     left = squares.sum(axis=0) - squares
     spectrum = np.linalg.eigvalsh(left)
     if (spectrum[:, 0] <= _SINGULAR * spectrum[:, -1]).any():
@@ -146,7 +146,7 @@ def length_bias(
 
     Without `groups` hard prompts, which get long answers and low scores, look like an effect of length.
     """
-    y, x = _check_lengths(scores, lengths)
+    y, x = _check_length_regression(scores, lengths)
     design = _build_length_regression_design(len(y), groups, clusters)
     _check_regressor_spread(y, x, design)
     y, x = design.center(y), design.center(x)
@@ -185,7 +185,7 @@ def length_controlled(
     a few very long outputs would dominate a straight line. Variants are held apart, and samples where `groups` names
     them, so that a better variant that happens to write more keeps what it is better by.
     """
-    alpha, (y, length) = compute_interval_alpha(level), _check_lengths(scores, lengths)
+    alpha, (y, length) = compute_interval_alpha(level), _check_length_regression(scores, lengths)
     if length.min(initial=1.0) < 1:
         what = f"output {int(length.argmin())} is empty: there is no longer and shorter to it"
         raise InputError(Fault(what, "leave out empty outputs, and count them"))
@@ -220,8 +220,8 @@ def length_controlled(
 def _require_regressor_columns(
     columns: Sequence[Floats], y: Floats, units: UnitNumbers
 ) -> tuple[list[Floats], Floats, UnitNumbers]:
-    given = [require_finite(column, "a column") for column in require_array_sequence(columns, "columns")]
-    rows, codes = require_finite(y, "y"), require_finite(units, "units")
+    given = [require_finite_array(column, "a column") for column in require_array_sequence(columns, "columns")]
+    rows, codes = require_finite_array(y, "y"), require_finite_array(units, "units")
     if not given or not len(rows) or {len(rows)} != {len(codes), *map(len, given)}:
         raise InputError(Fault("the columns, y and units differ in length, or are empty", "one entry per row in each"))
     if (codes % 1).any() or codes.min() < 0 or codes.max() >= len(rows):
@@ -232,7 +232,7 @@ def _require_regressor_columns(
     return given, rows, codes.astype(np.int64)
 
 
-def _sum_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple[Floats, Floats]:
+def _sum_regression_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple[Floats, Floats]:
     n, size = int(units.max()) + 1, table.shape[1]
     squares, products = np.empty((n, size, size)), np.empty((n, size))
     for i in range(size):
@@ -242,8 +242,8 @@ def _sum_products_by_unit(table: Floats, y: Floats, units: UnitNumbers) -> tuple
     return squares, products
 
 
-def _check_lengths(scores: Numbers, lengths: Numbers) -> tuple[Floats, Floats]:
-    y, x = require_finite(scores, "scores"), require_finite(lengths, "lengths")
+def _check_length_regression(scores: Numbers, lengths: Numbers) -> tuple[Floats, Floats]:
+    y, x = require_finite_array(scores, "scores"), require_finite_array(lengths, "lengths")
     if len(x) != len(y):
         raise InputError(Fault(f"{len(x)} lengths for {len(y)} scores", "one length per score"))
     if len(x) and x.min() < 0:
@@ -290,19 +290,19 @@ def _build_length_regression_design(
     rows: int, groups: ClusterLabels | None, clusters: ClusterLabels | None
 ) -> _LengthRegressionDesign:
     kept = np.ones(rows, dtype=bool)
-    sample = None if groups is None else number_clusters(groups, rows, "groups")
+    sample = None if groups is None else number_clusters_of_array(groups, rows, "groups")
     if sample is not None:
         kept = np.bincount(sample)[sample] > 1 if rows else kept
         sample = sample[kept]
-    cluster = None if clusters is None else number_clusters(clusters, rows, "clusters")[kept]
+    cluster = None if clusters is None else number_clusters_of_array(clusters, rows, "clusters")[kept]
     used = int(kept.sum())
-    units = number_clusters(_find_independent_regression_units(sample, cluster, used), used, "units")
+    units = number_clusters_of_array(_find_independent_regression_units(sample, cluster, used), used, "units")
     n = int(units.max()) + 1 if len(units) else 0
     if n < LEAST_LENGTH_UNITS:
         which = "" if sample is None else " with two outputs or more"
         few, verb = ("sample", "is") if n == 1 else ("samples", "are")
         raise InputError(Fault(f"{n} independent {few}{which} {verb} too few", f"it takes {LEAST_LENGTH_UNITS}"))
-    sample = None if sample is None else number_clusters(sample, len(sample), "groups")
+    sample = None if sample is None else number_clusters_of_array(sample, len(sample), "groups")
     return _LengthRegressionDesign(kept=kept, groups=sample, units=units)
 
 
@@ -332,7 +332,7 @@ def _check_regressor_spread(y: Floats, x: Floats, design: _LengthRegressionDesig
 
 def _number_regression_groups(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
     """Return the names, the control first, and for every row its place among them."""
-    number_clusters(variants, rows, "variants")
+    number_clusters_of_array(variants, rows, "variants")
     if not all(isinstance(name, str) for name in variants):
         raise InputError(Fault("variants must be names", "one per score"))
     known = set(variants)

@@ -23,7 +23,7 @@ from evenhand.stats.arrays import (
     Numbers,
     compute_interval_alpha,
     require_array_sequence,
-    require_finite,
+    require_finite_array,
     require_statistic_count,
     require_statistic_number,
     require_statistic_type,
@@ -84,14 +84,14 @@ def looks_after(samples: int, looks: Sequence[int]) -> Looks:
 def level_at(looks: Looks, level: float = 0.95) -> float:
     """Below what a p-value must be at this look, so that all looks together are wrong in 1 − `level` of runs."""
     alpha = compute_interval_alpha(level)
-    alphas, levels = _compute_levels(looks, alpha)
+    alphas, levels = _compute_sequential_levels(looks, alpha)
     return float(levels[np.searchsorted(alphas, alpha)])
 
 
 def p_over_looks(p: float, looks: Looks, level: float = 0.95) -> float:
     """The overall level at which this look would just reject: below 1 − `level` where p is below `level_at`."""
     alpha = compute_interval_alpha(level)
-    alphas, levels = _compute_levels(looks, alpha)
+    alphas, levels = _compute_sequential_levels(looks, alpha)
     if not 0 <= require_statistic_number(p, "p") <= 1:
         raise InputError(Fault(f"p-values lie between 0 and 1, got {p:g}"))
     if p >= levels[-1]:
@@ -121,7 +121,7 @@ def sequential_difference(
 
 def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -> bool:
     """Whether a full test is worth its cost: Student's t, which costs next to nothing, comes within twice the level."""
-    values = require_finite(differences, "differences")
+    values = require_finite_array(differences, "differences")
     if len(values) < 2 or not values.any():
         return False
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
@@ -129,7 +129,7 @@ def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -
     return math.isinf(t) or compute_t_tail(t, len(values) - 1) < level_at(looks, level)
 
 
-def _compute_levels(looks: Looks, alpha: float) -> tuple[Floats, Floats]:
+def _compute_sequential_levels(looks: Looks, alpha: float) -> tuple[Floats, Floats]:
     """Return overall levels in order, `alpha` among them, and what each leaves for a single test at the last look."""
     alphas = _alpha_spending_grid(alpha)
     require_statistic_type(looks, Looks, "looks", "Looks(taken=..., planned=...), or looks_after(...)")

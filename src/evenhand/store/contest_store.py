@@ -27,7 +27,7 @@ from evenhand.store.queries import (
     release_stored_row,
     stream_rows,
 )
-from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 
@@ -135,13 +135,13 @@ class ContestStore:
     def find_contest_by_key(self, key: str) -> Row | None:
         """The one contest of a task; None where none has begun."""
         with self._read() as connection:
-            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_text(key)))
+            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
         query = select(CONTESTS).order_by(CONTESTS.c.id.desc())
         if name is not None:
-            query = query.where(CONTESTS.c.name == storable_text(name))
+            query = query.where(CONTESTS.c.name == storable_row_text(name))
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
@@ -216,7 +216,7 @@ class ContestStore:
 
     def list_receipts(self, key: str) -> list[Row]:
         """What was received for a task: file, digest and time of each."""
-        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_text(key)).order_by(RECEIPTS.c.file)
+        query = select(RECEIPTS).where(RECEIPTS.c.key == storable_row_text(key)).order_by(RECEIPTS.c.file)
         with self._read() as connection:
             return list(stream_rows(connection, query))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, update
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import stream_rows
-from evenhand.store.rows import Row, storable_text
+from evenhand.store.rows import Row, storable_row_text
 from evenhand.store.tables import OUTBOX
 
 OUTBOX_STATES = ("pending", "delivered", "dead")
@@ -42,11 +42,13 @@ class Outbox:
 
     def postpone_message(self, id: str, due: datetime, failure: str) -> None:
         """It could not be delivered: to be tried again."""
-        self._change_message(id, attempts=OUTBOX.c.attempts + 1, due=due.isoformat(), failure=storable_text(failure))
+        self._change_message(
+            id, attempts=OUTBOX.c.attempts + 1, due=due.isoformat(), failure=storable_row_text(failure)
+        )
 
     def bury_message(self, id: str, failure: str) -> None:
         """It is not tried any more; it is listed, and can be sent again by hand."""
-        self._change_message(id, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_text(failure))
+        self._change_message(id, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_row_text(failure))
 
     def replay_messages(self, ids: Sequence[str], now: datetime) -> None:
         """Send messages once more, dead or delivered, under the same key."""

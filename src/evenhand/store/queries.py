@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
-from evenhand.store.rows import ALLOWED_VALUES, Row, storable_text
+from evenhand.store.rows import ALLOWED_VALUES, Row, storable_row_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
@@ -27,16 +27,16 @@ _ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
 STREAMED = {"yield_per": _ROWS_PER_FETCH}
 
 
-def _select_ordered(table: Table, *order: str) -> Select[Any]:
+def _select_ordered_rows(table: Table, *order: str) -> Select[Any]:
     """All rows of the run that is bound when the query is executed."""
     return select(table).where(table.c.run == bindparam("of_run")).order_by(*(table.c[name] for name in order))
 
 
-SAMPLES_OF_RUN = _select_ordered(SAMPLES, "position")
-RESULTS_OF_RUN = _select_ordered(RESULTS, "position", "variant", "repeat")
-CALLS_OF_RUN = _select_ordered(CALLS, "position", "variant", "repeat", "judge", "key")
-MADE_IN_RUN = _select_ordered(MADE, "position", "variant", "repeat", "key")
-LABELS_OF_RUN = _select_ordered(LABELS, "sample", "variant", "criterion", "rater")
+SAMPLES_OF_RUN = _select_ordered_rows(SAMPLES, "position")
+RESULTS_OF_RUN = _select_ordered_rows(RESULTS, "position", "variant", "repeat")
+CALLS_OF_RUN = _select_ordered_rows(CALLS, "position", "variant", "repeat", "judge", "key")
+MADE_IN_RUN = _select_ordered_rows(MADE, "position", "variant", "repeat", "key")
+LABELS_OF_RUN = _select_ordered_rows(LABELS, "sample", "variant", "criterion", "rater")
 # What is counted of a call: all but its reply and where it belongs.
 CALL_FACTS_OF_RUN = select(
     *(CALLS.c[name] for name in (
@@ -88,7 +88,7 @@ def find_run_row(connection: Connection, wanted: str, where: str) -> Row:
     try:
         return find_row_by_id(connection, RUN_KIND, wanted, where)
     except StoreError:
-        pinned = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == storable_text(wanted)))
+        pinned = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == storable_row_text(wanted)))
         if pinned is None:
             raise
         return find_row_by_id(connection, RUN_KIND, pinned["run"], where)
@@ -99,7 +99,7 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     word, colon, name = wanted.partition(":")
     if word == "latest":
         return _find_latest_row(connection, kind, name if colon else None, where)
-    wanted, id = storable_text(wanted), kind.table.c.id
+    wanted, id = storable_row_text(wanted), kind.table.c.id
     query = select(kind.table).where(id >= wanted, id < wanted + "\U0010ffff").order_by(id).limit(6)
     found = connection.execute(query).mappings().all()
     if wanted and found:
@@ -118,7 +118,7 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
     """Never one that was imported: whoever made it chose its date."""
     query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
-    query = query if name is None else query.where(kind.table.c.name == storable_text(name))
+    query = query if name is None else query.where(kind.table.c.name == storable_row_text(name))
     row = fetch_first_row(connection, query.where(RUNS.c.imported.is_(None)) if kind is RUN_KIND else query)
     if row is None and kind is RUN_KIND and (guest := fetch_first_row(connection, query)) is not None:
         what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"
@@ -277,7 +277,7 @@ def release_stored_row(
 
 def is_run_row_held(connection: Connection, run: Mapping[str, Any], now: datetime) -> bool:
     """Whether a process that may still live works on a run."""
-    return is_holder_alive(run, now, lambda: run_last_written(connection, run))
+    return is_holder_alive(run, now, lambda: run_last_stored(connection, run))
 
 
 def is_holder_alive(row: Mapping[str, Any], now: datetime, seen: Callable[[], datetime]) -> bool:
@@ -296,7 +296,7 @@ def is_holder_alive(row: Mapping[str, Any], now: datetime, seen: Callable[[], da
     return _row_holder_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
 
 
-def run_last_written(connection: Connection, run: Mapping[str, Any]) -> datetime:
+def run_last_stored(connection: Connection, run: Mapping[str, Any]) -> datetime:
     """When a run last wrote something."""
     times = [run["started"], run["ended"]]
     for table in (CALLS, RESULTS):

@@ -53,10 +53,10 @@ class RowBatch:
 
 def to_stored_json(value: object) -> str:
     """Plain data as the JSON text that the store keeps."""
-    return storable_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return storable_row_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def storable_text(text: str) -> str:
+def storable_row_text(text: str) -> str:
     r"""A text that every database takes: zero bytes and halves of characters are written out.
 
     Half a character becomes "\ud83d", as in a reply that was cut off: inside JSON that is the same text again.
@@ -81,7 +81,7 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
                 raise StoreError(Fault(f"{name} of {table.name} cannot be {one[name]!r}", f"one of {', '.join(words)}"))
         for name in free:
             if one[name] is not None:
-                one[name] = storable_text(one[name])
+                one[name] = storable_row_text(one[name])
         number = one.get("number")
         if number is not None and not math.isfinite(number):
             raise StoreError(Fault(f"a number is finite or missing, got {number}"))
@@ -91,12 +91,12 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
 
 def repair_row_texts(row: Row) -> Row:
     """A row whose every text can be stored."""
-    return {name: storable_text(value) if isinstance(value, str) else value for name, value in row.items()}
+    return {name: storable_row_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def upsert_rows(connection: Connection, table: Table, rows: StoreRows) -> None:
     """Write rows over those with the same key."""
-    statement, fitted = _upsert_statement(table, connection.dialect), fit_store_rows(table, rows)
+    statement, fitted = _upsert_sql_statement(table, connection.dialect), fit_store_rows(table, rows)
     try:
         connection.exec_driver_sql(statement, fitted)
     except UnicodeEncodeError:  # Half a character somewhere: rare, and slow to look for in every text.
@@ -104,7 +104,7 @@ def upsert_rows(connection: Connection, table: Table, rows: StoreRows) -> None:
 
 
 @cache
-def _upsert_statement(table: Table, dialect: Dialect) -> str:
+def _upsert_sql_statement(table: Table, dialect: Dialect) -> str:
     """The statement in the SQL of one database. Building it takes ten times as long as running it."""
     insert = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(table)
     key = [column.name for column in table.primary_key]

@@ -53,13 +53,13 @@ _IMPORTED_SHAPES = {
 _LARGEST_PLACE = 10_000_000  # Positions and repeats beyond are not of a run that anybody made.
 
 
-def export_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
+def export_stored_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     """The lines of a run's file: what it is, the run, all that belongs to it, and the checksum of the lines before."""
     seal = sha256()
-    for line in _unsealed_export_lines(connection, run):
+    for line in _unsealed_stored_run_lines(connection, run):
         seal.update(line)
         yield line
-    yield _export_line({"sha256": seal.hexdigest()})
+    yield _stored_row_line({"sha256": seal.hexdigest()})
 
 
 def pack_exported_store_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
@@ -71,13 +71,13 @@ def pack_exported_store_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
 
 def insert_run_rows(connection: Connection, source: BinaryIO, where: str, imported: str) -> str:
     """Take in a run from its file, marked as imported, and say its id."""
-    lines = _ImportedLines(source)
-    counts = _read_export_header(lines)
+    lines = _ImportedStoreRows(source)
+    counts = _read_stored_run_header(lines)
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
         raise _store_import_error(f"has a run with the id {run['id'][:80]!r}")
     _refuse_circular_imported_row(connection, run)
-    lines.content.update(_export_content_line(run))
+    lines.content.update(_stored_run_content_line(run))
     here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
         _insert_imported_rows(connection, RUNS, [{**run, "imported": imported}])
@@ -91,43 +91,43 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str, import
                 _insert_imported_rows(connection, table, rows)
     lines.check_seal()
     if here is not None:
-        raise StoreError(_run_exists_fault(connection, here, lines.content.hexdigest(), where))
+        raise StoreError(_run_already_stored_fault(connection, here, lines.content.hexdigest(), where))
     return str(run["id"])
 
 
-def _unsealed_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
+def _unsealed_stored_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     counts = {}
     for table in _EXPORT_QUERIES:
         query = select(func.count()).select_from(table).where(table.c.run == run["id"])
         counts[table.name] = connection.execute(query).scalar_one()
     format = EXPORT_FORMAT if counts["labels"] else 1
     counts = {table.name: counts[table.name] for table in _EXPORTED_TABLES[format]}
-    yield _export_line({"evenhand": "run", "format": format, "counts": counts})
-    yield _export_line({"runs": {name: value for name, value in run.items() if name not in _NOT_EXPORTED}})
-    yield from _belonging_export_lines(connection, run)
+    yield _stored_row_line({"evenhand": "run", "format": format, "counts": counts})
+    yield _stored_row_line({"runs": {name: value for name, value in run.items() if name not in _NOT_EXPORTED}})
+    yield from _belonging_stored_row_lines(connection, run)
 
 
-def _belonging_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
+def _belonging_stored_row_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     for table, query in _EXPORT_QUERIES.items():
         for row in queries.stream_rows(connection, query, run["id"]):
             del row["run"]
-            yield _export_line({table.name: row})
+            yield _stored_row_line({table.name: row})
 
 
-def _export_content_line(run: Row) -> bytes:
+def _stored_run_content_line(run: Row) -> bytes:
     """The line of a run but for its summary, which is worked out anew where it is imported."""
-    return _export_line({name: value for name, value in run.items() if name not in (*_NOT_EXPORTED, "summary")})
+    return _stored_row_line({name: value for name, value in run.items() if name not in (*_NOT_EXPORTED, "summary")})
 
 
-def _export_line(value: object) -> bytes:
+def _stored_row_line(value: object) -> bytes:
     return (to_stored_json(value) + "\n").encode()
 
 
-class _ImportedLines:
+class _ImportedStoreRows:
     """The lines of a file, read one by one and never trusted."""
 
     def __init__(self, source: BinaryIO) -> None:
-        self._source = _ImportedBytes(source)
+        self._source = _ImportedStoreBytes(source)
         self._packed = gzip.GzipFile(fileobj=self._source)  # type: ignore[call-overload]
         self._unpacked = 0
         self._seal = sha256()
@@ -140,18 +140,18 @@ class _ImportedLines:
         if len(value) != 1 or not isinstance(entry, dict):
             raise _store_import_error(f"has no {kind!r} where they should be")
         if kind != RUNS.name:
-            self.content.update(_export_line(value))
+            self.content.update(_stored_row_line(value))
         return entry
 
     def read_sealed_line(self) -> Row:
         """The next line, taken into the checksum."""
         line = self._next_line()
         self._seal.update(line)
-        return _parse_export_json(line)
+        return _parse_exported_row_json(line)
 
     def check_seal(self) -> None:
         """The checksum, and nothing after it."""
-        if _parse_export_json(self._next_line()) != {"sha256": self._seal.hexdigest()}:
+        if _parse_exported_row_json(self._next_line()) != {"sha256": self._seal.hexdigest()}:
             raise _store_import_error("does not match its checksum")
         if self._read_line():
             raise _store_import_error("goes on after its end")
@@ -175,7 +175,7 @@ class _ImportedLines:
         return line
 
 
-class _ImportedBytes:
+class _ImportedStoreBytes:
     """A file that counts what is read of it."""
 
     def __init__(self, source: BinaryIO) -> None:
@@ -189,7 +189,7 @@ class _ImportedBytes:
         return found
 
 
-def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
+def _read_stored_run_header(lines: _ImportedStoreRows) -> dict[Table, int]:
     head = lines.read_sealed_line()
     if head.get("evenhand") != "run":
         raise _store_import_error("is not a run that Evenhand exported")
@@ -221,15 +221,15 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
         if type(value) not in kinds:
             raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
         if name in _JSON_COLUMNS:
-            _parse_export_json(value)
+            _parse_exported_row_json(value)
         if name in _TIME_COLUMNS and not _is_stored_time(value):
             raise _store_import_error(f"has a time {value[:40]!r}")
-        if not _fits_imported_column(name, value):
+        if not _fits_imported_row_column(name, value):
             raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
     return entry
 
 
-def _fits_imported_column(name: str, value: str | float) -> bool:
+def _fits_imported_row_column(name: str, value: str | float) -> bool:
     """Whether a value is one that a run of ours could have there."""
     if name in _IMPORTED_SHAPES:
         return _IMPORTED_SHAPES[name].fullmatch(str(value)) is not None
@@ -269,9 +269,9 @@ def _insert_imported_rows(connection: Connection, table: Table, rows: list[Row])
         raise _store_import_error(f"has the same twice in its {table.name}") from None
 
 
-def _run_exists_fault(connection: Connection, here: Row, content: str, where: str) -> Fault:
-    own = sha256(_export_content_line(here))
-    for line in _belonging_export_lines(connection, here):
+def _run_already_stored_fault(connection: Connection, here: Row, content: str, where: str) -> Fault:
+    own = sha256(_stored_run_content_line(here))
+    for line in _belonging_stored_row_lines(connection, here):
         own.update(line)
     if own.hexdigest() == content:
         return Fault(f"run {here['id']} is here already", "nothing was changed", where=where)
@@ -279,7 +279,7 @@ def _run_exists_fault(connection: Connection, here: Row, content: str, where: st
     return Fault(f"a different run {here['id']} is here", hint, where=where)
 
 
-def _parse_export_json(text: str | bytes) -> Row:
+def _parse_exported_row_json(text: str | bytes) -> Row:
     text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     if sum(map(text.count, ",[{")) > _MOST_JSON_VALUES:
         raise _store_import_error("has a line with more values than any run has")

@@ -38,7 +38,7 @@ from evenhand.store.queries import (
     hold_stored_row,
     is_run_row_held,
     release_stored_row,
-    run_last_written,
+    run_last_stored,
 )
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -46,10 +46,10 @@ from evenhand.store.rows import (
     RowBatch,
     fit_store_rows,
     repair_row_texts,
-    storable_text,
+    storable_row_text,
     upsert_rows,
 )
-from evenhand.store.run_export import export_run_lines, insert_run_rows, pack_exported_store_rows
+from evenhand.store.run_export import export_stored_run_lines, insert_run_rows, pack_exported_store_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
@@ -202,7 +202,7 @@ class Store(AbstractContextManager["Store"]):
         """All runs, or those of one eval, newest first."""
         query = select(RUNS).order_by(RUNS.c.id.desc())
         if name is not None:
-            query = query.where(RUNS.c.name == storable_text(name))
+            query = query.where(RUNS.c.name == storable_row_text(name))
         with self._connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
@@ -327,7 +327,7 @@ class Store(AbstractContextManager["Store"]):
 
     def _export_lines(self, run: str) -> Iterator[bytes]:
         with self._connect() as connection:
-            yield from export_run_lines(connection, queries.find_run_row(connection, run, self.shown))
+            yield from export_stored_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
     def import_run(self, stream: BinaryIO, *, trust_replies: bool = False) -> str:
         """Take in an exported run as a guest, and say its id; refused if it is cut off, changed, or here already.
@@ -367,7 +367,7 @@ class Store(AbstractContextManager["Store"]):
             old = [
                 run["id"]
                 for run in list(queries.stream_rows(connection, unfinished))
-                if not is_run_row_held(connection, run, at) and at - run_last_written(connection, run) > keep
+                if not is_run_row_held(connection, run, at) and at - run_last_stored(connection, run) > keep
             ]
             for id in old:
                 connection.execute(delete(RUNS).where(RUNS.c.id == id))

@@ -13,7 +13,7 @@ METADATA = MetaData()
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-def _key_columns(type: Any, *names: str) -> list[Column[Any]]:
+def _table_key_columns(type: Any, *names: str) -> list[Column[Any]]:
     return [Column(name, type, primary_key=True, autoincrement=False) for name in names]
 
 
@@ -32,7 +32,7 @@ GUEST = text("imported = 'guest'")  # Written out, so that the index is known to
 RUNS = Table(
     "runs",
     METADATA,
-    *_key_columns(TEXT, "id"),
+    *_table_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?"),
     *_sql_table_columns(BigInteger, "seed"),
@@ -46,7 +46,7 @@ SAMPLES = Table(
     "samples",
     METADATA,
     _run_foreign_key_column(),
-    *_key_columns(Integer, "position"),
+    *_table_key_columns(Integer, "position"),
     *_sql_table_columns(TEXT, "id", "content"),
 )
 
@@ -54,9 +54,9 @@ RESULTS = Table(
     "results",
     METADATA,
     _run_foreign_key_column(),
-    *_key_columns(Integer, "position"),
-    *_key_columns(TEXT, "variant"),
-    *_key_columns(Integer, "repeat"),
+    *_table_key_columns(Integer, "position"),
+    *_table_key_columns(TEXT, "variant"),
+    *_table_key_columns(Integer, "repeat"),
     *_sql_table_columns(TEXT, "key", "state", "subject", "score?", "composite?"),
     *_sql_table_columns(Double, "number?"),
     *_sql_table_columns(TEXT, "at", "content"),
@@ -66,7 +66,7 @@ RESULTS = Table(
 CALLS = Table(
     "calls",
     METADATA,
-    *_key_columns(TEXT, "key"),  # First, so that one index finds a key in all runs and in one.
+    *_table_key_columns(TEXT, "key"),  # First, so that one index finds a key in all runs and in one.
     _run_foreign_key_column(),
     *_sql_table_columns(TEXT, "judge"),
     *_sql_table_columns(Integer, "position"),
@@ -85,7 +85,7 @@ MADE = Table(
     "made",
     METADATA,
     _run_foreign_key_column(),
-    *_key_columns(TEXT, "key"),
+    *_table_key_columns(TEXT, "key"),
     *_sql_table_columns(Integer, "position"),
     *_sql_table_columns(TEXT, "variant"),
     *_sql_table_columns(Integer, "repeat"),
@@ -95,7 +95,7 @@ MADE = Table(
 BASELINES = Table(
     "baselines",
     METADATA,
-    *_key_columns(TEXT, "name"),
+    *_table_key_columns(TEXT, "name"),
     Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
     *_sql_table_columns(TEXT, "at"),
 )
@@ -106,7 +106,7 @@ LABELS = Table(
     "labels",
     METADATA,
     _run_foreign_key_column(),
-    *_key_columns(TEXT, "sample", "variant", "criterion", "rater"),
+    *_table_key_columns(TEXT, "sample", "variant", "criterion", "rater"),
     *_sql_table_columns(TEXT, "score", "at"),
 )
 
@@ -114,7 +114,7 @@ LABELS = Table(
 CONTESTS = Table(
     "contests",
     METADATA,
-    *_key_columns(TEXT, "id"),
+    *_table_key_columns(TEXT, "id"),
     Column("name", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
     # The task that it is the contest of: no two share one. Rehearsals have none.
@@ -130,14 +130,16 @@ EVENTS = Table(
     "contest_events",
     METADATA,
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
-    *_key_columns(Integer, "number"),
+    *_table_key_columns(Integer, "number"),
     *_sql_table_columns(TEXT, "at", "content", "calls", "hash?"),
 )
 
 RECEIPTS = Table(
     "contest_receipts",
     METADATA,
-    *_key_columns(TEXT, "key", "file"),  # Of the task, as contests have it: a file may come before the contest begins.
+    *_table_key_columns(
+        TEXT, "key", "file"
+    ),  # Of the task, as contests have it: a file may come before the contest begins.
     *_sql_table_columns(TEXT, "digest", "at"),
 )
 
@@ -146,7 +148,7 @@ INBOX = Table(
     "contest_inbox",
     METADATA,
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
-    *_key_columns(Integer, "number"),
+    *_table_key_columns(Integer, "number"),
     *_sql_table_columns(TEXT, "kind", "id", "author", "at", "content"),
     Index("ix_contest_inbox_id", "contest", "kind", "id", unique=True),
 )
@@ -155,7 +157,7 @@ INBOX = Table(
 OUTBOX = Table(
     "outbox",
     METADATA,
-    *_key_columns(TEXT, "id"),  # The idempotency key of whoever is told.
+    *_table_key_columns(TEXT, "id"),  # The idempotency key of whoever is told.
     Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), nullable=False, index=True),
     *_sql_table_columns(TEXT, "kind", "target", "state", "made", "due", "delivered?", "failure?"),
     *_sql_table_columns(Integer, "attempts"),
@@ -166,7 +168,7 @@ OUTBOX = Table(
 TOKENS = Table(
     "tokens",
     METADATA,
-    *_key_columns(TEXT, "id"),
+    *_table_key_columns(TEXT, "id"),
     *_sql_table_columns(TEXT, "hash", "role", "name", "made", "expires?", "revoked?"),
     Index("ix_tokens_hash", "hash", unique=True),
 )
@@ -175,7 +177,7 @@ TOKENS = Table(
 ANSWERED = Table(
     "answered_requests",
     METADATA,
-    *_key_columns(TEXT, "token", "key"),
+    *_table_key_columns(TEXT, "token", "key"),
     *_sql_table_columns(TEXT, "digest", "at", "answer?"),
 )
 

@@ -63,27 +63,27 @@ def _write_scripted_reply(scores: ScriptedScores, request: Request, name: str) -
         raise RefusedError(f"{name}: scores do not answer the dialogue {request.dialogue}: script its replies as texts")
     if request.labels:
         return json.dumps(
-            {"responses": {label: _script_answers(scores, about, f"response-{label}") for label in request.labels}}
+            {"responses": {label: _script_fake_answers(scores, about, f"response-{label}") for label in request.labels}}
         )
     tag = "submission" if "submission" in about.texts else "output"
-    answers = _script_answers(scores, about, tag)
+    answers = _script_fake_answers(scores, about, tag)
     return json.dumps(
         {**answers, "revision_suggestions": SCRIPTED_ADVICE} if request.dialogue == "individual" else answers
     )
 
 
-def _script_answers(scores: ScriptedScores, about: RequestSubject, tag: str) -> dict[str, dict[str, object]]:
+def _script_fake_answers(scores: ScriptedScores, about: RequestSubject, tag: str) -> dict[str, dict[str, object]]:
     quote = about.texts[tag].strip()[:LONGEST_QUOTE]
     groups: dict[str, dict[str, object]] = {}
     for key, criterion in about.asked:
         value = scores.get(criterion.id)
         reason = "as scripted" if value is not None else "nothing was scripted"
         said = {"evidence": [quote] if value is not None else [], "reason": reason}
-        groups.setdefault(key, {})[criterion.id] = {**said, **_script_answer(criterion, value)}
+        groups.setdefault(key, {})[criterion.id] = {**said, **_script_fake_answer(criterion, value)}
     return groups
 
 
-def _script_answer(criterion: Criterion, value: Number | bool | None) -> dict[str, object]:
+def _script_fake_answer(criterion: Criterion, value: Number | bool | None) -> dict[str, object]:
     scale = criterion.scale
     if scale.yes_no:
         return {"answer": CANNOT_ASSESS if value is None else "yes" if value else "no"}

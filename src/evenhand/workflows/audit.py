@@ -8,9 +8,9 @@ from typing import Any
 
 from evenhand.calibrate.audits.audit import build_judge_audit
 from evenhand.calibrate.audits.audited_run import (
-    AuditedRun,
+    CalibrationAuditedRun,
     count_audited_judge_answers,
-    count_complete_answers,
+    count_complete_audited_answers,
     drop_capped_audit_scores,
 )
 from evenhand.calibrate.audits.findings import Audit
@@ -37,7 +37,7 @@ def audit_run(store: Store, run: str) -> Audit:
     heard, holistic, asked, capped = (
         count_audited_judge_answers((json.loads(row["content"]) for row in rows), len(table.score))
         if silent or whole
-        else (count_complete_answers(table), {}, {}, [])
+        else (count_complete_audited_answers(table), {}, {}, [])
     )
     # The model that made each variant: as the eval says, else the author that its outputs name, if it is one.
     known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
@@ -47,7 +47,7 @@ def audit_run(store: Store, run: str) -> Audit:
         if output is not None:
             authors.setdefault(one["variant"], set()).add(output["author"])
     named = {name: next(iter(found)) for name, found in authors.items() if len(found) == 1}
-    audited = AuditedRun(
+    audited = CalibrationAuditedRun(
         table=drop_capped_audit_scores(table, capped),
         answer_counts=heard,
         makers={name: by for name, by in {**named, **known}.items() if by and name in table.variants},

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
-from evenhand.calibrate.labels import read_labels
+from evenhand.calibrate.labels import read_human_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
@@ -38,7 +38,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
     row = store.find_run(run)
     table = load_run_columns(store, row["id"])
-    read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
+    read = read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     setup = json.loads(row["setup"])
     variants = setup["variants"]
     models = {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
@@ -47,9 +47,9 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
     priced = all(cost is not None and calls > 0 for cost, calls in paid.values())
     costs = {name: cost / calls for name, (cost, calls) in paid.items()} if priced else {}
-    weights = _load_stored_rubric_weights(setup["rubrics"])
+    weights = _load_rubric_weights_for_user(setup["rubrics"])
     found = hold_judges_against_people(table, read, models=models, cost=costs, weights=weights, seed=table.frame.seed)
-    refused = None if panel is None else _try_writing_panel(found, panel)
+    refused = None if panel is None else _try_writing_panel_for_user(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
     # Keep the labels with the run in place of earlier ones; how many those were.
@@ -59,7 +59,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     return CalibratedRun(found=found, labels=len(read), replaced=before)
 
 
-def _load_stored_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:
+def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:
     """The weights of each rubric whose criteria are one list: shares of nested ones and points are another matter."""
     found = []
     for key, rubric in rubrics.items():
@@ -70,7 +70,7 @@ def _load_stored_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, fl
     return found
 
 
-def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:
+def _try_writing_panel_for_user(found: JudgeCalibration, target: Path) -> InputError | None:
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
     part = target.with_name(f".{target.name}.part")  # Whoever reads the file meanwhile sees the old or the new one.
     try:

@@ -29,8 +29,8 @@ from evenhand.store.store import Store
 from evenhand.workflows.compare_power import requested_power_json
 from evenhand.workflows.compare_sides import (
     ComparisonObjection,
-    StoredRunSide,
-    choose_compared_sides,
+    UserRunSide,
+    choose_sides_for_user,
     do_user_runs_lack_samples_by_lot,
     object_to_changed_samples_of_user_runs,
     object_to_layers_of_user_runs,
@@ -38,8 +38,8 @@ from evenhand.workflows.compare_sides import (
     object_to_selection_of_user_runs,
     object_to_setup_of_user_runs,
     object_to_unfinished_user_runs,
-    refuse_stored_runs,
-    refuse_unpaired_stored_runs,
+    refuse_unpaired_user_runs,
+    refuse_user_runs,
 )
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.shown import WorkflowResult
@@ -67,8 +67,8 @@ class CompareTerms:
 class CompareResult(WorkflowResult):
     """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
 
-    control: StoredRunSide
-    treatments: tuple[StoredRunSide, ...]
+    control: UserRunSide
+    treatments: tuple[UserRunSide, ...]
     samples: Json
     notes: tuple[str, ...]
     forced: tuple[str, ...]
@@ -83,15 +83,15 @@ class CompareResult(WorkflowResult):
 
     def build_view(self) -> ReportedResultView:
         """What is shown of it."""
-        from evenhand.report.result_view import view_comparison
+        from evenhand.report.result_view import view_reported_comparison
 
-        return view_comparison(self.to_json())
+        return view_reported_comparison(self.to_json())
 
     def to_rows(self) -> list[Json]:
         """A dict for each difference: of the composite, of every layer and of every criterion."""
-        from evenhand.report.result_view import list_comparison_rows
+        from evenhand.report.result_view import list_reported_comparison_rows
 
-        return list(list_comparison_rows(self.to_json()))
+        return list(list_reported_comparison_rows(self.to_json()))
 
     def to_json(self) -> Json:
         """As plain data."""
@@ -145,8 +145,8 @@ def compare_runs(
 
     A run is given as `Store.run` takes it, with ":VARIANT" behind it where it has several.
     """
-    sides = choose_compared_sides(store, runs, terms.control)
-    refuse_unpaired_stored_runs(sides)
+    sides = choose_sides_for_user(store, runs, terms.control)
+    refuse_unpaired_user_runs(sides)
     control, *treatments = sides
     common = [find_samples_in_both_runs(control.member, side.member) for side in treatments]
     for side, shared in zip(treatments, common, strict=True):
@@ -160,11 +160,11 @@ def compare_runs(
     pairs = join_run_result_rows([side.member for side in sides])
     objections = [
         *object_to_unfinished_user_runs(sides),
-        *_list_stored_run_objections(store, sides, common, by_lot),
+        *_list_run_objections_for_user(store, sides, common, by_lot),
         *object_to_layers_of_user_runs(sides, pairs),
     ]
     if not terms.force:
-        refuse_stored_runs(objections)
+        refuse_user_runs(objections)
     forced = None
     if objections:
         forced = ForcedComparison(
@@ -172,7 +172,7 @@ def compare_runs(
             doubt="the difference may come from that" if treatments else "that may have made it what it is",
             fix="; ".join(dict.fromkeys(objection.fix for objection in objections)),
         )
-    found = decide_stored_runs(store, sides, pairs, terms, forced)
+    found = decide_user_runs(store, sides, pairs, terms, forced)
     # Over all treatments: what is in all of them is paired.
     ids = {
         "only_control": dict.fromkeys(id for shared in common for id in shared.only_first),
@@ -184,16 +184,16 @@ def compare_runs(
         control=control,
         treatments=tuple(treatments),
         samples={"both": len(control.member.samples) - len(ids["only_control"]), **named},
-        notes=(*_note_about_stored_runs(sides, common, by_lot, pairs), *found.notes),
+        notes=(*_note_about_runs_for_user(sides, common, by_lot, pairs), *found.notes),
         forced=tuple(part for objection in objections for part in objection.parts),
         decision=found.decision,
-        power=_stored_run_power_json(found, sides, pairs) if terms.power else None,
+        power=_user_runs_power_json(found, sides, pairs) if terms.power else None,
         scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
     )
 
 
-def _list_stored_run_objections(
-    store: Store, sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
+def _list_run_objections_for_user(
+    store: Store, sides: Sequence[UserRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
 ) -> list[ComparisonObjection]:
     control, *treatments = sides
     objections: list[ComparisonObjection] = []
@@ -207,8 +207,8 @@ def _list_stored_run_objections(
     return objections
 
 
-def _note_about_stored_runs(
-    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: JoinedRunResults
+def _note_about_runs_for_user(
+    sides: Sequence[UserRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: JoinedRunResults
 ) -> list[str]:
     """What a reader should know that is no reason to refuse."""
     control, *treatments = sides
@@ -239,7 +239,7 @@ def _note_about_stored_runs(
     return notes
 
 
-def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: JoinedRunResults) -> Json:
+def _user_runs_power_json(found: DecidedComparison, sides: Sequence[UserRunSide], pairs: JoinedRunResults) -> Json:
     return {one.treatment: requested_power_json(one) for one in found.decision.comparisons if one.composite is not None}
 
 
@@ -252,21 +252,21 @@ class DecidedComparison:
     notes: tuple[str, ...]
 
 
-def decide_stored_runs(
+def decide_user_runs(
     store: Store,
-    sides: Sequence[StoredRunSide],
+    sides: Sequence[UserRunSide],
     pairs: JoinedRunResults,
     terms: CompareTerms,
     forced: ForcedComparison | None = None,
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
-    layers, columns = _load_paired_run_columns(sides, pairs)
+    layers, columns = _load_paired_columns_of_user_runs(sides, pairs)
     layer_gates = dict.fromkeys(layers, DEFAULT_LAYER_GATE) | frame.list_layer_gates(layers)
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
-    looked = next((side for side in reversed(sides) if _load_run_looks_to_compare(side) is not None), None)
+    looked = next((side for side in reversed(sides) if _load_looks_of_user_runs(side) is not None), None)
     decision = decide_comparison(
         columns,
         control=sides[0].name,
@@ -274,17 +274,17 @@ def decide_stored_runs(
         samples=pairs.samples,
         gates=frame.list_layer_gates(layers),
         other_gates={
-            side.name: _choose_gates_of_compared_side(side, heads[side.run["id"]], layers, sides) for side in sides
+            side.name: _choose_gates_of_user_side(side, heads[side.run["id"]], layers, sides) for side in sides
         },
         short_samples={
-            side.name: _load_stored_short_samples(side, heads[side.run["id"]], layer_gates) for side in sides
+            side.name: _load_short_samples_of_user_runs(side, heads[side.run["id"]], layer_gates) for side in sides
         },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
-        aligned=load_stored_label_agreement(store, sides),
+        aligned=load_label_agreement_for_user(store, sides),
         **list_decision_terms(frame),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
-        looks=_load_run_looks_to_compare(looked) if looked else None,
+        looks=_load_looks_of_user_runs(looked) if looked else None,
         forced=forced,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
@@ -292,8 +292,8 @@ def decide_stored_runs(
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
 
 
-def _choose_gates_of_compared_side(
-    side: StoredRunSide, head: Json, layers: Collection[str], sides: Sequence[StoredRunSide]
+def _choose_gates_of_user_side(
+    side: UserRunSide, head: Json, layers: Collection[str], sides: Sequence[UserRunSide]
 ) -> tuple[GateState, ...]:
     """The gates that a variant was held to in its run, but for those of layers that are compared.
 
@@ -304,8 +304,8 @@ def _choose_gates_of_compared_side(
     return tuple(read_compared_gate_state(state) for state in states if state["gate"] not in left_out)
 
 
-def _load_paired_run_columns(
-    sides: Sequence[StoredRunSide], pairs: JoinedRunResults
+def _load_paired_columns_of_user_runs(
+    sides: Sequence[UserRunSide], pairs: JoinedRunResults
 ) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
     """The layers that every composite was computed from, and what each side scored.
 
@@ -327,19 +327,19 @@ def _load_paired_run_columns(
     return every, columns
 
 
-def _load_run_looks_to_compare(side: StoredRunSide) -> Looks | None:
+def _load_looks_of_user_runs(side: UserRunSide) -> Looks | None:
     return list_looks_behind_verdict(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _load_stored_short_samples(
-    side: StoredRunSide, head: Json, layer_gates: Mapping[str, float]
+def _load_short_samples_of_user_runs(
+    side: UserRunSide, head: Json, layer_gates: Mapping[str, float]
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer, as the run of the variant has them; those of another gate are not."""
     states = map(read_compared_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
     return {state.gate: state.short for state in states if layer_gates.get(state.gate) == state.min}
 
 
-def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
+def load_label_agreement_for_user(store: Store, sides: Sequence[UserRunSide]) -> Agreement | Undefined | None:
     """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
     for side in reversed(sides):
         rows = list(store.labels(side.run["id"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.compare.decision import Comparison
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_treatment_difference_beyond
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_difference_reach, is_treatment_difference_beyond
 from evenhand.errors import Fault, InputError
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of
@@ -53,6 +53,6 @@ def _requested_effect_json(comparison: Comparison, found: Difference, smallest: 
     observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:
         return {"observed": observed, "smallest": "shown"}
-    if not few and not does_interval_reach(found, smallest):
+    if not few and not does_difference_reach(found, smallest):
         return {"observed": observed, "smallest": "ruled out"}
     return {"observed": observed, "smallest": None if significant else "open"}

@@ -21,7 +21,7 @@ BASELINE_PREFIX = "baseline:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRunSide:
+class UserRunSide:
     """One variant of one run, under the name that it is told by."""
 
     name: str
@@ -59,18 +59,18 @@ class _NamedRun:
     variant: str | None
 
 
-def choose_compared_sides(store: Store, references: Sequence[str], control: str | None) -> list[StoredRunSide]:
+def choose_sides_for_user(store: Store, references: Sequence[str], control: str | None) -> list[UserRunSide]:
     """The control, then what is held against it."""
     if len(references) == 1:
-        return _sides_within_run(store, _find_named_run(store, references[0]), control)
+        return _user_sides_within_run(store, _find_run_named_by_user(store, references[0]), control)
     if control is not None:
         hint = "of two runs the first is the control: RUN:VARIANT names a variant of it"
         raise InputError(Fault("--control is for the variants of one run", hint))
-    first, second = (_find_named_run(store, reference) for reference in references)
-    return _sides_of_two_runs(store, first, second)
+    first, second = (_find_run_named_by_user(store, reference) for reference in references)
+    return _user_sides_of_two_runs(store, first, second)
 
 
-def _find_named_run(store: Store, reference: str) -> _NamedRun:
+def _find_run_named_by_user(store: Store, reference: str) -> _NamedRun:
     """The run that is meant as a whole; else the run before the last colon, and its variant behind it."""
     try:
         row, variant = store.find_run(reference), None
@@ -79,7 +79,7 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
         if not colon or before == "baseline":
             raise
         row = store.find_run(before)
-        frame = _load_stored_eval_snapshot(row)
+        frame = _load_eval_snapshot_for_user(row)
         if variant not in frame.variants:
             what = f"run {row['id']} has no variant {variant!r}"
             if before == "latest":  # It may have been the name of an eval.
@@ -90,14 +90,14 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
         reference = f"{BASELINE_PREFIX}{reference}"  # A baseline that was named without saying so.
     if row["state"] == "running" and not store.is_run_held(row):  # Nobody works on it: it was killed.
         row = {**row, "state": "killed"}
-    return _NamedRun(asked=reference, run=row, frame=_load_stored_eval_snapshot(row), variant=variant)
+    return _NamedRun(asked=reference, run=row, frame=_load_eval_snapshot_for_user(row), variant=variant)
 
 
-def _load_stored_eval_snapshot(row: Row) -> RunEvalRecord:
+def _load_eval_snapshot_for_user(row: Row) -> RunEvalRecord:
     return read_run_eval_record(json.loads(row["setup"])["frame"])
 
 
-def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> list[StoredRunSide]:
+def _user_sides_within_run(store: Store, named: _NamedRun, control: str | None) -> list[UserRunSide]:
     """The variants of one run: all against the control, or one."""
     variants, base = list(named.frame.variants), control or named.frame.control
     if base not in variants:
@@ -109,23 +109,25 @@ def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> li
         raise InputError(Fault(f"{base!r} is the control: it cannot be compared with itself", hint))
     table = load_run_columns(store, named.run["id"])
     return [
-        StoredRunSide(name=name, run=named.run, member=RunVariantRows.from_run_table(table, name))
+        UserRunSide(name=name, run=named.run, member=RunVariantRows.from_run_table(table, name))
         for name in (base, *others)
     ]
 
 
-def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> list[StoredRunSide]:
-    ours, theirs = _choose_run_variant(first, second), _choose_run_variant(second, first)
+def _user_sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> list[UserRunSide]:
+    ours, theirs = _choose_run_variant_for_user(first, second), _choose_run_variant_for_user(second, first)
     if (first.run["id"], ours) == (second.run["id"], theirs):
         hint = "name two runs, or two variants: RUN:old RUN:new"
         raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
-    names = (ours, theirs) if ours != theirs else (_name_stored_side(first, ours), _name_stored_side(second, theirs))
+    names = (
+        (ours, theirs) if ours != theirs else (_name_user_run_side(first, ours), _name_user_run_side(second, theirs))
+    )
     if names[0] == names[1]:
         # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
         ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
         names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
     return [
-        StoredRunSide(
+        UserRunSide(
             name=name,
             run=one.run,
             member=RunVariantRows.from_run_table(load_run_columns(store, one.run["id"]), variant),
@@ -134,7 +136,7 @@ def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> lis
     ]
 
 
-def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
+def _choose_run_variant_for_user(one: _NamedRun, other: _NamedRun) -> str:
     """The variant that was named, the only one there is, or the one that was named of the other run."""
     if one.variant is not None:
         return one.variant
@@ -148,7 +150,7 @@ def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
 
 
-def _name_stored_side(one: _NamedRun, variant: str) -> str:
+def _name_user_run_side(one: _NamedRun, variant: str) -> str:
     return f"baseline {one.asked.removeprefix(BASELINE_PREFIX)}" if one.asked.startswith(BASELINE_PREFIX) else variant
 
 
@@ -162,7 +164,7 @@ class ComparisonObjection:
     why_fix: str = ""
 
 
-def refuse_stored_runs(objections: Sequence[ComparisonObjection]) -> None:
+def refuse_user_runs(objections: Sequence[ComparisonObjection]) -> None:
     """All that speaks against it, at once."""
     faults = []
     for one in objections:
@@ -172,7 +174,7 @@ def refuse_stored_runs(objections: Sequence[ComparisonObjection]) -> None:
         raise InputError(*faults)
 
 
-def refuse_unpaired_stored_runs(sides: Sequence[StoredRunSide]) -> None:
+def refuse_unpaired_user_runs(sides: Sequence[UserRunSide]) -> None:
     """A preference is one over the control of its own run: held against anything else it means nothing."""
     control = sides[0]
     for side in sides:
@@ -184,7 +186,7 @@ def refuse_unpaired_stored_runs(sides: Sequence[StoredRunSide]) -> None:
             raise InputError(Fault(what, "put both variants into one eval, with that one as its control"))
 
 
-def object_to_unfinished_user_runs(sides: Sequence[StoredRunSide]) -> Iterator[ComparisonObjection]:
+def object_to_unfinished_user_runs(sides: Sequence[UserRunSide]) -> Iterator[ComparisonObjection]:
     """Runs that may still change, or never came to their end."""
     for run in {side.run["id"]: side.run for side in sides}.values():
         if run["state"] != "finished":
@@ -193,7 +195,7 @@ def object_to_unfinished_user_runs(sides: Sequence[StoredRunSide]) -> Iterator[C
             yield ComparisonObjection(what="a run is not finished", parts=(part,), fix=fix)
 
 
-def object_to_setup_of_user_runs(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_setup_of_user_runs(control: UserRunSide, treatment: UserRunSide) -> Iterator[ComparisonObjection]:
     """Fingerprints that differ, with what is behind them."""
     ours, theirs = control.run, treatment.run
     if ours["fingerprint"] != theirs["fingerprint"]:
@@ -209,7 +211,7 @@ def object_to_setup_of_user_runs(control: StoredRunSide, treatment: StoredRunSid
         yield ComparisonObjection(what=what, parts=(part,), fix=fix)
 
 
-def object_to_selection_of_user_runs(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+def object_to_selection_of_user_runs(control: UserRunSide, treatment: UserRunSide) -> Iterator[ComparisonObjection]:
     """Runs that were told to take different samples."""
     selections = [json.loads(side.run["setup"]).get("selection") for side in (control, treatment)]
     if selections[0] != selections[1]:
@@ -224,7 +226,7 @@ def object_to_selection_of_user_runs(control: StoredRunSide, treatment: StoredRu
 
 
 def object_to_missing_samples_of_user_runs(
-    control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
+    control: UserRunSide, treatment: UserRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that the treatment never had."""
     if found.only_first and found.both:
@@ -238,7 +240,7 @@ def object_to_missing_samples_of_user_runs(
 
 
 def object_to_changed_samples_of_user_runs(
-    store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
+    store: Store, control: UserRunSide, treatment: UserRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
     if found.changed:
@@ -255,7 +257,7 @@ def object_to_changed_samples_of_user_runs(
 
 
 def do_user_runs_lack_samples_by_lot(
-    store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
+    store: Store, control: UserRunSide, treatment: UserRunSide, found: SharedSamples
 ) -> bool:
     """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
 
@@ -271,7 +273,7 @@ def do_user_runs_lack_samples_by_lot(
 
 
 def object_to_layers_of_user_runs(
-    sides: Sequence[StoredRunSide], pairs: JoinedRunResults
+    sides: Sequence[UserRunSide], pairs: JoinedRunResults
 ) -> Iterator[ComparisonObjection]:
     """Composites that are means of different things."""
     sets = [pairs.layer_sets(place) for place in range(len(sides))]

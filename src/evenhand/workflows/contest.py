@@ -21,9 +21,9 @@ from evenhand.contest.events import (
     SubmissionReceived,
     make_submission_received_event,
 )
-from evenhand.contest.feedback import build_gate_feedback, view_submission
+from evenhand.contest.feedback import build_submission_gate_feedback, view_submission
 from evenhand.contest.intake import SubmissionSetAside
-from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
+from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, UnansweredError, UnreadableError
 from evenhand.contest.play import (
     ContestEventArrivals,
@@ -36,7 +36,7 @@ from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault, StoreError
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
@@ -49,16 +49,16 @@ from evenhand.store.queries import parse_stored_time, process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
-    StoredContestSession,
-    build_contest_key_to_resume,
-    build_contest_record,
-    digest_contest_terms_to_resume,
-    find_contest_to_resume,
-    find_rehearsal_to_resume,
-    load_contest_record,
-    merge_stored_refusals,
-    open_stored_contest_log,
-    set_aside_json,
+    UserContestSession,
+    build_contest_record_for_user,
+    build_user_contest_key,
+    digest_user_contest_terms,
+    find_user_contest_to_resume,
+    find_user_rehearsal_to_resume,
+    load_contest_record_for_user,
+    merge_refusals_for_user,
+    open_contest_log_for_user,
+    set_aside_json_for_user,
 )
 
 Json = dict[str, Any]
@@ -125,21 +125,21 @@ async def run_contest(
     of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
     passed over because a server was down.
     """
-    row, rehearsal = _find_stored_contest(store, contest, how, resume=resume)
-    begun = [] if row is None else open_stored_contest_log(store, row["id"])
-    contest = _set_changed_submissions_aside(begun, contest)
+    row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
+    begun = [] if row is None else open_contest_log_for_user(store, row["id"])
+    contest = _set_changed_user_submissions_aside(begun, contest)
     if row is not None and row["state"] == "finished":
-        return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
+        return ContestResult(id=row["id"], record=_load_finished_contest_for_user(store, row["id"], begun, contest))
     if row is not None:
-        _refuse_session_clock_jump(row, contest.longest_gap)
-    judges = open_contest_judges(contest.task.judges, connections)
-    others = open_contest_judges(contest.task.challenge_judges, connections)
-    locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
+        _refuse_clock_jump_for_user(row, contest.longest_gap)
+    judges = open_contest_judges_for_user(contest.task.judges, connections)
+    others = open_contest_judges_for_user(contest.task.challenge_judges, connections)
+    locked = None if begun else await load_dimensions_for_user(contest.task, connections, how)
     if row is None:
-        row = _begin_stored_contest(store, contest, how, rehearsal=rehearsal)
+        row = _begin_contest_for_user(store, contest, how, rehearsal=rehearsal)
     else:
         store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
-    sitting = StoredContestSession(store, row, how, connections)
+    sitting = UserContestSession(store, row, how, connections)
     log = ContestEventLog(begun, sitting.record_event)
     if locked is not None:
         # In the time of the contest it begins with the first that comes.
@@ -154,7 +154,7 @@ async def run_contest(
 
 
 async def play_stored_contest(
-    sitting: StoredContestSession,
+    sitting: UserContestSession,
     log: ContestEventLog,
     panels: ContestMachinePanels,
     contest: Contest,
@@ -177,7 +177,7 @@ async def play_stored_contest(
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
         elif log.state.payment is not None and log.state.released is None:
-            _release_stored_contest_payment(log, log.state.payment, open_stored_contest_log(sitting.store, id))
+            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(sitting.store, id))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -187,22 +187,24 @@ async def play_stored_contest(
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
     newly = any(isinstance(one, PaymentReleased) for one in log.events[begun:])
-    record = build_contest_record(id, log.events, more, newly=newly)
+    record = build_contest_record_for_user(id, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
 
-def _find_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, resume: bool) -> tuple[Row | None, bool]:
+def _find_contest_for_user(
+    store: Store, contest: Contest, how: JudgeOptions, *, resume: bool
+) -> tuple[Row | None, bool]:
     """The row to go on with, where there is one, and whether this is a rehearsal."""
-    row = find_contest_to_resume(store, contest.task, how, contest.again)
+    row = find_user_contest_to_resume(store, contest.task, how, contest.again)
     if not contest.runs_ahead(datetime.now(UTC)) or (row is not None and row["state"] == "finished"):
         return row, False
     if row is not None:
         what = f"contest {row['id']} is in progress, and this would play it ahead of the clock, for good"
         raise ContestError(Fault(what, "--until now plays it up to the present; --again NAME rehearses beside it"))
-    return find_rehearsal_to_resume(store, contest.task, how) if resume else None, True
+    return find_user_rehearsal_to_resume(store, contest.task, how) if resume else None, True
 
 
-def _release_stored_contest_payment(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:
+def _release_contest_payment_for_user(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:
     """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
@@ -210,7 +212,7 @@ def _release_stored_contest_payment(log: ContestEventLog, payment: str, kept: Se
     log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
 
 
-def _refuse_session_clock_jump(row: Row, longest: timedelta) -> None:
+def _refuse_clock_jump_for_user(row: Row, longest: timedelta) -> None:
     """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
     now, last = datetime.now(UTC), parse_stored_time(row["touched"])
     if abs(now - last) > longest:
@@ -222,7 +224,7 @@ def _refuse_session_clock_jump(row: Row, longest: timedelta) -> None:
         raise ContestError(Fault(f"{what} {row['id']}", hint))
 
 
-def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:
+def _set_changed_user_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:
     """What judges have seen is not exchanged: what was received first counts, and nobody else waits for it."""
     entries = rebuild_contest_state(begun).entries
     changed = [one for one in contest.submissions if one.id in entries and entries[one.id].submission != one]
@@ -234,33 +236,33 @@ def _set_changed_submissions_aside(begun: Sequence[ContestEvent], contest: Conte
     return replace(contest, submissions=kept, set_aside=[*contest.set_aside, *aside])
 
 
-def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
+def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
     """A contest that is over, as it is kept; what came since is told with the reason, and changes nothing."""
-    state, kept = rebuild_contest_state(events), load_contest_record(store, id)
+    state, kept = rebuild_contest_state(events), load_contest_record_for_user(store, id)
     late: list[SubmissionReceived | RankingChallenged] = [
         make_submission_received_event(one) for one in contest.submissions if one.id not in state.entries
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {
         **kept,
-        "refused": merge_stored_refusals(kept["refused"], explain_refused_contest_entries(events, late), state),
-        "set_aside": set_aside_json(contest.set_aside),
+        "refused": merge_refusals_for_user(kept["refused"], explain_refused_contest_entries(events, late), state),
+        "set_aside": set_aside_json_for_user(contest.set_aside),
     }
 
 
-def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions, *, rehearsal: bool) -> Row:
+def _begin_contest_for_user(store: Store, contest: Contest, how: JudgeOptions, *, rehearsal: bool) -> Row:
     began = datetime.now(UTC)
     row: Row = {
         "id": make_run_record_id(began),
         "name": contest.task.name,
-        "digest": digest_contest_terms_to_resume(contest.task, how),
+        "digest": digest_user_contest_terms(contest.task, how),
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "ended": None,
         "holder": process_holder_name(),
         "source": contest.source,
         "summary": None,
-        "key": None if rehearsal else build_contest_key_to_resume(contest.task, contest.again),
+        "key": None if rehearsal else build_user_contest_key(contest.task, contest.again),
     }
     store.contests.begin_contest(row)
     return row
@@ -272,7 +274,9 @@ async def generate_dimensions(
     """The dimensions of a task, as a judge reads them out of its description."""
     model = find_judge_by_name(connections, judge)
     found = await DialogueDriver(model, how.deadline).run(
-        ask_judge_for_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_dialogue_setup(model, how))
+        ask_judge_for_dimensions(
+            task.description, load_shipped_method_file(CONTEST_METHOD), make_judge_dialogue_setup(model, how)
+        )
     )
     if found.rubric is None:
         hint = "write them under dimensions in the task, or ask another judge"
@@ -284,12 +288,12 @@ async def check_submission(
     task: Task, submission: Submission, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Json:
     """What the author of a submission would see, were it handed in now; nothing is kept."""
-    locked = await load_stored_dimensions(task, connections, how)
+    locked = await load_dimensions_for_user(task, connections, how)
     at = locked.deadline or submission.at
     state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
     state, _ = apply_contest_event(state, make_submission_received_event(replace(submission, at=at, revises=None)))
-    panels = ContestMachinePanels(open_contest_judges(task.judges, connections), (), how)
-    while asks := [one for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)]:
+    panels = ContestMachinePanels(open_contest_judges_for_user(task.judges, connections), (), how)
+    while asks := [one for one in list_pending_contest_effects(state) if isinstance(one, AskGate | AskIndividual)]:
         try:
             answered = await panels.answer_machine_question(state, asks[0], at)
         except UnansweredError as error:
@@ -297,7 +301,7 @@ async def check_submission(
         state, _ = apply_contest_event(state, answered.event)
     entry = state.entries[submission.id]
     told = {
-        "criteria_checks": build_gate_feedback(state, entry)["criteria_checks"],
+        "criteria_checks": build_submission_gate_feedback(state, entry)["criteria_checks"],
         "why": entry.why or None,
         "guards": [guard_finding_to_json(one) for one in entry.findings],
         "dimensions": encode_contest_dimensions(state.dimensions),
@@ -305,7 +309,7 @@ async def check_submission(
     return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}
 
 
-async def load_stored_dimensions(task: Task, connections: Connections, how: JudgeOptions) -> Task:
+async def load_dimensions_for_user(task: Task, connections: Connections, how: JudgeOptions) -> Task:
     """The task with its dimensions, as the log keeps it."""
     if not task.judges:
         raise ContestError(Fault("a contest needs a judge", "name one under judges, as in openai/NAME"))
@@ -315,6 +319,6 @@ async def load_stored_dimensions(task: Task, connections: Connections, how: Judg
     return contest_task_from_json(contest_task_json(task))
 
 
-def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
+def open_contest_judges_for_user(names: Sequence[str], connections: Connections) -> list[Model]:
     """Judges by their names."""
     return [find_judge_by_name(connections, one) for one in names]

@@ -31,7 +31,7 @@ from evenhand.models.model_names import is_oracle_model_configured, parse_oracle
 from evenhand.store.store import Store
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
-from evenhand.workflows.contests import build_contest_key_to_resume
+from evenhand.workflows.contests import build_user_contest_key
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -86,7 +86,7 @@ class CheckedUserSubmission:
 
 
 @asynccontextmanager
-async def ignore_contest_progress() -> AsyncIterator[Callable[[ContestProgress], None]]:
+async def ignore_user_contest_progress() -> AsyncIterator[Callable[[ContestProgress], None]]:
     """Nobody looks on."""
     yield lambda _: None
 
@@ -98,7 +98,7 @@ async def play_contest_files(
     connect: ConnectionOptions,
     resume: bool = False,
     store: StoreLike = None,
-    watch: ContestWatcher = ignore_contest_progress,
+    watch: ContestWatcher = ignore_user_contest_progress,
 ) -> PlayedContest:
     """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store."""
     task, source = load_task(files.task, os.environ)
@@ -118,14 +118,14 @@ async def play_contest_files(
     async with open_user_connections(connect) as connections, watch() as tell:
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:
-            judged = _receive_submissions(judged, files, opened)
+            judged = _receive_submissions_from_user(judged, files, opened)
             result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
 
 
-def _receive_submissions(contest: Contest, files: ContestFiles, store: Store) -> Contest:
+def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store: Store) -> Contest:
     """The contest with what has come; what is seen for the first time gets its receipt, but for a rehearsal."""
-    key, now = build_contest_key_to_resume(contest.task, contest.again), datetime.now(UTC)
+    key, now = build_user_contest_key(contest.task, contest.again), datetime.now(UTC)
     known = {
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)

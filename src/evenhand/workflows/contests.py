@@ -18,7 +18,7 @@ from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import Task, find_author_name_fault
+from evenhand.contest.task import Task, find_contest_author_fault
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.results import judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
@@ -35,19 +35,30 @@ __all__ = ["VerifiedContest", "verify_contest"]
 __all__ += [
     "NO_CONTESTS",
     "ContestListing",
-    "StoredContestSession",
+    "UserContestSession",
     "delete_contests",
-    "digest_contest_terms_to_resume",
+    "digest_user_contest_terms",
 ]
-__all__ += ["build_contest_key_to_resume", "build_contest_record", "find_contest_to_resume", "find_rehearsal_to_resume"]
-__all__ += ["list_contests", "load_contest", "load_contest_record", "merge_stored_refusals", "open_stored_contest_log"]
-__all__ += ["set_aside_json"]
+__all__ += [
+    "build_contest_record_for_user",
+    "build_user_contest_key",
+    "find_user_contest_to_resume",
+    "find_user_rehearsal_to_resume",
+]
+__all__ += [
+    "list_contests",
+    "load_contest",
+    "load_contest_record_for_user",
+    "merge_refusals_for_user",
+    "open_contest_log_for_user",
+]
+__all__ += ["set_aside_json_for_user"]
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class StoredContestSession:
+class UserContestSession:
     """One process at work on one contest. What earlier ones refused and spent is taken over."""
 
     store: Store
@@ -81,10 +92,10 @@ class StoredContestSession:
         more = {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and (ahead or last > datetime.now(UTC)) else None,
-            "refused": merge_stored_refusals(
+            "refused": merge_refusals_for_user(
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
-            "set_aside": set_aside_json(set_aside),
+            "set_aside": set_aside_json_for_user(set_aside),
             "spent": spent,
             "stopped": why or None,
         }
@@ -95,7 +106,7 @@ class StoredContestSession:
         return more
 
 
-def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
+def merge_refusals_for_user(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
     """What was refused in any sitting and not taken since; of the same one the first reason."""
     new = [{"id": one.id, "author": one.author, "at": one.at.isoformat(), "why": one.why} for one in now]
     found: dict[tuple[Any, ...], Json] = {}
@@ -105,14 +116,14 @@ def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], s
     return list(found.values())
 
 
-def set_aside_json(set_aside: Sequence[SubmissionSetAside]) -> list[Json]:
+def set_aside_json_for_user(set_aside: Sequence[SubmissionSetAside]) -> list[Json]:
     """What came and could not be taken, for its author and for the operator."""
     return [{"file": one.file, "author": one.author, "why": one.why} for one in set_aside]
 
 
-def load_contest_record(store: Store, id: str) -> Json:
+def load_contest_record_for_user(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
-    row, events, _ = _verify_contest_log(store, id)
+    row, events, _ = _verify_contest_log_for_user(store, id)
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
@@ -121,10 +132,10 @@ def load_contest_record(store: Store, id: str) -> Json:
     else:
         more = json.loads(row["summary"])
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
-    return build_contest_record(row["id"], events, more)
+    return build_contest_record_for_user(row["id"], events, more)
 
 
-def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
+def build_contest_record_for_user(id: str, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
     """The stable JSON of a contest: what its events say first, then what is kept beside them."""
     record = {"id": id, **encode_contest_state(events)}
     if record["payment"] is not None:
@@ -133,12 +144,12 @@ def build_contest_record(id: str, events: Sequence[ContestEvent], more: Json, *,
     return record | {name: value for name, value in more.items() if name not in record}
 
 
-def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
+def open_contest_log_for_user(store: Store, id: str) -> list[ContestEvent]:
     """The log of a contest, verified and played again; where it was changed or damaged, the event is named."""
-    return _verify_contest_log(store, id)[1]
+    return _verify_contest_log_for_user(store, id)[1]
 
 
-def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
+def _verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
     """A contest, its events and their hashes; refused where anything does not fit what was written."""
     row, stored = store.contests.load_log(id)
     events: list[ContestEvent] = []
@@ -146,26 +157,24 @@ def _verify_contest_log(store: Store, id: str) -> tuple[Row, list[ContestEvent],
     for number, kept in enumerate(stored):
         name = f"event {kept['number']} of contest {row['id']}"
         if kept["number"] != number or kept["hash"] != (head := hash_stored_contest_event(head, kept)):
-            raise _build_contest_verification_error(
-                store, f"{name} is not what was written, or one before it is missing"
-            )
+            raise _build_user_verification_error(store, f"{name} is not what was written, or one before it is missing")
         try:
             event = contest_event_from_json(json.loads(kept["content"]))
             state, _ = apply_contest_event(state, event)
         except (ContestError, ValueError) as problem:
-            raise _build_contest_verification_error(store, f"{name} cannot be read: {problem}") from None
+            raise _build_user_verification_error(store, f"{name} cannot be read: {problem}") from None
         events.append(event)
     if state.contest not in ("", row["id"]):
-        raise _build_contest_verification_error(
+        raise _build_user_verification_error(
             store, f"the log of contest {row['id']} is that of contest {state.contest}"
         )
     if not is_contest_sealed(row, head):
         what = f"what is kept of contest {row['id']} beside its log was changed, or events at its end are missing"
-        raise _build_contest_verification_error(store, what)
+        raise _build_user_verification_error(store, what)
     return row, events, [kept["hash"] for kept in stored]
 
 
-def _build_contest_verification_error(store: Store, what: str) -> StoreError:
+def _build_user_verification_error(store: Store, what: str) -> StoreError:
     hint = "the store was changed by something else: nothing is shown or paid; restore a copy"
     return StoreError(Fault(what, hint, where=store.shown))
 
@@ -185,9 +194,9 @@ class VerifiedContest:
 def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> VerifiedContest:
     """Play the log of a contest again, hash by hash; with `head`, hold its last hash against one noted elsewhere."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row, events, hashes = _verify_contest_log(opened, contest)
+        row, events, hashes = _verify_contest_log_for_user(opened, contest)
         if head is not None and head not in hashes:
-            raise _build_contest_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
+            raise _build_user_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
         state = rebuild_contest_state(events)
         return VerifiedContest(
             id=row["id"],
@@ -202,36 +211,36 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
 LONGEST_TERM = 80
 
 
-def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
+def find_user_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
-    row = store.contests.find_contest_by_key(build_contest_key_to_resume(task, again))
-    if row is not None and row["digest"] != digest_contest_terms_to_resume(task, how):
+    row = store.contests.find_contest_by_key(build_user_contest_key(task, again))
+    if row is not None and row["digest"] != digest_user_contest_terms(task, how):
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
             what = f"contest {row['id']} of {task.name!r} was begun on other terms, and nothing has happened in it"
             raise ContestError(Fault(what, f"evenhand contest delete {row['id']} lets it begin on these"))
-        differing = _list_terms_changed_on_resume(first, task, how)
+        differing = _list_terms_changed_by_user(first, task, how)
         what = f"the contest of {task.name!r}, {row['id']}, has other terms: {', '.join(differing)}"
         hint = "--again NAME begins another one, with a payment of its own; another task needs another name"
         raise ContestError(Fault(what, hint))
     return row
 
 
-def find_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
+def find_user_rehearsal_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
     """The last rehearsal on the same terms."""
-    digest = digest_contest_terms_to_resume(task, how)
+    digest = digest_user_contest_terms(task, how)
     rows = store.contests.list_contests(task.name)
     return next((row for row in rows if row["key"] is None and row["digest"] == digest), None)
 
 
-def build_contest_key_to_resume(task: Task, again: str | None) -> str:
+def build_user_contest_key(task: Task, again: str | None) -> str:
     """What a task is known by: its name, and the name of a deliberate repetition."""
-    if again is not None and (why := find_author_name_fault(again)):
+    if again is not None and (why := find_contest_author_fault(again)):
         raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
     return to_stored_json([task.name, again])
 
 
-def digest_contest_terms_to_resume(task: Task, how: JudgeOptions) -> str:
+def digest_user_contest_terms(task: Task, how: JudgeOptions) -> str:
     """A name for all that decides what judges are asked: answers to other questions are not ranked together."""
     return sha256(to_stored_json([contest_task_json(task), requested_judge_options_json(how)]).encode()).hexdigest()
 
@@ -242,7 +251,7 @@ def requested_judge_options_json(how: JudgeOptions) -> Json:
     return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
 
 
-def _list_terms_changed_on_resume(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
+def _list_terms_changed_by_user(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
     """In what the terms of a contest differ from those given; a task that names no dimensions leaves them open."""
     if first is None:
         return ["it never began"]
@@ -250,13 +259,13 @@ def _list_terms_changed_on_resume(first: Row | None, task: Task, how: JudgeOptio
     now = {**contest_task_json(task), **requested_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
     differing = [
-        f"{name} {_shorten_term_changed_on_resume(before.get(name))}, not {_shorten_term_changed_on_resume(now[name])}"
+        f"{name} {_shorten_term_changed_by_user(before.get(name))}, not {_shorten_term_changed_by_user(now[name])}"
         for name in names
     ]
     return differing or ["dimensions"]
 
 
-def _shorten_term_changed_on_resume(value: object) -> str:
+def _shorten_term_changed_by_user(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 
@@ -282,7 +291,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
             if row["id"] in damaged:
-                listed.append(_load_damaged_contest_listing(row))
+                listed.append(_load_damaged_contest_for_user(row))
                 continue
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
@@ -293,7 +302,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
         return listed
 
 
-def _load_damaged_contest_listing(row: Row) -> ContestListing:
+def _load_damaged_contest_for_user(row: Row) -> ContestListing:
     """One that was changed by something else: nothing that it says is repeated."""
     times = {"started": row["started"], "ended": row["ended"]}
     return ContestListing(id=row["id"], task=row["name"], state="damaged", winner=None, **times)
@@ -302,7 +311,7 @@ def _load_damaged_contest_listing(row: Row) -> ContestListing:
 def load_contest(store: StoreLike, contest: str) -> Json:
     """The stable JSON of a contest: by its id, the beginning of one, "latest" or "latest:NAME"."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        return load_contest_record(opened, contest)
+        return load_contest_record_for_user(opened, contest)
 
 
 def delete_contests(store: StoreLike, contests: Sequence[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from evenhand.workflows.inputs import load_user_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedFile:
+class GuardedUserFile:
     """A file and what the guards found in it."""
 
     name: str
@@ -27,16 +27,17 @@ class GuardedFile:
 
 def guard_files(
     names: Sequence[str], guards: Sequence[str] = (), stdin: BinaryIO | None = None
-) -> tuple[GuardedFile, ...]:
+) -> tuple[GuardedUserFile, ...]:
     """What some guards, or all, find in files; "-" is standard input."""
     texts = load_user_files(names, stdin)
     chosen = tuple(guards) or tuple(GUARDS)
     return tuple(
-        GuardedFile(name=name, text=text, findings=list_guard_findings(text, chosen)) for name, text in texts.items()
+        GuardedUserFile(name=name, text=text, findings=list_guard_findings(text, chosen))
+        for name, text in texts.items()
     )
 
 
-def guarded_files_to_json(files: Sequence[GuardedFile]) -> object:
+def guarded_user_files_to_json(files: Sequence[GuardedUserFile]) -> object:
     """What `evenhand guard --json` prints, personal data masked."""
     told: list[dict[str, object]] = []
     for file in files:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.runs.run_record import PastEvaluation, evaluate_variant_in_run_records
 from evenhand.store.store import Store
-from evenhand.wording import round_for_json
+from evenhand.wording import round_number_for_json
 from evenhand.workflows.stores import with_opened_user_store
 
 HistoryOrder = Literal["oldest", "composite"]
@@ -56,7 +56,7 @@ class HistoryEntry:
             "consistency": str(one.consistency),
             "strayed": [entry.criterion for entry in one.consistency.strayed],
             "earlier": {
-                entry.criterion: {"mean": float(entry.mean), "sd": round_for_json(float(entry.sd)), "n": entry.n}
+                entry.criterion: {"mean": float(entry.mean), "sd": round_number_for_json(float(entry.sd)), "n": entry.n}
                 for entry in one.consistency.measured
             },
         }
@@ -103,4 +103,4 @@ def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> l
 
 
 def _history_composite_trend(now: float | None, before: float | None) -> float | None:
-    return None if now is None or before is None else round_for_json(now - before)
+    return None if now is None or before is None else round_number_for_json(now - before)

@@ -45,9 +45,9 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _load_judge_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
-    async with _open_judge_connections(connections) as open_:
-        models, price = _open_judge_models(judges, open_), price_requested_replies(open_)
+    chosen, read = _load_judge_rubric_for_user(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    async with _open_judge_connections_for_user(connections) as open_:
+        models, price = _open_judge_models_for_user(judges, open_), price_requested_replies(open_)
         judged = await ask_judges_for_reviews(chosen, read, models, how, price)
         if how.paraphrase_check:
             judged, _ = await rejudge_user_outputs_without_flags(chosen, read, judged, models, how, price)
@@ -78,9 +78,9 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
-    async with _open_judge_connections(connections) as open_:
-        return await ask_judges_for_preferences(chosen, read, _open_judge_models(judges, open_), how)
+    chosen, read = _load_judge_rubric_for_user(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    async with _open_judge_connections_for_user(connections) as open_:
+        return await ask_judges_for_preferences(chosen, read, _open_judge_models_for_user(judges, open_), how)
 
 
 def resolve_user_sample(sample: SampleLike) -> Sample:
@@ -152,7 +152,7 @@ def _take_user_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]
     return {name: trace for name, trace in read.items() if trace is not None}
 
 
-def _load_judge_rubric(rubric: RubricLike) -> Rubric:
+def _load_judge_rubric_for_user(rubric: RubricLike) -> Rubric:
     return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
 
 
@@ -167,7 +167,7 @@ def price_requested_replies(connections: Connections) -> Callable[[str, TokenUsa
 
 
 @asynccontextmanager
-async def _open_judge_connections(connections: Connections | None) -> AsyncIterator[Connections]:
+async def _open_judge_connections_for_user(connections: Connections | None) -> AsyncIterator[Connections]:
     if connections is not None:
         if not isinstance(connections, Connections):
             raise InputError(f"connections must be Connections, got {type(connections).__name__}")
@@ -177,6 +177,6 @@ async def _open_judge_connections(connections: Connections | None) -> AsyncItera
         yield own
 
 
-def _open_judge_models(judges: JudgesLike, connections: Connections) -> list[Model]:
+def _open_judge_models_for_user(judges: JudgesLike, connections: Connections) -> list[Model]:
     several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
     return [find_judge_by_name(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several]

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.files.methods import override_rubric_file_fields
-from evenhand.files.parsing import read_text_mapping
+from evenhand.files.parsing import read_text_mapping_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
@@ -25,7 +25,7 @@ from evenhand.judging.results import (
     judge_panel_reviews_to_json,
 )
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
@@ -57,7 +57,7 @@ class JudgeFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedFiles:
+class JudgedUserFiles:
     """What judges said of the outputs, what it cost, and how it stands against the limits."""
 
     rubric: Rubric
@@ -75,7 +75,7 @@ class JudgedFiles:
 
 
 @asynccontextmanager
-async def ignore_watched_judging(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
+async def ignore_user_judging_progress(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
     """Nobody looks on."""
     yield list(models)
 
@@ -90,20 +90,20 @@ def judge_files(
     how: JudgeOptions,
     connect: ConnectionOptions,
     stdin: BinaryIO | None = None,
-    watch: ModelWatcher = ignore_watched_judging,
+    watch: ModelWatcher = ignore_user_judging_progress,
     warn: Callable[[str], None] = ignore_user_warning,
-) -> JudgedFiles:
+) -> JudgedUserFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
     rubric = override_rubric_file_fields(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
-    sample = _read_judged_sample(files, stdin)
-    given = read_text_mapping(Path(files.weights)) if files.weights else {}
+    sample = _read_judged_user_sample(files, stdin)
+    given = read_text_mapping_file(Path(files.weights)) if files.weights else {}
     weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
     result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch, warn))
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
-    return JudgedFiles(
+    return JudgedUserFiles(
         rubric=rubric,
         result=result,
         spent=spent,
@@ -127,9 +127,9 @@ async def _judge_user_files(
         models = [find_judge_by_name(connections, name) for name in names]
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
-        unanswerable = () if pairwise else list_unanswerable_criteria(rubric, names, **given)
+        unanswerable = () if pairwise else list_criteria_unfit_for_judges(rubric, names, **given)
         if unanswerable:
-            warn(describe_unanswerable_criteria(unanswerable))
+            warn(describe_criteria_unfit_for_judges(unanswerable))
         async with watch(models) as watched:
             if pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
@@ -141,7 +141,7 @@ async def _judge_user_files(
     return judged, connections.spent
 
 
-def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
+def _read_judged_user_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
     if [*files.outputs, *parts, *(entry.rpartition("=")[2] for entry in files.traces)].count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))

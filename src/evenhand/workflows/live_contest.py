@@ -20,7 +20,7 @@ from evenhand.contest.machine import apply_contest_event, refuse_submission
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import Challenge, Submission, Task, normalize_author_name
+from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
 from evenhand.contest.views import view_contest
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.single_judge import JudgeOptions
@@ -35,16 +35,16 @@ from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
     Contest,
     ContestResult,
-    load_stored_dimensions,
-    open_contest_judges,
+    load_dimensions_for_user,
+    open_contest_judges_for_user,
     play_stored_contest,
 )
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
-    StoredContestSession,
-    build_contest_key_to_resume,
-    digest_contest_terms_to_resume,
-    open_stored_contest_log,
+    UserContestSession,
+    build_user_contest_key,
+    digest_user_contest_terms,
+    open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
 
@@ -77,24 +77,26 @@ async def create_live_contest(
     """Begin a contest and lock its dimensions; its id. Submissions may come from now on."""
     if task.deadline is not None and task.deadline <= store.now():
         raise ContestError(Fault(f"the deadline {task.deadline.isoformat()} is over", "name a later one"))
-    open_contest_judges([*task.judges, *task.challenge_judges], connections)  # Names that nobody has are told now.
-    locked = await load_stored_dimensions(task, connections, how)
+    open_contest_judges_for_user(
+        [*task.judges, *task.challenge_judges], connections
+    )  # Names that nobody has are told now.
+    locked = await load_dimensions_for_user(task, connections, how)
     began = store.now()
     row: Row = {
         "id": make_run_record_id(began),
         "name": task.name,
-        "digest": digest_contest_terms_to_resume(task, how),
+        "digest": digest_user_contest_terms(task, how),
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "holder": _name_contest_player(),
         "source": source,
-        "key": build_contest_key_to_resume(task, again),
+        "key": build_user_contest_key(task, again),
         "hooks": to_stored_json(hooks.to_json()),
         "wakes": began.isoformat(),
     }
     row = {**dict.fromkeys(("ended", "summary")), **row}
     store.contests.begin_contest(row)
-    sitting = StoredContestSession(store, row, how, connections, holder=row["holder"], hooks=hooks)
+    sitting = UserContestSession(store, row, how, connections, holder=row["holder"], hooks=hooks)
     log = ContestEventLog((), sitting.record_event)
     log.write(ContestCreated(at=began, task=locked, contest=row["id"]))
     sitting.end_session(log, "it is open: it waits for submissions")
@@ -112,7 +114,7 @@ def submit_to_contest(
 
     def make_row(at: datetime, before: list[Row]) -> Row:
         state = _foresee_contest_state(opened, row, before)
-        own = state.entries_by_author(normalize_author_name(author))
+        own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
         given = Submission(id=name, author=author, at=at, text=text, revises=revises)
@@ -149,10 +151,10 @@ def view_live_contest(store: StoreLike, contest: str, author: str | None = None)
     """A contest as an author, or anybody, may see it; with what the author handed in and nobody has looked at yet."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         row = opened.contests.find_contest(contest)
-        view = view_contest(open_stored_contest_log(opened, row["id"]), author)
+        view = view_contest(open_contest_log_for_user(opened, row["id"]), author)
         if author is not None:
             known = {one["id"] for one in view["submissions"]}
-            name = normalize_author_name(author)
+            name = normalize_contest_author_name(author)
             waiting = [one for one in opened.inbox.list_rows(row["id"]) if one["author"] == name]
             view["submissions"] += [_waiting_submission(one) for one in waiting if one["id"] not in known]
         return view
@@ -166,7 +168,7 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
     row = store.contests.find_contest(contest)
     id, holder = row["id"], _name_contest_player()
     received = store.inbox.take_stock(id)
-    events = open_stored_contest_log(store, id)
+    events = open_contest_log_for_user(store, id)
     if not events:
         return None
     try:
@@ -177,11 +179,11 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
     created = events[0]
     assert isinstance(created, ContestCreated)
     hooks = ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
-    sitting = StoredContestSession(store, row, how, connections, holder=holder, hooks=hooks)
+    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
     log = ContestEventLog(events, sitting.record_event)
     panels = ContestMachinePanels(
-        open_contest_judges(created.task.judges, connections),
-        open_contest_judges(created.task.challenge_judges, connections),
+        open_contest_judges_for_user(created.task.judges, connections),
+        open_contest_judges_for_user(created.task.challenge_judges, connections),
         how,
     )
     submissions, challenges = _read_inbox_rows(received.rows)
@@ -209,7 +211,7 @@ def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, l
 
 def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> ContestState:
     """The state of a contest once what has been received is in it; nobody is asked for that."""
-    log = open_stored_contest_log(store, row["id"])
+    log = open_contest_log_for_user(store, row["id"])
     state = ContestState()
     for event in log:
         state, _ = apply_contest_event(state, event)
@@ -227,7 +229,7 @@ def _refuse_closed_contest(state: ContestState) -> None:
 
 def _choose_submission_id(author: str, state: ContestState) -> str:
     """The author's name, and a number from the second on."""
-    number = len(state.entries_by_author(normalize_author_name(author))) + 1
+    number = len(state.entries_by_author(normalize_contest_author_name(author))) + 1
     while (name := author if number == 1 else f"{author}-{number}") in state.entries:
         number += 1
     return name

@@ -24,7 +24,7 @@ from evenhand.model.sample import Sample
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
-from evenhand.runs.reply_cache import reply_key
+from evenhand.runs.reply_cache import run_reply_key
 from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
@@ -34,7 +34,7 @@ from evenhand.workflows.run import (
     EvalLike,
     RunOptions,
     list_user_eval_unanswerable,
-    load_remaining_run_budget,
+    load_remaining_budget_for_user,
     narrow_user_eval,
     resolve_user_eval,
     warn_user_of_eval_without_normalising,
@@ -64,7 +64,7 @@ class PlannedQuestionMeter:
 
     async def count_question(self, request: Request, call_next: CallNext) -> Reply:
         """Count the question for every repeat, and refuse it."""
-        keys = [reply_key(self.model, request, repeat) for repeat in self.repeats]
+        keys = [run_reply_key(self.model, request, repeat) for repeat in self.repeats]
         new = [key for key in keys if key not in self._seen]
         self._seen.update(new)
         kept = len(self.store.find_cached_replies(new)) if self.store else 0
@@ -113,13 +113,13 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     ):
         setup = build_run_setup(eval, connections, counted.questions)
         planned = {name: PlannedOutputMeter() for name in eval.variants}
-        with _open_existing_store() as store:
+        with _open_existing_user_store() as store:
             meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
             row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_chain(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                texts = _load_stored_outputs(store, setup, runs, sample)
+                texts = _load_outputs_to_plan(store, setup, runs, sample)
                 taken = Counter(name for name, _ in texts)
                 for name, variant in eval.variants.items():
                     planned[name].add_sample(variant, sample, eval.repeats, taken[name])
@@ -127,7 +127,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
             if budget is not None and store is not None and row is not None and row["digest"] == digest:
-                budget = load_remaining_run_budget(eval, budget, store, runs)
+                budget = load_remaining_budget_for_user(eval, budget, store, runs)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         outputs = counted.samples * eval.repeats
         variants = [
@@ -264,7 +264,7 @@ def _planned_budget_json(budget: Budget, total: Json) -> Json:
     }
 
 
-def _load_stored_outputs(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> OutputTexts:
+def _load_outputs_to_plan(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> OutputTexts:
     """The outputs of a sample that were made in earlier runs of the same line."""
     if store is None or not runs:
         return {}
@@ -278,7 +278,7 @@ def _load_stored_outputs(store: Store | None, setup: RunSetup, runs: list[str], 
     return {units[key]: read_sample_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
-def _open_existing_store() -> AbstractContextManager[Store | None]:
+def _open_existing_user_store() -> AbstractContextManager[Store | None]:
     """The store, where there is one; a plan makes none."""
     try:
         return Store.open(None, os.environ, create=False)

@@ -11,7 +11,7 @@ from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.errors import Fault, InputError
 from evenhand.stats.power import LEAST_NEEDED, detectable_effect_at_power, needed_for, power_of
 from evenhand.store.store import Store
-from evenhand.wording import round_for_json
+from evenhand.wording import round_number_for_json
 
 Json = dict[str, Any]
 FEWEST_PLANNED_PAIRS = 2
@@ -80,6 +80,6 @@ def _planned_treatment_json(
     needed = needed_for(smallest_effect, spread.sd, level=level)
     known |= {"sd": spread.sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
     if pairs >= FEWEST_PLANNED_PAIRS:
-        known["detectable"] = round_for_json(detectable_effect_at_power(pairs, spread.sd, level=level))
-        known["power"] = round_for_json(power_of(pairs, smallest_effect, spread.sd, level=level).power)
+        known["detectable"] = round_number_for_json(detectable_effect_at_power(pairs, spread.sd, level=level))
+        known["power"] = round_number_for_json(power_of(pairs, smallest_effect, spread.sd, level=level).power)
     return known

@@ -16,15 +16,15 @@ from typing import Any, TextIO
 
 from evenhand.compare.decision import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
-from evenhand.files.private_files import open_private_text
+from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
 from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
-from evenhand.runs.tally import ColumnsBuilder
+from evenhand.runs.tally import RunColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.sensitivity import report_run_sensitivity
+from evenhand.workflows.sensitivity import report_sensitivity_for_user
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
@@ -37,25 +37,28 @@ def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Jso
         head, samples = load_run_report(opened, run)
         row = opened.find_run(run)
         yield (
-            {**add_stored_label_agreement(opened, row, head), "sensitivity": report_run_sensitivity(opened, row)},
+            {
+                **add_label_agreement_for_user(opened, row, head),
+                "sensitivity": report_sensitivity_for_user(opened, row),
+            },
             samples,
         )
 
 
 def open_user_report_file(part: Path, target: Path) -> TextIO:
     """A file to write a report to, for its owner alone; `target` is what it will take the place of."""
-    return open_private_text(part, target)
+    return open_private_text_file(part, target)
 
 
 @with_opened_user_store
 def load_user_report_annotations(store: Store, run: str) -> list[str]:
     """The failures of a run as GitHub Actions show them beside the change that made them."""
-    from evenhand.report.ci_reports import format_github_annotations
+    from evenhand.report.ci_reports import render_github_report_annotations
 
-    return list(format_github_annotations(*load_run_report(store, run)))
+    return list(render_github_report_annotations(*load_run_report(store, run)))
 
 
-def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
+def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     """The head as the labels that were taken in since put it: judges against people, and the fourth badge."""
     rows = list(store.labels(run["id"]))
     if not rows:
@@ -85,7 +88,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     frame = frame or read_run_eval_record(setup["frame"])
     adjusts = run["state"] in ("finished", "stopped") and frame.composite.needs_all_outputs
     adjusted = adjust_run_result_rows(store, run["id"], frame) if adjusts else None
-    columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
+    columns = RunColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
     summary = summarise_results(
@@ -113,7 +116,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     if run["state"] != "finished":  # Whoever stops a run when it looks good has not decided anything.
         decision = replace(decision, exit_code=1, next_step="Finish the run first: evenhand run EVAL --resume.")
     head = {
-        "run": _stored_run_json(run, setup, frame, summary.samples),
+        "run": _user_report_run_json(run, setup, frame, summary.samples),
         "stopping": stopping,
         "composite": summarise_run_composite(frame, summary, adjusted),
         "decision": encode_compare_decision(decision),
@@ -125,11 +128,11 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
     }
     # A part of a run is no evaluation.
-    consistency = _stored_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
+    consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}
 
 
-def _stored_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) -> Json:
+def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) -> Json:
     """The run itself: when, how long, with what."""
     seconds = None
     if run["ended"] is not None:
@@ -149,7 +152,7 @@ def _stored_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) 
     }
 
 
-def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
+def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
     """Each variant against its own history, which never changes a score."""
     this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
     known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.files.private_files import make_private_folder, open_private_text
+from evenhand.files.private_files import make_private_folder, open_private_text_file
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.queries import process_holder_name
@@ -39,7 +39,7 @@ def write_user_test_report(entries: Sequence[SessionJson], path: Path, began: da
         with (
             TemporaryDirectory(prefix="evenhand-") as folder,
             Store.open(folder, {}) as store,
-            open_private_text(part, path) as stream,
+            open_private_text_file(part, path) as stream,
         ):
             head, samples = load_run_report(store, _store_user_tests_as_run(store, in_order, began))
             writer(head, samples, stream)

@@ -23,7 +23,7 @@ from evenhand.runs.run_record import (
     find_run_rubric_key,
     make_run_record_id,
     read_run_eval_record,
-    rubric_snapshot_json,
+    run_rubric_snapshot_json,
 )
 from evenhand.runs.stored_judgments import (
     RunRubric,
@@ -73,7 +73,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     renewed = replace(
         frame,
         rubrics=tuple(
-            rubric_snapshot_json(tag, rubric) if find_run_rubric_key(one) == tag else one for one in frame.rubrics
+            run_rubric_snapshot_json(tag, rubric) if find_run_rubric_key(one) == tag else one for one in frame.rubrics
         ),
         fingerprints={**frame.fingerprints, tag: mark},
     )

@@ -10,15 +10,15 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.files.methods import (
     list_method_yaml_names,
-    list_rubric_names,
-    load_method,
+    list_rubric_file_names,
     load_method_file,
+    load_shipped_method_file,
     override_rubric_file_fields,
     read_starter_rubric_yaml,
 )
-from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.rubric_schema import build_rubric_file_schema
 from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric_with_file_lines, read_rubric_file_text
-from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.models.model_names import choose_default_model_names
@@ -27,7 +27,7 @@ from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 __all__ = [
     "CheckedRubric",
     "RubricLibrary",
-    "build_rubric_schema",
+    "build_rubric_file_schema",
     "check_rubric_file",
     "find_rubric",
     "list_rubrics",
@@ -55,9 +55,9 @@ class CheckedRubric:
 
 def list_rubrics() -> RubricLibrary:
     """All that ship."""
-    methods = [load_method(name) for name in list_method_yaml_names()]
+    methods = [load_shipped_method_file(name) for name in list_method_yaml_names()]
     return RubricLibrary(
-        rubrics=tuple(load_rubric(name) for name in list_rubric_names()),
+        rubrics=tuple(load_rubric(name) for name in list_rubric_file_names()),
         methods=tuple(method for method in methods if not method.criteria),
     )
 
@@ -65,7 +65,7 @@ def list_rubrics() -> RubricLibrary:
 def find_rubric(name: str) -> Rubric | Method:
     """A rubric by name or file, as the environment sets it; a method, where it has no criteria of its own."""
     if name in list_method_yaml_names():
-        method = load_method(name)
+        method = load_shipped_method_file(name)
         if not method.criteria:
             return method
     return override_rubric_file_fields(load_rubric(name), os.environ)
@@ -81,13 +81,13 @@ def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
         opened.locate
     )
     rubric = opened.rubric
-    unanswerable = list_unanswerable_criteria(
+    unanswerable = list_criteria_unfit_for_judges(
         rubric, judges or choose_default_model_names(rubric.method.dialogue, os.environ)
     )
     return CheckedRubric(
         method=rubric.method.name,
         warnings=tuple(advice.faults),
-        note=describe_unanswerable_criteria(unanswerable),
+        note=describe_criteria_unfit_for_judges(unanswerable),
     )
 
 

@@ -20,7 +20,7 @@ from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision, read_compare_decision
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_setup_differences
-from evenhand.compare.stopping import VerdictStoppingRule
+from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
@@ -30,15 +30,21 @@ from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import (
     UnanswerableCriterion,
-    describe_unanswerable_criteria,
-    list_unanswerable_criteria,
+    describe_criteria_unfit_for_judges,
+    list_criteria_unfit_for_judges,
 )
 from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
-from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
-from evenhand.runs.execute import RunProgress, RunWorker, collect_run_keys_to_hide, drop_unneeded_replies, execute_run
+from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
+from evenhand.runs.execute import (
+    RunProgress,
+    RunWorker,
+    collect_run_keys_to_hide,
+    drop_replies_unneeded_by_run,
+    execute_run,
+)
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunRecorder,
@@ -129,13 +135,13 @@ DEFAULT_OPTIONS = RunOptions()
 
 
 @asynccontextmanager
-async def ignore_run_progress(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def ignore_user_run_progress(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """Nobody looks on."""
     yield
 
 
 async def run(
-    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_run_progress
+    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_user_run_progress
 ) -> RunResult:
     """Run an eval: an Eval, its file, or a mapping with the fields of one.
 
@@ -158,14 +164,14 @@ async def run(
         if counted.mixed:
             raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     with Store.open(options.place, os.environ) as store:
-        async with _open_run_connections(chosen, None) as unpaid:
+        async with _open_run_connections_for_user(chosen, None) as unpaid:
             setup = build_run_setup(chosen, unpaid, counted.questions)
-        row, goes_on = _new_or_resumed_run(store, setup, counted, options)
+        row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
         if goes_on and row["state"] == "finished" and row["summary"] is not None:
             head = json.loads(row["summary"])
             if not head["unfinished"]:  # Another try could give nothing more.
                 return RunResult(id=row["id"], state="finished", head=head, store=store.address)
-        return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
+        return await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
 
 
 def resolve_user_eval(eval: EvalLike) -> Eval:
@@ -188,20 +194,20 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
     return replace(eval, samples=select_samples(eval.samples, options.selection), repeats=repeats)
 
 
-async def _execute_stored_run(
+async def _execute_run_for_user(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded = planned.eval, json.loads(row["setup"])
-    course = _begin_stored_run_progress(store, row, planned, counted, goes_on=goes_on)
+    course = _begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
-        ending = _load_stored_run_ending(store, row, eval, recorded["until_decided"])
+        ending = _load_run_ending_for_user(store, row, eval, recorded["until_decided"])
         course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
-    budget = None if eval.budget is None else load_remaining_run_budget(eval, eval.budget, store, line)
+    budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     async with (
-        _open_run_connections(eval, budget) as connections,
+        _open_run_connections_for_user(eval, budget) as connections,
         open_variant_output_makers(
             eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
         ) as makers,
@@ -214,7 +220,7 @@ async def _execute_stored_run(
         else:  # It is held from its beginning.
             store.begin_run(row)
         with closing(StoreWriter(store.write_rows)) as writer:
-            book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
+            book = RunRecorder(store, writer, row["id"], read_clock_for_user)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
             worker = RunWorker(setup, book, memory, makers, os.environ, line, course=course)
             async with watch(course, lambda: connections.spent):
@@ -224,7 +230,7 @@ async def _execute_stored_run(
                     if not course.stopping:
                         raise
                 if eval.keep != "raw":
-                    await drop_unneeded_replies(worker)
+                    await drop_replies_unneeded_by_run(worker)
     why, needs_budget = str(memory.spent or ""), memory.spent is not None
     if samples.changed:
         why, needs_budget = SAMPLES_CHANGED, False
@@ -232,7 +238,7 @@ async def _execute_stored_run(
         why, needs_budget = "", False
     elif course.stopping and not course.complete:
         why, needs_budget = STOPPED_BY_HAND, False
-    state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
+    state, ended = ("stopped" if why else "finished"), read_clock_for_user()
     frame = None if goes_on else planned.build_eval_record()
     head = worker.secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
     assert isinstance(head, dict)
@@ -242,16 +248,16 @@ async def _execute_stored_run(
     )
 
 
-def _begin_stored_run_progress(
+def _begin_run_progress_for_user(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
     notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
-        notes.insert(0, _explain_run_not_resumed(store, row))
+        notes.insert(0, _explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
-        notes.insert(-1, describe_unanswerable_criteria(list_user_eval_unanswerable(eval)))
+        notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
         outputs=total * len(eval.variants),
@@ -267,7 +273,7 @@ def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]
         return ()
     known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
     given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
-    found = [list_unanswerable_criteria(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
+    found = [list_criteria_unfit_for_judges(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
     return tuple(one for several in found for one in several)
 
 
@@ -283,7 +289,7 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
     )
 
 
-def _explain_run_not_resumed(store: Store, row: Row) -> str:
+def _explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
     """Why the run that was to be resumed cannot be: what changed since."""
     setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
     parts = list_setup_differences(*setups)
@@ -293,9 +299,9 @@ def _explain_run_not_resumed(store: Store, row: Row) -> str:
     return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 
 
-def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:
+def _load_run_ending_for_user(store: Store, row: Row, eval: Eval, until: Json) -> StopRunOnceDecided:
     order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
-    rule = VerdictStoppingRule(
+    rule = EarlyVerdictRule(
         order=order,
         looks=looks,
         variants=tuple(eval.variants),
@@ -304,10 +310,12 @@ def _load_stored_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> 
         seed=eval.how.seed,
         terms=list_decision_terms_for_stopping(read_run_eval_record(json.loads(row["setup"])["frame"])),
     )
-    return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
+    return StopRunOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
 
 
-def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
+def _begin_or_resume_user_run(
+    store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions
+) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
     last = find_run_record_by_digest(store, eval.name, digest) if options.resume else None
@@ -345,7 +353,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     }, False
 
 
-def load_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
+def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
     paid, used = Decimal(0), 0
     asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
@@ -363,11 +371,11 @@ def load_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Se
     return replace(budget, paid=paid, used=used)
 
 
-def _open_run_connections(eval: Eval, budget: Budget | None) -> Connections:
+def _open_run_connections_for_user(eval: Eval, budget: Budget | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
 
 
-def read_clock_timestamp() -> str:
+def read_clock_for_user() -> str:
     """This moment in UTC, written so that it sorts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

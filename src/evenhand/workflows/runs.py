@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, make_unwritable_file_error
-from evenhand.files.private_files import open_private_bytes
-from evenhand.models.recording import reply_from_json
+from evenhand.files.private_files import open_private_bytes_file
+from evenhand.models.recording import model_reply_from_json
 from evenhand.report.report_data import build_report_data
-from evenhand.runs.run_record import find_kept_composite
+from evenhand.runs.run_record import find_kept_result_composite
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import CollectedRuns, Store
 from evenhand.workflows.report import load_run_report, load_user_report_head
@@ -27,7 +27,7 @@ RunOrder = Literal["newest", "composite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunListing:
+class UserRunListing:
     """One run in a list of them."""
 
     id: str
@@ -56,26 +56,26 @@ class RunListing:
 
 
 @with_opened_user_store
-def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest") -> list[RunListing]:
+def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest") -> list[UserRunListing]:
     """All runs, or those of one eval: the newest first, or those whose best variant has the highest composite.
 
     By composite, runs that can be compared stand together, and those with the highest one come first.
     """
-    found = [_load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    found = [_load_user_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
     if sort == "newest":
         return found
-    groups: dict[tuple[object, ...], list[RunListing]] = {}
+    groups: dict[tuple[object, ...], list[UserRunListing]] = {}
     for one in sorted(found, key=lambda one: -one.best_composite):
         groups.setdefault(one.comparable_group, []).append(one)
     return [one for several in groups.values() for one in several]
 
 
-def _load_run_listing(row: Row, *, held: bool) -> RunListing:
+def _load_user_run_listing(row: Row, *, held: bool) -> UserRunListing:
     """A row that says running and that no process works on was killed; one that cannot be read says so."""
     try:
-        return _read_run_listing(row, held=held)
+        return _read_user_run_listing(row, held=held)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
-        return RunListing(
+        return UserRunListing(
             id=row["id"],
             name=row["name"],
             state="unreadable",
@@ -91,19 +91,19 @@ def _load_run_listing(row: Row, *, held: bool) -> RunListing:
         )
 
 
-def _read_run_listing(row: Row, *, held: bool) -> RunListing:
+def _read_user_run_listing(row: Row, *, held: bool) -> UserRunListing:
     summary = json.loads(row["summary"]) if row["summary"] else None
     variants = summary["variants"] if summary else ()
     state = row["state"] if row["state"] != "running" or held else "killed"
-    layers, computed = find_kept_composite(summary)
-    return RunListing(
+    layers, computed = find_kept_result_composite(summary)
+    return UserRunListing(
         id=row["id"],
         name=row["name"],
         state=state,
         started=row["started"],
         samples=summary["run"]["samples"] if summary else None,
         variants=tuple(str(one["name"]) for one in variants),
-        composites={str(one["name"]): _read_run_listing_mean(one.get("composite")) for one in variants},
+        composites={str(one["name"]): _read_user_run_listing_mean(one.get("composite")) for one in variants},
         layers=layers,
         computed=computed,
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
@@ -113,7 +113,7 @@ def _read_run_listing(row: Row, *, held: bool) -> RunListing:
     )
 
 
-def _read_run_listing_mean(composite: Json | None) -> float | None:
+def _read_user_run_listing_mean(composite: Json | None) -> float | None:
     mean = composite["mean"] if composite else None
     return None if mean is None else float(mean)
 
@@ -136,7 +136,7 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
     try:
-        with nullcontext(stdout) if output is None else open_private_bytes(Path(output)) as stream:
+        with nullcontext(stdout) if output is None else open_private_bytes_file(Path(output)) as stream:
             store.export_run(id, stream)
     except OSError as problem:
         raise make_unwritable_file_error(output or "standard output", problem) from None
@@ -161,7 +161,7 @@ def import_run(
             open_user_store(store, create=True) as opened,
         ):
             id = opened.import_run(stream, trust_replies=trust_replies)
-            _summarise_run_after_import(opened, id)
+            _summarise_run_imported_by_user(opened, id)
             if baseline is not None:
                 opened.set_baseline(baseline, id)
             return id
@@ -173,7 +173,7 @@ def import_run(
         raise StoreError(*named) from None
 
 
-def _summarise_run_after_import(store: Store, id: str) -> None:
+def _summarise_run_imported_by_user(store: Store, id: str) -> None:
     """Work out from its rows what an imported run says of itself; one that cannot be read goes again."""
     try:
         row = store.find_run(id)
@@ -182,7 +182,7 @@ def _summarise_run_after_import(store: Store, id: str) -> None:
             pass
         for call in store.calls(id):
             if call["reply"] is not None:
-                reply_from_json(json.loads(call["reply"]))
+                model_reply_from_json(json.loads(call["reply"]))
         if row["summary"] is not None and json.loads(row["summary"]) != json.loads(to_stored_json(head)):
             store.replace_summary(id, to_stored_json(head))
     except Exception as problem:  # Whatever a stranger's file makes our readers stumble over.

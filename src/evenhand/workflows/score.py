@@ -17,12 +17,12 @@ from evenhand.files.answers import (
     ReviewAnswers,
     decode_answers_json,
     parse_answers_json_text,
+    read_answers_file_stream,
     read_answers_file_text,
-    read_answers_stream_text,
 )
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.reading.reply_text import find_json_values
+from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
@@ -68,7 +68,7 @@ def score_file(rubric: str, answers: str, *, limits: UserScoreLimits, stdin: Bin
     known = override_rubric_file_fields(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
     piped = answers == "-"
-    text = read_answers_stream_text(stdin) if piped else read_answers_file_text(Path(answers))
+    text = read_answers_file_stream(stdin) if piped else read_answers_file_text(Path(answers))
     read = _read_user_answers(text, known, STANDARD_INPUT if piped else answers)
     scores = _score_user_answers(known, read)
     return ScoredFile(scores=scores, shortfalls=limits.list_shortfalls(scores), exit_code=limits.exit_code(scores))
@@ -81,7 +81,7 @@ LONGEST_REPLY = 1_000_000  # A longer text is no reply but a file of another kin
 def _read_user_answers(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
     """Answers as JSON or JSONL; in a reviewer's whole reply they are its last block of JSON that holds answers."""
     if len(text) <= LONGEST_REPLY and text.strip() and text.lstrip()[0] not in "{[":
-        blocks = [one for one in find_json_values(text) if one.complete and _holds_user_answers(one.data)]
+        blocks = [one for one in find_json_values_in_reply(text) if one.complete and _holds_user_answers(one.data)]
         end = blocks[-1].end if blocks else 0
         start = end
         for block in reversed(blocks):

@@ -30,7 +30,7 @@ from evenhand.runs.setup import build_run_setup
 from evenhand.store.rows import Row
 from evenhand.workflows.judge import JudgesLike
 
-__all__ = ["SINGLE_VARIANT", "OutputRows", "judge_and_score_output", "load_rubric", "resolve_user_assertions"]
+__all__ = ["SINGLE_VARIANT", "OutputRows", "judge_and_score_user_output", "load_rubric", "resolve_user_assertions"]
 
 Json = dict[str, Any]
 PYTEST_RUN_NAME = "pytest"
@@ -46,7 +46,7 @@ class OutputRows:
     frame: Json
 
 
-async def judge_and_score_output(
+async def judge_and_score_user_output(
     test: str,
     outputs: Mapping[str, VariantOutput],
     texts: Mapping[str, str],

@@ -28,7 +28,7 @@ def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, sp
 MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES = 10_000, 20_000_000
 
 
-def report_run_sensitivity(store: Store, run: Row) -> Json | None:
+def report_sensitivity_for_user(store: Store, run: Row) -> Json | None:
     """None where there is no ranking, or nothing that could be weighed otherwise."""
     table = load_run_columns(store, run["id"])
     draws = max(100, min(MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES // max(1, len(table.samples))))

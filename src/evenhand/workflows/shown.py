@@ -27,9 +27,9 @@ class WorkflowResult(ABC):
 
     def to_pandas(self) -> DataFrame:
         """Its rows as a pandas DataFrame; an InputError where pandas is not installed."""
-        from evenhand.report.result_view import build_data_frame  # it computes nothing, and few look
+        from evenhand.report.result_view import build_report_data_frame  # it computes nothing, and few look
 
-        return build_data_frame(self.to_rows())
+        return build_report_data_frame(self.to_rows())
 
     def print(self) -> None:
         """Print it in a few lines, as `print(result)` does."""

@@ -19,7 +19,7 @@ Waited = TypeVar("Waited")
 
 def run_sync(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS) -> RunResult:
     """Run an eval as `await run(…)` does: an Eval, its file, or a mapping with the fields of one."""
-    return _run_coroutine_sync(run(eval, options=options))
+    return _run_user_coroutine_sync(run(eval, options=options))
 
 
 def judge_sync(
@@ -30,25 +30,25 @@ def judge_sync(
     how: JudgeOptions = DEFAULT_JUDGE_OPTIONS,
 ) -> JudgedSample:
     """Ask judges about the outputs of a sample as `await judge(…)` does."""
-    return _run_coroutine_sync(judge(rubric, sample, judges=judges, how=how))
+    return _run_user_coroutine_sync(judge(rubric, sample, judges=judges, how=how))
 
 
 def prefer_sync(
     rubric: RubricLike, sample: SampleLike, *, judges: JudgesLike, how: JudgeOptions = DEFAULT_JUDGE_OPTIONS
 ) -> Preferences:
     """Ask judges which outputs they prefer as `await prefer(…)` does."""
-    return _run_coroutine_sync(prefer(rubric, sample, judges=judges, how=how))
+    return _run_user_coroutine_sync(prefer(rubric, sample, judges=judges, how=how))
 
 
-def _run_coroutine_sync(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
+def _run_user_coroutine_sync(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    return _run_sync_in_thread(coroutine)
+    return _run_user_sync_in_thread(coroutine)
 
 
-def _run_sync_in_thread(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
+def _run_user_sync_in_thread(coroutine: Coroutine[Any, Any, Waited]) -> Waited:
     """In a loop of its own, as a loop that is running, such as a notebook's, cannot run another; that one waits."""
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
     outcome: Future[Waited] = Future()

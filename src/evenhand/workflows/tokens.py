@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Literal, get_args
 
-from evenhand.contest.task import find_author_name_fault, normalize_author_name, parse_contest_duration
+from evenhand.contest.task import find_contest_author_fault, normalize_contest_author_name, parse_contest_duration
 from evenhand.errors import Fault, InputError
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -48,7 +48,7 @@ def create_service_token(
     store: StoreLike, *, role: TokenRole, name: str, expires_in: str | None = None
 ) -> NewServiceToken:
     """Make a token for somebody; it expires after a time such as "30 days", or never."""
-    fault = find_author_name_fault(name)
+    fault = find_contest_author_fault(name)
     if fault:
         raise InputError(Fault(f"the name of a token {fault}", "as in --name kestrel"))
     length = None if expires_in is None else _parse_token_lifetime(expires_in)
@@ -59,7 +59,7 @@ def create_service_token(
             "id": id,
             "hash": _hash_secret(f"{_PREFIX}_{id}_{secret}"),
             "role": role,
-            "name": normalize_author_name(name),
+            "name": normalize_contest_author_name(name),
             "made": now.isoformat(timespec="seconds"),
             "expires": None if length is None else (now + length).isoformat(timespec="seconds"),
             "revoked": None,

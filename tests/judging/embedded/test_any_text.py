@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
-from evenhand.judging.embedded.forms import count_claimed_form, find_claimed_feature, parse_fenced_json
+from evenhand.judging.embedded.forms import count_form_of_claim, find_feature_of_claim, parse_fenced_json
 from evenhand.judging.embedded.lexicon import load_judge_lexicon
-from evenhand.judging.embedded.texts import JudgedText, detect_language
+from evenhand.judging.embedded.texts import JudgedText, detect_judged_language
 
 # Words that the rules know, between characters of all kinds.
 KNOWN = """
@@ -75,9 +75,9 @@ def _seconds(text: str) -> float:
     ready = JudgedText(text)
     judge_criterion_claim("Does it say that bread costs 3 euros and opens at nine?", ready)
     for countable in load_judge_lexicon("forms")["countables"]:
-        count_claimed_form(countable, ready)
+        count_form_of_claim(countable, ready)
     for feature in load_judge_lexicon("forms")["features"]:
-        find_claimed_feature(feature, ready)
+        find_feature_of_claim(feature, ready)
     parse_fenced_json(text)
-    detect_language(text)
+    detect_judged_language(text)
     return time.process_time() - began

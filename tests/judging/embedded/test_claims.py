@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from evenhand.judging.embedded.claims import extract_claim, find_denied_stems
-from evenhand.judging.embedded.words import find_words
+from evenhand.judging.embedded.claims import extract_claim, find_denied_claim_stems
+from evenhand.judging.embedded.words import find_embedded_words
 
 
 def raw(asks: str) -> list[str]:
@@ -130,15 +130,15 @@ def test_what_is_asked_for_without_being_said(asks: str, wanted: set[str]) -> No
 )
 def test_what_a_text_denies(text: str, stems: set[str]) -> None:
     """The words around a denial in its clause; what only looks like a denial is none."""
-    assert find_denied_stems(text, find_words(text)) == stems
+    assert find_denied_claim_stems(text, find_embedded_words(text)) == stems
 
 
 def test_what_is_denied_twice_is_not_denied() -> None:
     """And what is said once without a denial is not denied either."""
     twice, once = "It is not without charm.", "It is not red, it is red."
 
-    assert "charm" not in find_denied_stems(twice, find_words(twice))
-    assert "red" not in find_denied_stems(once, find_words(once))
+    assert "charm" not in find_denied_claim_stems(twice, find_embedded_words(twice))
+    assert "red" not in find_denied_claim_stems(once, find_embedded_words(once))
 
 
 @pytest.mark.parametrize(

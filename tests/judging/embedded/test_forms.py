@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
 from evenhand.judging.embedded.forms import judge_form_claim, parse_fenced_json
-from evenhand.judging.embedded.texts import JudgedText, detect_language
+from evenhand.judging.embedded.texts import JudgedText, detect_judged_language
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
 CODE = "Do this:\n\n```python\nprint(1)\n```"
@@ -140,8 +140,8 @@ def test_json_may_be_null_or_anything() -> None:
 
 def test_a_text_without_common_words_has_no_language() -> None:
     """Nothing is guessed."""
-    assert detect_language("Zyx wvut srq pon mlkj") is None
-    assert detect_language("") is None
+    assert detect_judged_language("Zyx wvut srq pon mlkj") is None
+    assert detect_judged_language("") is None
 
 
 def test_what_has_a_form_is_quoted() -> None:

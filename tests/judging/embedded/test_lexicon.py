@@ -9,7 +9,7 @@ import pytest
 from evenhand.files.methods import LIBRARY
 from evenhand.judging import embedded
 from evenhand.judging.embedded.lexicon import Entry, _compile_judge_lexicon_entry, load_judge_lexicon
-from evenhand.judging.embedded.words import stem_word
+from evenhand.judging.embedded.words import stem_embedded_word
 
 FILES = sorted(path.stem for path in (LIBRARY / "embedded").glob("*.yaml"))
 CODE = "".join(path.read_text("utf-8") for path in Path(str(embedded.__file__)).parent.glob("*.py"))
@@ -26,8 +26,8 @@ def entries(group: Entry, path: str = "") -> Iterator[tuple[str, Entry]]:
 
 def in_one_line(lines: str, pair: str) -> bool:
     """Whether the stems of two words are in one line."""
-    first, second = map(stem_word, pair.split())
-    return any({first, second} <= set(map(stem_word, line.split())) for line in lines.splitlines())
+    first, second = map(stem_embedded_word, pair.split())
+    return any({first, second} <= set(map(stem_embedded_word, line.split())) for line in lines.splitlines())
 
 
 def has_ending(endings: str, word: str) -> bool:

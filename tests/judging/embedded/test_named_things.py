@@ -4,9 +4,9 @@ import pytest
 from benchmarks.embedded import Bench, read_pairs
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
-from evenhand.judging.embedded.named_things import split_examples
-from evenhand.judging.embedded.texts import JudgedText, contains_words
-from evenhand.judging.embedded.values import find_claimed_values
+from evenhand.judging.embedded.named_things import split_claim_examples
+from evenhand.judging.embedded.texts import JudgedText, contains_claim_words
+from evenhand.judging.embedded.values import find_values_of_claim
 
 SORTING = (
     "Merge sort is a divide-and-conquer algorithm: it halves the list and merges the halves. It runs in O(n log n)."
@@ -59,7 +59,7 @@ def test_another_value_in_its_place_is_a_no() -> None:
 )
 def test_one_growth_has_many_spellings(spelled: str) -> None:
     """They are one value."""
-    (value,), (other,) = find_claimed_values(f"It takes {spelled} here."), find_claimed_values("O(n log n)")
+    (value,), (other,) = find_values_of_claim(f"It takes {spelled} here."), find_values_of_claim("O(n log n)")
 
     assert value.kind == "order"
     assert value.means_same(other)
@@ -68,7 +68,7 @@ def test_one_growth_has_many_spellings(spelled: str) -> None:
 @pytest.mark.parametrize("spelled", ["O(n²)", "O(n^2)", "O(n**2)", "O(n*n)", "quadratic time"])
 def test_quadratic_growth_too(spelled: str) -> None:
     """In digits, superscripts and words."""
-    assert find_claimed_values(spelled)[0].means_same(find_claimed_values("O(n^2)")[0])
+    assert find_values_of_claim(spelled)[0].means_same(find_values_of_claim("O(n^2)")[0])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_quadratic_growth_too(spelled: str) -> None:
 )
 def test_examples_are_taken_out_of_a_criterion(asks: str, without: str, examples: tuple[str, ...]) -> None:
     """What comes after them stays."""
-    assert split_examples(asks) == (without, examples)
+    assert split_claim_examples(asks) == (without, examples)
 
 
 def test_an_example_is_not_a_demand() -> None:
@@ -125,11 +125,11 @@ def test_what_only_looks_alike_is_no_yes(asks: str, output: str) -> None:
 
 def test_hyphens_and_spaces_between_words_are_one() -> None:
     """But two words are not one without a hyphen: "no table" is not "notable"."""
-    assert contains_words("We fine-tuned it.", "finetuned")
-    assert contains_words("The carry on bag.", "carry-on bag")
-    assert contains_words("Flight LH 1234 is late.", "LH1234")
-    assert contains_words("We fine-tuned it.", "finetuning", inflected=True)
-    assert not contains_words("A notable case.", "no table")
+    assert contains_claim_words("We fine-tuned it.", "finetuned")
+    assert contains_claim_words("The carry on bag.", "carry-on bag")
+    assert contains_claim_words("Flight LH 1234 is late.", "LH1234")
+    assert contains_claim_words("We fine-tuned it.", "finetuning", inflected=True)
+    assert not contains_claim_words("A notable case.", "no table")
 
 
 SEARCHING = "Binary search halves a sorted array. Its time complexity is O(log n).\n\n```python\nfind(items, 3)\n```\n"

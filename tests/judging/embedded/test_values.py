@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.values import TextValue, find_claimed_values
+from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
 
 
-def only(text: str) -> TextValue:
-    (value,) = find_claimed_values(text)
+def only(text: str) -> EmbeddedTextValue:
+    (value,) = find_values_of_claim(text)
     return value
 
 
@@ -97,12 +97,12 @@ def test_what_could_stand_in_its_place(first: str, second: str, alike: bool) -> 
 @pytest.mark.parametrize("text", ["one of them", "half a", "you may go", "we march on", "no number"])
 def test_these_are_no_values(text: str) -> None:
     """ "One" is a pronoun, "may" and "march" are verbs."""
-    assert find_claimed_values(text) == []
+    assert find_values_of_claim(text) == []
 
 
 def test_values_come_in_order_with_what_they_count() -> None:
     """The word after a bare number is what it counts."""
-    values = find_claimed_values("On 4 July, 3 guests paid 12 euros.")
+    values = find_values_of_claim("On 4 July, 3 guests paid 12 euros.")
 
     assert [(value.kind, value.raw, value.noun) for value in values] == [
         ("date", "4 July", ""),
@@ -114,7 +114,7 @@ def test_values_come_in_order_with_what_they_count() -> None:
 @pytest.mark.parametrize("text", ["7" * 6000, "7" * 6000 + "th", "1.2." + "7" * 6000, "0." + "7" * 6000 + " kg"])
 def test_endless_digits_are_no_value(text: str) -> None:
     """Python refuses to read a number of more than 4,300 digits."""
-    assert find_claimed_values(text) == []
+    assert find_values_of_claim(text) == []
 
 
 @given(st.integers(0, 99), st.sampled_from(["minutes", "kg", "euros", "percent", "miles"]))
@@ -129,7 +129,7 @@ def test_a_value_is_the_same_as_itself(number: int, unit: str) -> None:
 @given(st.text(alphabet=st.sampled_from("0123456789.,/-: apmthkg€$%May")))
 def test_values_stand_where_they_say(text: str) -> None:
     """No two of them share a character."""
-    values = find_claimed_values(text)
+    values = find_values_of_claim(text)
 
     assert all(text[one.start : one.end].strip() == one.raw for one in values)
     assert all(first.end <= second.start for first, second in pairwise(values))

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.model.scale import ZERO_TO_TEN, Scale, ScaleBand
 
 ONE_TO_FIVE = Scale(min=Fraction(1), max=Fraction(5))
@@ -23,7 +23,7 @@ BANDS = Scale(
     ),
 )
 
-ACCURACY = WantedAnswer("accuracy", ZERO_TO_TEN, ("准确性", "factual accuracy"))
-CLARITY = WantedAnswer("clarity", ZERO_TO_TEN, ("清晰度",))
-STYLE = WantedAnswer("writing-style", ZERO_TO_TEN, ("文风",))
+ACCURACY = WantedReplyAnswer("accuracy", ZERO_TO_TEN, ("准确性", "factual accuracy"))
+CLARITY = WantedReplyAnswer("clarity", ZERO_TO_TEN, ("清晰度",))
+STYLE = WantedReplyAnswer("writing-style", ZERO_TO_TEN, ("文风",))
 ASKED = (ACCURACY, CLARITY, STYLE)

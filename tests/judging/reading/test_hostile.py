@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from evenhand.judging.reading.choice import read_reply_choice
-from evenhand.judging.reading.quoted_material import read_own_score
+from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
-from evenhand.judging.reading.reply_text import find_json_values, find_judge_refusal, split_reply_sections
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, find_judge_refusal, split_reply_sections
 from tests.judging.reading.asked import ASKED, ONE_TO_FIVE
 
 PIECES = [
@@ -20,13 +20,15 @@ PIECES = [
     "{a ", "{a   ", '"   ',
 ]  # fmt: skip
 READERS: list[Callable[[str], object]] = [
-    find_json_values,
+    find_json_values_in_reply,
     find_judge_refusal,
     lambda text: read_reply_score(text, ONE_TO_FIVE, "coherence"),
     lambda text: read_reply_answers(text, ASKED),
     lambda text: read_reply_choice(text, {"A": ("A", "Response A"), "B": ("B", "Response B")}),
     lambda text: split_reply_sections(text, ["Response A", "Response B"]),
-    lambda text: read_own_score(text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")),
+    lambda text: read_own_score_in_reply(
+        text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")
+    ),
 ]
 SHORT = 1_000
 
@@ -47,7 +49,7 @@ def test_depth_exhausts_nothing(piece: str) -> None:
     """A hundred thousand levels are no answer, and no crash; what stands after them is found."""
     text = piece * 100_000 + ' \n{"score": 4}'
 
-    assert find_json_values(text)[-1].data == {"score": 4}
+    assert find_json_values_in_reply(text)[-1].data == {"score": 4}
 
 
 def _seconds(read: Callable[[str], object], text: str) -> float:

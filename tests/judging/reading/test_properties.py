@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
 from evenhand.judging.reading.reply_text import (
-    find_json_values,
+    find_json_values_in_reply,
     find_judge_refusal,
     split_reply_sections,
-    strip_thinking,
+    strip_thinking_from_reply,
 )
 from evenhand.model.scale import YES_NO, ZERO_TO_TEN, CriterionScore, Scored
 from tests.judging.reading.asked import ASKED, BANDS, ONE_TO_FIVE
@@ -47,8 +47,8 @@ def test_no_text_raises(text: str) -> None:
     read_reply_choice(text, {"A": ("A",), "B": ("B", "Response B")})
     split_reply_sections(text, ["Response A", "A"])
     find_judge_refusal(text)
-    strip_thinking(text)
-    for value in find_json_values(text):
+    strip_thinking_from_reply(text)
+    for value in find_json_values_in_reply(text):
         assert 0 <= value.start < value.end <= len(text)
 
 

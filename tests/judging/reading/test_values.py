@@ -5,12 +5,12 @@ from decimal import Decimal
 import pytest
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
-from evenhand.judging.reading.reply_text import find_json_values, strip_thinking
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, strip_thinking_from_reply
 from evenhand.judging.reading.tolerant_json import ReplyValue
 
 
 def data_in(text: str) -> list[object]:
-    return [value.data for value in find_json_values(text)]
+    return [value.data for value in find_json_values_in_reply(text)]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def data_in(text: str) -> list[object]:
 )
 def test_values_are_read_as_models_write_them(text: str, expected: list[object]) -> None:
     """What is valid JSON is read as JSON; the rest as it was plainly meant, or not at all."""
-    found = find_json_values(text)
+    found = find_json_values_in_reply(text)
 
     assert [value.data for value in found] == expected
     assert all(value.complete for value in found)
@@ -53,7 +53,7 @@ def test_a_value_knows_its_place() -> None:
     """Whoever marks or cuts it out needs to know where it stands."""
     text = 'Well: {"a": 1}.'
 
-    assert find_json_values(text) == (ReplyValue({"a": 1}, complete=True, start=6, end=14),)
+    assert find_json_values_in_reply(text) == (ReplyValue({"a": 1}, complete=True, start=6, end=14),)
     assert text[6:14] == '{"a": 1}'
 
 
@@ -71,7 +71,7 @@ def test_a_value_knows_its_place() -> None:
 )
 def test_what_breaks_off_keeps_only_what_was_whole(text: str, expected: object) -> None:
     """The 1 of a 10 that was cut is no 1."""
-    (value,) = find_json_values(text)
+    (value,) = find_json_values_in_reply(text)
 
     assert not value.complete
     assert value.data == expected
@@ -79,7 +79,7 @@ def test_what_breaks_off_keeps_only_what_was_whole(text: str, expected: object) 
 
 def test_a_key_that_comes_twice_is_remembered() -> None:
     """Which of them would be meant?"""
-    (value,) = find_json_values('{"a": 1, "a": 2, "b": 3, "b": 3}')
+    (value,) = find_json_values_in_reply('{"a": 1, "a": 2, "b": 3, "b": 3}')
 
     assert isinstance(value.data, DuplicateKeyJsonObject)
     assert value.data.differing() == ["a"]
@@ -89,7 +89,10 @@ def test_a_value_ends_with_its_fence() -> None:
     """A brace that is missing before the fence does not swallow the next block."""
     text = '```json\n{"a": 1,\n```\nand\n```json\n{"b": 2}\n```'
 
-    assert [(value.data, value.complete) for value in find_json_values(text)] == [({"a": 1}, False), ({"b": 2}, True)]
+    assert [(value.data, value.complete) for value in find_json_values_in_reply(text)] == [
+        ({"a": 1}, False),
+        ({"b": 2}, True),
+    ]
 
 
 def test_numbers_are_never_floats() -> None:
@@ -119,4 +122,4 @@ def test_numbers_are_never_floats() -> None:
 )
 def test_thinking_is_no_part_of_the_answer(text: str, expected: str) -> None:
     """Closed, left open, or opened in the prompt; but not where an answer quotes the tag."""
-    assert strip_thinking(text) == expected
+    assert strip_thinking_from_reply(text) == expected

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun
+from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_COLOURS,
     AUDIT_LEVEL,
@@ -18,15 +18,15 @@ from evenhand.calibrate.audits.findings import (
     AuditFinding,
     JudgesFit,
     bracket_audit_interval,
-    measured_finding,
-    unknown_audit_finding,
+    measured_audit_finding,
+    unknown_calibration_finding,
 )
 from evenhand.calibrate.audits.judge_agreement import (
     WITH_OTHERS,
-    find_judge_agreements,
-    measure_correlation_among_judges,
+    audit_judge_agreements,
+    measure_audited_judge_correlation,
 )
-from evenhand.calibrate.audits.judge_bias import find_judge_biases
+from evenhand.calibrate.audits.judge_bias import audit_judge_biases
 from evenhand.calibrate.audits.scale_use import audit_scale_use
 from evenhand.calibrate.jackknife import (
     LOG_TRANSFORM,
@@ -40,7 +40,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonShape, SplitField, json_write_only_scalar
 from evenhand.stats.arrays import Undefined
-from evenhand.wording import format_number, format_percent, format_plural, round_for_json
+from evenhand.wording import format_number, format_percent, format_plural, round_number_for_json
 
 # What counts most comes first, among findings of one colour.
 FINDINGS_BY_GRAVITY = (
@@ -65,17 +65,17 @@ FINDINGS_BY_GRAVITY = (
 SATURATION_FINDING = "saturation"
 
 
-def build_judge_audit(seen: AuditedRun) -> Audit:
+def build_judge_audit(seen: CalibrationAuditedRun) -> Audit:
     """Everything that was found about the judges of a run, worst first, and what it comes to."""
     if not seen.judges:
         what = "no judge answered in this run: there is nothing to audit"
         raise InputError(Fault(what, "run an eval with a rubric and a judge"))
     found = [
         *audit_scale_use(seen),
-        *find_judge_agreements(seen),
-        *find_judge_biases(seen),
+        *audit_judge_agreements(seen),
+        *audit_judge_biases(seen),
         *find_audited_panel_metrics(seen),
-        *_find_saturation(seen),
+        *_audit_saturation(seen),
     ]
     findings = tuple(
         sorted(
@@ -89,7 +89,7 @@ def build_judge_audit(seen: AuditedRun) -> Audit:
             ),
         )
     )
-    fit, worst = _decide_judges_fit(findings)
+    fit, worst = _audit_judges_fit(findings)
     return Audit(
         run=seen.table.run,
         fit=fit,
@@ -102,7 +102,7 @@ def build_judge_audit(seen: AuditedRun) -> Audit:
     )
 
 
-def _decide_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, AuditFinding | None]:
+def _audit_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, AuditFinding | None]:
     """One criterion alone makes nobody unfit; how many samples there are says nothing about the judges."""
     judged = [one for one in findings if one.name != SATURATION_FINDING]
     worst = judged[0] if judged[0].colour in ("red", "amber") else None
@@ -122,7 +122,7 @@ def _conclude_judge_audit(fit: JudgesFit, worst: AuditFinding | None, judges: Se
     return f"Fit to decide: {fit}. Worst is {worst.name}{whose}{where}: {worst.says}"
 
 
-def _find_saturation(seen: AuditedRun) -> Iterator[AuditFinding]:
+def _audit_saturation(seen: CalibrationAuditedRun) -> Iterator[AuditFinding]:
     """What the badge of each comparison says."""
     for one in seen.comparisons:
         badge = next((badge for badge in one["badges"] if badge["badge"] == "saturated"), None)
@@ -144,7 +144,7 @@ Json = dict[str, Any]
 MOST_FINDINGS_LISTED = 90  # Findings that are listed, worst first; the others are counted.
 
 
-def encode_judge_audit(audit: Audit) -> Json:
+def encode_calibration_audit(audit: Audit) -> Json:
     """Plain data for files, programs and plots."""
     written: Json = AUDIT_JSON.to_json(audit)
     return written
@@ -160,7 +160,7 @@ def _encode_judge_audit_findings(audit: Audit) -> Json:
 
 
 AUDIT_JSON = Codec(
-    scalars={float: json_write_only_scalar(round_for_json)},
+    scalars={float: json_write_only_scalar(round_number_for_json)},
     shapes={
         Audit: JsonShape(
             fields={"findings": SplitField(("colours", "findings", "not_listed"), _encode_judge_audit_findings)}
@@ -176,17 +176,17 @@ PANEL_DRAW_SEED = 20_261_116
 STABLE_RANKING_SHARE, LIKELY_RANKING_SHARE = 0.95, 0.80
 
 
-def find_audited_panel_metrics(seen: AuditedRun) -> Iterator[AuditFinding]:
+def find_audited_panel_metrics(seen: CalibrationAuditedRun) -> Iterator[AuditFinding]:
     """What METHODS asks of a council, for any panel; conciseness where the rubric asks for it."""
     if len(seen.judges) > 1:
-        yield _find_variance_against_holistic(seen)
+        yield _audit_variance_against_holistic(seen)
     if len(seen.judges) > 1 and len(seen.table.variants) > 1:
         yield _audit_ranking_stability(seen)
     if CONCISENESS_CRITERION in seen.table.criteria:
-        yield _find_conciseness_length_bias(seen)
+        yield _audit_conciseness_length_bias(seen)
 
 
-def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
+def _audit_variance_against_holistic(seen: CalibrationAuditedRun) -> AuditFinding:
     """Of reviewers around their mean on one output: scores worked out from criteria over scores for the whole."""
     name = "variance against holistic"
     scores = np.stack([seen.scores(judge) for judge in seen.judges])
@@ -196,14 +196,14 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     ours, theirs = _audited_squares_around_mean(worked_out), _audited_squares_around_mean(whole)
     if not ours[:, 1].sum():
         why = "not known: no output was scored by two judges."
-        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+        return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     own = math.sqrt(ours[:, 0].sum() / ours[:, 1].sum())
     points = f"{format_number(own)} points (standard deviation)"
     told = f"scores that judges' answers come to differ by {points} on one output"
     if not theirs[:, 1].sum():
         why = f"not known: {told}; no two reviewers gave a score for the whole."
         advice = "Ask for scores for the whole beside the criteria, with holistic: true in the eval, to measure it."
-        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice=advice)
+        return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice=advice)
     parts = sum_calibration_clusters(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
     found = jackknife_calibration_interval(
         parts,
@@ -213,16 +213,16 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
         bent=LOG_TRANSFORM,
     )
     if isinstance(found, Undefined):
-        return unknown_audit_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
+        return unknown_calibration_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
     high = found.value if found.high is None else found.high
     colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
     ratio = f"{format_number(found.value)} times {bracket_audit_interval(found)}"
     says = f"{told}: {ratio} the variance of scores for the whole."
     advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
-    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
+    return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 
 
-def _stack_audited_judge_scores(seen: AuditedRun, given: Mapping[str, Floats]) -> Floats:
+def _stack_audited_judge_scores(seen: CalibrationAuditedRun, given: Mapping[str, Floats]) -> Floats:
     nothing = np.full(len(seen.table.score), np.nan)
     return np.stack([given.get(judge, nothing) for judge in seen.judges])
 
@@ -237,13 +237,13 @@ def _audited_squares_around_mean(scores: Floats) -> Floats:
     return np.stack([squares, np.maximum(often - 1, 0)], axis=1)
 
 
-def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
+def _audit_ranking_stability(seen: CalibrationAuditedRun) -> AuditFinding:
     """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
     name = "ranking stability"
     stable = _measure_audited_ranking_stability(seen, np.stack([seen.scores(judge) for judge in seen.judges]))
     if stable is None:
         why = "not known: a variant has no score of any judge."
-        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+        return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     first, same, order, tau, method = stable
     whole = _measure_audited_ranking_stability(seen, _stack_audited_judge_scores(seen, seen.asked_holistic))
     beside = f" By their scores for the whole, {whole[0]} stays first in {format_percent(whole[1])}." if whole else ""
@@ -257,15 +257,17 @@ def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
     samples = len(np.unique(seen.table.cluster))
     found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
     advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
-    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
+    return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
 
 
-def _measure_audited_ranking_stability(seen: AuditedRun, scores: Floats) -> tuple[str, float, float, float, str] | None:
+def _measure_audited_ranking_stability(
+    seen: CalibrationAuditedRun, scores: Floats
+) -> tuple[str, float, float, float, str] | None:
     """Who is first; the shares of panels in which it stays so and in which the whole order stays; Kendall's τ; how.
 
     None where a variant has no score.
     """
-    weights, chances, method = _enumerate_judge_panels(len(seen.judges))
+    weights, chances, method = _enumerate_audited_panels(len(seen.judges))
     means = np.stack([_audited_panel_means(scores, one, seen) for one in weights])
     own = _audited_panel_means(scores, np.ones(len(scores)), seen)
     if np.isnan(own).any():
@@ -279,7 +281,7 @@ def _measure_audited_ranking_stability(seen: AuditedRun, scores: Floats) -> tupl
     return seen.table.variants[int(own.argmax())], same, order, tau, method
 
 
-def _enumerate_judge_panels(judges: int) -> tuple[Floats, Floats, str]:
+def _enumerate_audited_panels(judges: int) -> tuple[Floats, Floats, str]:
     """How often each judge is drawn, and how likely that is."""
     if judges <= MOST_ENUMERATED_JUDGES:
         ways = [way for way in np.ndindex(*(judges + 1,) * judges) if sum(way) == judges]
@@ -289,7 +291,7 @@ def _enumerate_judge_panels(judges: int) -> tuple[Floats, Floats, str]:
     return drawn.astype(np.float64), np.full(DRAWN_PANELS, 1 / DRAWN_PANELS), f"{DRAWN_PANELS:,} drawn panels"
 
 
-def _audited_panel_means(scores: Floats, weights: Floats, seen: AuditedRun) -> Floats:
+def _audited_panel_means(scores: Floats, weights: Floats, seen: CalibrationAuditedRun) -> Floats:
     """The mean over samples of what a panel with these weights gives each output."""
     table = seen.table
     given = ~np.isnan(scores)
@@ -303,16 +305,16 @@ def _audited_panel_means(scores: Floats, weights: Floats, seen: AuditedRun) -> F
     return means
 
 
-def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
+def _audit_conciseness_length_bias(seen: CalibrationAuditedRun) -> AuditFinding:
     """Longer outputs should not be called more concise."""
     name, table = "conciseness and length", seen.table
     column: Floats = table.criteria[CONCISENESS_CRITERION]
     clusters: Integers = table.cluster
-    found = measure_correlation_among_judges(np.stack([column, table.length]), clusters)
+    found = measure_audited_judge_correlation(np.stack([column, table.length]), clusters)
     if isinstance(found, Undefined):
         why = "not known: conciseness or length is the same throughout, or fewer than three outputs have both."
         advice = "Score outputs of different length."
-        return unknown_audit_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
+        return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
     low = found.value if found.low is None else found.low
     colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
     rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())
@@ -321,4 +323,4 @@ def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
         f"over {format_plural(rows, 'output')}."
     )
     advice = "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."
-    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="correlation")
+    return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="correlation")

@@ -34,7 +34,7 @@ class AuditedJudgeAnswerCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedRun:
+class CalibrationAuditedRun:
     """What an audit rests on, beside the columns of the run.
 
     `answer_counts` counts each judge's answers. `models` names the model behind each judge, `makers` the model
@@ -108,7 +108,7 @@ def drop_capped_audit_scores(table: RunTable, capped: Sequence[int]) -> RunTable
     return replace(table, score=score)
 
 
-def count_complete_answers(table: RunTable) -> dict[str, AuditedJudgeAnswerCounts]:
+def count_complete_audited_answers(table: RunTable) -> dict[str, AuditedJudgeAnswerCounts]:
     """The answers of every judge in a run in which none failed and none abstained."""
     answered: Counter[str] = Counter()
     for (judge, _), column in table.judgments.items():

@@ -59,14 +59,14 @@ class Audit:
     findings: tuple[AuditFinding, ...]
 
 
-def unknown_audit_finding(
+def unknown_calibration_finding(
     name: str, judge: str, why: str, *, advice: str = "", criterion: str | None = None
 ) -> AuditFinding:
     """What cannot be told, and why."""
     return AuditFinding(name=name, judge=judge, criterion=criterion, colour="grey", says=why, advice=advice)
 
 
-def measured_finding(  # noqa: PLR0913 - every part of a finding is its own.
+def measured_audit_finding(  # noqa: PLR0913 - every part of a finding is its own.
     name: str,
     judge: str,
     found: IntervalEstimate,

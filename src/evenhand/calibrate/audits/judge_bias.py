@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun
+from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     PANEL_SUBJECT,
     AuditColour,
@@ -15,8 +15,8 @@ from evenhand.calibrate.audits.findings import (
     bonferroni_audit_level,
     bracket_audit_interval,
     grade_audit_effect,
-    measured_finding,
-    unknown_audit_finding,
+    measured_audit_finding,
+    unknown_calibration_finding,
 )
 from evenhand.calibrate.jackknife import LEAST_JACKKNIFE_SAMPLES, Floats, IntervalEstimate
 from evenhand.calibrate.labelled_outputs import Integers
@@ -32,25 +32,29 @@ SIGN_FLIP_SEED = 20_261_116  # Where there are too many sign flips to count, the
 _MAKERS_BY_MODEL_FAMILY = {"gpt": "openai", "chatgpt": "openai", "claude": "anthropic"}
 
 
-def find_judge_biases(seen: AuditedRun) -> Iterator[AuditFinding]:
+def audit_judge_biases(seen: CalibrationAuditedRun) -> Iterator[AuditFinding]:
     """Position, length, self-preference and harshness, of every judge; the first two of the panel, too."""
     several = len(seen.judges) > 1
     everyone = [*seen.judges, *([PANEL_SUBJECT] if several else [])]
-    yield from (_find_position_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
-    yield from (_find_length_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
-    yield from (_find_self_preference(seen, judge) for judge in seen.judges)
-    yield from (_find_judge_harshness(seen, judge) for judge in seen.judges if several)
+    yield from (_audit_position_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
+    yield from (_audit_length_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
+    yield from (_audit_self_preference(seen, judge) for judge in seen.judges)
+    yield from (_audit_judge_harshness(seen, judge) for judge in seen.judges if several)
 
 
-def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
-    table, scores, first = seen.table, _audited_judge_or_panel_scores(seen, judge), _first_seat_shares(seen, judge)
+def _audit_position_bias(seen: CalibrationAuditedRun, judge: str, level: float) -> AuditFinding:
+    table, scores, first = (
+        seen.table,
+        _audited_judge_or_panel_scores(seen, judge),
+        _first_seat_shares_of_audited_judge(seen, judge),
+    )
     rows = ~np.isnan(first) & ~np.isnan(scores)
     if not rows.any():
         why = "each output was shown alone, so that no seat is first"
-        return unknown_audit_finding(
+        return unknown_calibration_finding(
             "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
         )
-    found = measure_score_slope(
+    found = measure_audited_score_slope(
         scores[rows],
         first[rows],
         groups=seen.group[rows],
@@ -60,7 +64,7 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
     )
     if isinstance(found, Undefined):
         why = "the outputs were always shown in the same order, or alone"
-        return unknown_audit_finding(
+        return unknown_calibration_finding(
             "position", judge, f"not known: {why}.", advice=f"{MORE_SAMPLES_ADVICE}: the order is drawn for each."
         )
     by_seat = ""
@@ -71,10 +75,12 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
         by_seat = f" Mean by seat: {', '.join(means)}."
     says = f"an output shown first gets {format_signed(found.value)} points {bracket_audit_interval(found)}.{by_seat}"
     advice = "Show each output alone (how: {each: true}), or ask more judges, each with an order of its own."
-    return _bias_finding("position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat")
+    return _bias_audit_finding(
+        "position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat"
+    )
 
 
-def _first_seat_shares(seen: AuditedRun, judge: str) -> Floats:
+def _first_seat_shares_of_audited_judge(seen: CalibrationAuditedRun, judge: str) -> Floats:
     """1 where a judge saw the output first, else 0; of a panel the share of its judges."""
     seats = seen.table.seats
     if judge != PANEL_SUBJECT:
@@ -90,7 +96,7 @@ def _first_seat_shares(seen: AuditedRun, judge: str) -> Floats:
     return first
 
 
-def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
+def _audit_length_bias(seen: CalibrationAuditedRun, judge: str, level: float) -> AuditFinding:
     table, scores = seen.table, _audited_judge_or_panel_scores(seen, judge)
     rows = ~np.isnan(table.length) & ~np.isnan(scores)
     variants, group = table.variant[rows], seen.group[rows]
@@ -105,7 +111,7 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
             level=level,
         )
     except InputError as error:
-        return unknown_audit_finding(
+        return unknown_calibration_finding(
             "length", judge, f"not known: {error}.", advice="Score more outputs, of different length."
         )
     found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
@@ -120,12 +126,12 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
     if not within:
         says += " Only between samples: hard ones may pose as long ones."
     advice = "Ask for the same length of all variants, or say in the rubric that length is no merit."
-    return _bias_finding(
+    return _bias_audit_finding(
         "length", judge, found, seen.smallest_effect / typical, says, advice, unit="points per 100 characters"
     )
 
 
-def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
+def _audit_self_preference(seen: CalibrationAuditedRun, judge: str) -> AuditFinding:
     """The judge's lead of its own kin over the others, beyond the lead that judges of another maker see."""
     name, kin = "self-preference", identify_audited_judge_maker(judge)
     own = [
@@ -143,13 +149,13 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
         why = "no judge of another maker saw the same outputs"
     if why:
         advice = "Name the model of each variant, and ask a second maker's judge."
-        return unknown_audit_finding(name, judge, f"not known: {why}.", advice=advice)
-    ours = _measure_judge_self_preference(seen, seen.scores(judge), own)
-    theirs = _measure_judge_self_preference(seen, _mean_judge_scores(seen, others), own)
+        return unknown_calibration_finding(name, judge, f"not known: {why}.", advice=advice)
+    ours = _measure_audited_self_preference(seen, seen.scores(judge), own)
+    theirs = _measure_audited_self_preference(seen, _mean_audited_judge_scores(seen, others), own)
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     if both.sum() < 2:
         why = "not known: too few samples were judged by both."
-        return unknown_audit_finding(name, judge, why, advice=f"{MORE_SAMPLES_ADVICE}.")
+        return unknown_calibration_finding(name, judge, why, advice=f"{MORE_SAMPLES_ADVICE}.")
     clusters = np.arange(len(seen.table.samples))
     clusters[seen.table.sample] = seen.table.cluster
     level = bonferroni_audit_level(len(seen.judges))
@@ -157,7 +163,9 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     points = f"{format_signed(found.value)} points {bracket_audit_interval(found)}"
     says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
-    return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
+    return _bias_audit_finding(
+        name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges"
+    )
 
 
 def identify_audited_judge_maker(name: str) -> str | None:
@@ -172,7 +180,7 @@ def identify_audited_judge_maker(name: str) -> str | None:
     return provider if provider in _MAKERS_BY_MODEL_FAMILY.values() else word[0] if word and len(word[0]) > 1 else None
 
 
-def _measure_judge_self_preference(seen: AuditedRun, scores: Floats, own: Sequence[str]) -> Floats:
+def _measure_audited_self_preference(seen: CalibrationAuditedRun, scores: Floats, own: Sequence[str]) -> Floats:
     """Per sample: the mean of own variants less the mean of the others; NaN where one of them is missing."""
     table = seen.table
     kin = np.isin(table.variant, [table.variants.index(one) for one in own])
@@ -185,12 +193,12 @@ def _measure_judge_self_preference(seen: AuditedRun, scores: Floats, own: Sequen
     return lead
 
 
-def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
-    ours, theirs = seen.scores(judge), _mean_judge_scores(seen, [one for one in seen.judges if one != judge])
+def _audit_judge_harshness(seen: CalibrationAuditedRun, judge: str) -> AuditFinding:
+    ours, theirs = seen.scores(judge), _mean_audited_judge_scores(seen, [one for one in seen.judges if one != judge])
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     clusters = seen.table.cluster[both]
     if len(np.unique(clusters)) < 2:
-        return unknown_audit_finding(
+        return unknown_calibration_finding(
             "harshness", judge, "not known: no two samples were judged by others too.", advice=f"{MORE_SAMPLES_ADVICE}."
         )
     found = _estimate_audited_difference(
@@ -205,11 +213,13 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
     if colour == "red" and gaps <= 0.05:
         colour = "amber"  # An offset that every output bears alike moves no comparison.
-    advice = _advise_on_judge_harshness(seen)
-    return _bias_finding("harshness", judge, found, seen.smallest_effect, says, advice, unit="points", colour=colour)
+    advice = _advise_on_audited_harshness(seen)
+    return _bias_audit_finding(
+        "harshness", judge, found, seen.smallest_effect, says, advice, unit="points", colour=colour
+    )
 
 
-def _advise_on_judge_harshness(seen: AuditedRun) -> str:
+def _advise_on_audited_harshness(seen: CalibrationAuditedRun) -> str:
     """Normalising is no advice where it is on, nor where a sample has too few outputs for it."""
     if len(seen.table.variants) < LEAST_TO_NORMALISE:
         return "See that it answers for every output: then its offset is the same for all variants."
@@ -218,7 +228,7 @@ def _advise_on_judge_harshness(seen: AuditedRun) -> str:
     return "Let the panel step of the rubric normalise (normalise: z), or see that it answers for every output."
 
 
-def _mean_judge_scores(seen: AuditedRun, judges: Sequence[str]) -> Floats:
+def _mean_audited_judge_scores(seen: CalibrationAuditedRun, judges: Sequence[str]) -> Floats:
     every = np.stack([seen.scores(one) for one in judges])
     given = ~np.isnan(every)
     total = np.where(given, every, 0.0).sum(axis=0)
@@ -226,7 +236,7 @@ def _mean_judge_scores(seen: AuditedRun, judges: Sequence[str]) -> Floats:
     return mean
 
 
-def _audited_judge_or_panel_scores(seen: AuditedRun, judge: str) -> Floats:
+def _audited_judge_or_panel_scores(seen: CalibrationAuditedRun, judge: str) -> Floats:
     return seen.table.score if judge == PANEL_SUBJECT else seen.scores(judge)
 
 
@@ -242,7 +252,7 @@ def _estimate_audited_difference(ours: Floats, theirs: Floats, clusters: list[in
     return IntervalEstimate(value=found.estimate, low=low, high=high, level=level, method=found.method, n=found.n)
 
 
-def _bias_finding(  # noqa: PLR0913 - a finding is made here for all of them.
+def _bias_audit_finding(  # noqa: PLR0913 - a finding is made here for all of them.
     name: str,
     judge: str,
     found: IntervalEstimate,
@@ -257,13 +267,13 @@ def _bias_finding(  # noqa: PLR0913 - a finding is made here for all of them.
     if colour == "grey":
         says = f"not seen, and not ruled out: {says}" if found.low is not None else f"not known: {says}"
         advice = f"{MORE_SAMPLES_ADVICE}: {format_plural(found.n, 'sample')} cannot rule out what would matter."
-    return measured_finding(name, judge, found, colour, says, advice, unit=unit)
+    return measured_audit_finding(name, judge, found, colour, says, advice, unit=unit)
 
 
 _ROUNDING_TOLERANCE = 1e-9  # What is left of a column of this size, measured by the column, is rounding.
 
 
-def measure_score_slope(
+def measure_audited_score_slope(
     scores: Floats, of: Floats, *, groups: Integers, variants: Integers, clusters: Integers, level: float
 ) -> IntervalEstimate | Undefined:
     """Points of score per unit of `of`: among outputs of one group, and beyond what each variant has on the average.

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, AuditedRun
+from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_LEVEL,
     PANEL_SUBJECT,
     AuditColour,
     AuditFinding,
     bracket_audit_interval,
-    measured_finding,
-    unknown_audit_finding,
+    measured_audit_finding,
+    unknown_calibration_finding,
 )
 from evenhand.calibrate.jackknife import (
     LOG_TRANSFORM,
@@ -35,7 +35,7 @@ LEAST_ANSWER_SPREAD = 0.05  # Of the scale: a standard deviation below it tells 
 AMBER_UNANSWERED, RED_UNANSWERED = 0.01, 0.05
 
 
-def audit_scale_use(seen: AuditedRun) -> Iterator[AuditFinding]:
+def audit_scale_use(seen: CalibrationAuditedRun) -> Iterator[AuditFinding]:
     """Ceiling, floor, spread and repeat noise of every judge and the panel; silence of every judge."""
     several = len(seen.judges) > 1
     for judge in seen.judges:
@@ -45,15 +45,15 @@ def audit_scale_use(seen: AuditedRun) -> Iterator[AuditFinding]:
         counted = {id: seen.table.criteria[id] for id in seen.criteria if id in seen.table.criteria}
         yield from _audit_scale_ends(seen, PANEL_SUBJECT, counted)
     for judge in [*seen.judges, *([PANEL_SUBJECT] if several else [])]:
-        yield _find_repeat_noise(seen, judge)
+        yield _audit_repeat_noise(seen, judge)
     for judge, heard in seen.answer_counts.items():
-        yield _find_unanswered_share(judge, heard)
+        yield _audit_unanswered_share(judge, heard)
 
 
-def _audit_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> Iterator[AuditFinding]:
+def _audit_scale_ends(seen: CalibrationAuditedRun, judge: str, answers: Mapping[str, Floats]) -> Iterator[AuditFinding]:
     """Over all criteria together, the one that stands out named."""
     if not answers or all(np.isnan(column).all() for column in answers.values()):
-        yield unknown_audit_finding("ceiling", judge, "not known: it gave no answer.", advice="See its failures.")
+        yield unknown_calibration_finding("ceiling", judge, "not known: it gave no answer.", advice="See its failures.")
         return
     yield _audit_scale_end(seen, judge, answers, "ceiling", 1)
     yield _audit_scale_end(seen, judge, answers, "floor", 0)
@@ -61,7 +61,7 @@ def _audit_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats
 
 
 def _audit_scale_end(
-    seen: AuditedRun, judge: str, answers: Mapping[str, Floats], name: str, which: int
+    seen: CalibrationAuditedRun, judge: str, answers: Mapping[str, Floats], name: str, which: int
 ) -> AuditFinding:
     held = {
         id: np.where(np.isnan(column), np.nan, np.abs(column - seen.criteria[id]["ends"][which]) < 1e-9)
@@ -86,7 +86,7 @@ def _audit_scale_end(
         else "."
     )
     advice = f"Anchor the {end} level so that fewer outputs reach it, or ask harder samples."
-    return measured_finding(name, judge, found, colour, says, advice, unit="share of answers")
+    return measured_audit_finding(name, judge, found, colour, says, advice, unit="share of answers")
 
 
 def _mean_audited_judge_answer(column: Floats) -> float:
@@ -109,7 +109,7 @@ def _estimate_audited_answer_share(held: Floats, clusters: Integers) -> Interval
     return found
 
 
-def _audit_judge_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> AuditFinding:
+def _audit_judge_answer_spread(seen: CalibrationAuditedRun, judge: str, answers: Mapping[str, Floats]) -> AuditFinding:
     """The standard deviation of its answers around each criterion's mean, as a share of the scale."""
     shares = []
     for id, column in answers.items():
@@ -133,10 +133,10 @@ def _audit_judge_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[st
     share = f"{format_percent(found.value)} of the scale"
     says = f"its answers spread over {share} (standard deviation), on {format_plural(levels, 'level')}."
     advice = "Anchor each level, so that answers that differ can be given to outputs that differ."
-    return measured_finding("spread", judge, found, colour, says, advice, unit="share of the scale")
+    return measured_audit_finding("spread", judge, found, colour, says, advice, unit="share of the scale")
 
 
-def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
+def _audit_repeat_noise(seen: CalibrationAuditedRun, judge: str) -> AuditFinding:
     """How far scores of the same sample and variant lie apart from repeat to repeat."""
     table = seen.table
     scores = table.score if judge == PANEL_SUBJECT else seen.scores(judge)
@@ -145,7 +145,9 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
     _, unit, times = np.unique(cell, return_inverse=True, return_counts=True)
     if not len(times) or times.max() < 2:
         why = "no sample was judged twice" if table.frame.repeats < 2 else "no sample has two scores"
-        return unknown_audit_finding("repeat noise", judge, f"not known: {why}.", advice="Run it with repeats: 3.")
+        return unknown_calibration_finding(
+            "repeat noise", judge, f"not known: {why}.", advice="Run it with repeats: 3."
+        )
     means = (np.bincount(unit, weights=scores[rows]) / times)[unit]
     # A sample that was scored once has no spread, and takes no part in the divisor.
     freedom = 1 - 1 / times[unit]
@@ -158,7 +160,7 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
         bent=LOG_TRANSFORM,
     )
     if isinstance(found, Undefined):
-        return unknown_audit_finding(
+        return unknown_calibration_finding(
             "repeat noise", judge, f"not known: {found.why}.", advice="Run it with repeats: 3."
         )
     colour: AuditColour = (
@@ -171,12 +173,12 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
     points = f"{format_number(found.value)} points {bracket_audit_interval(found)}"
     says = f"scores of one sample differ by {points} from repeat to repeat."
     advice = "Ask more often (how: {samples: 5}), at temperature 0, or ask more judges."
-    return measured_finding("repeat noise", judge, found, colour, says, advice, unit="points")
+    return measured_audit_finding("repeat noise", judge, found, colour, says, advice, unit="points")
 
 
-def _find_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> AuditFinding:
+def _audit_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> AuditFinding:
     if not heard.asked:
-        return unknown_audit_finding("failures", judge, "not known: it was asked nothing.")
+        return unknown_calibration_finding("failures", judge, "not known: it was asked nothing.")
     silent = heard.abstained + heard.failed
     rate = wilson(silent, heard.asked)
     colour: AuditColour = (
@@ -190,4 +192,4 @@ def _find_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> Audit
     found = IntervalEstimate(
         value=rate.estimate, low=rate.low, high=rate.high, level=rate.level, method=rate.method, n=heard.asked
     )
-    return measured_finding("failures", judge, found, colour, says, advice, unit="share of answers")
+    return measured_audit_finding("failures", judge, found, colour, says, advice, unit="share of answers")

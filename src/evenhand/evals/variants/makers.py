@@ -134,7 +134,7 @@ class RecordedVariantOutputsFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._marks, self._offsets = _index_outputs_file(path)
+        self._marks, self._offsets = _index_variant_outputs_file(path)
         self._file = open_eval_sample_file(path)
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
@@ -142,7 +142,7 @@ class RecordedVariantOutputsFile:
         mark = hash(sample.id)
         for at in range(bisect_left(self._marks, mark), bisect_right(self._marks, mark)):
             self._file.seek(self._offsets[at])
-            id, made = _read_output_line(self._file.readline(LONGEST_LINE + 1), [])
+            id, made = _read_variant_output_line(self._file.readline(LONGEST_LINE + 1), [])
             if id == sample.id and made is not None:
                 return made
         raise OutputError(f"no output is recorded for the sample {sample.id[:60]!r} in {self._path.name}")
@@ -152,7 +152,7 @@ class RecordedVariantOutputsFile:
         self._file.close()
 
 
-def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
+def _index_variant_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
     faults: list[Fault] = []
     marks, offsets = array("q"), array("q")
@@ -162,7 +162,7 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
         told = len(faults)
         if line is None:
             raise EvalError(*faults, Fault(LINE_TOO_LONG, where=f"{path}:{number}"))
-        id = None if line.isspace() else _read_output_line(line, faults)[0]
+        id = None if line.isspace() else _read_variant_output_line(line, faults)[0]
         if id is not None:
             marks.append(hash(id))
             offsets.append(offset)
@@ -178,7 +178,7 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     return marks, offsets
 
 
-def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
+def _read_variant_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
     """The id of a line and its output, as far as they are there."""
     value = parse_sample_json(line)
     if isinstance(value, Fault):
@@ -201,7 +201,7 @@ def _find_duplicate_variant_outputs(path: Path, marks: array[int]) -> Iterator[F
     equal = {mark for at, mark in enumerate(marks) if at and mark == marks[at - 1]}
     first: dict[str, int] = {}
     for number, line in read_eval_sample_lines(path) if equal else ():
-        id = _read_output_line(line or b"", [])[0]
+        id = _read_variant_output_line(line or b"", [])[0]
         if id is not None and hash(id) in equal and first.setdefault(id, number) != number:
             what = f"a second output for the sample {id[:60]!r}, first in line {first[id]}"
             yield Fault(what, "keep one of them", where=f"{path}:{number}")

@@ -22,9 +22,9 @@ from evenhand.evals.output_data import clean_variant_text, read_variant_output_f
 from evenhand.evals.sample import EvalSample, write_sample_output_entry
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots, VariantFunction
 from evenhand.files.program_environment import build_program_environment
-from evenhand.files.python_functions import import_by_name
+from evenhand.files.python_functions import import_by_python_path
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import Secrets, collect_keys_to_hide
+from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 
 LARGEST_COMMAND_OUTPUT = 10_000_000
 _STDERR_TAIL = 4_000
@@ -166,7 +166,7 @@ GIVEN_A_DICT = "it gets the sample as a dict; a parameter annotated as str gets 
 class FunctionVariantOutputs:
     """Calls the function of a variant, so often at once."""
 
-    def __init__(self, variant: FunctionVariant, secrets: Secrets, places: OutputSlots) -> None:
+    def __init__(self, variant: FunctionVariant, secrets: ModelSecrets, places: OutputSlots) -> None:
         self._variant = variant
         self._call = variant.call or _import_variant_function(variant)
         self._takes_text = _does_variant_take_text(self._call)
@@ -247,7 +247,7 @@ async def _call_variant_in_daemon_thread(call: VariantFunction, given: object) -
 def _import_variant_function(variant: FunctionVariant) -> VariantFunction:
     """The function of that name, looked for from the folder of the eval file too."""
     try:
-        thing = import_by_name(variant.name, variant.folder)
+        thing = import_by_python_path(variant.name, variant.folder)
     except (Exception, SystemExit) as problem:
         what = f"python:{variant.name} cannot be loaded: {type(problem).__name__}: {problem}"
         raise EvalError(Fault(what, "as in python: my_bot:answer, for answer() in my_bot.py")) from None

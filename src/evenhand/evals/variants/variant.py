@@ -146,7 +146,7 @@ class VariantPromptTemplate:
     def fill(self, sample: EvalSample) -> str:
         """The text for a sample; an OutputError where the sample lacks a part of its metadata."""
         literals, names = self._parts
-        values = [_template_field_value(name, sample) for name in names]
+        values = [_variant_template_field_value(name, sample) for name in names]
         return "".join(text + value for text, value in zip(literals, [*values, ""], strict=True))
 
     @property
@@ -164,14 +164,14 @@ class VariantPromptTemplate:
             if token[0] in ("{{", "}}"):
                 literals[-1] += token[0][0]
             else:
-                _refuse_template_field(token[0], token[1])
+                _refuse_variant_template_field(token[0], token[1])
                 names.append(token[1])
                 literals.append("")
         literals[-1] += self.text[end:]
         return literals, names
 
 
-def _refuse_template_field(token: str, name: str | None) -> None:
+def _refuse_variant_template_field(token: str, name: str | None) -> None:
     if name is None:
         raise EvalError(Fault(f"a single {token!r}", f"write {token * 2} for a brace that is none of ours"))
     if name not in TEMPLATE_FIELDS and not (name.startswith("metadata.") and len(name) > len("metadata.")):
@@ -179,7 +179,7 @@ def _refuse_template_field(token: str, name: str | None) -> None:
         raise EvalError(Fault(f"unknown place {token[:60]}", f"{hint}; {{{{ and }}}} stand for braces"))
 
 
-def _template_field_value(name: str, sample: EvalSample) -> str:
+def _variant_template_field_value(name: str, sample: EvalSample) -> str:
     if name in TEMPLATE_FIELDS:
         return str(getattr(sample, name))
     key = name.removeprefix("metadata.")

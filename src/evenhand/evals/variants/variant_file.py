@@ -169,10 +169,10 @@ class _VariantReader:
         about = self.fields.text("about") or f"http {url}"
         seconds = self._read_seconds()
         data = None if body is None else sample_node_data(body)
-        _check_body_templates(data, fields)
+        _check_variant_body_templates(data, fields)
         return EndpointVariant(
             url=url,
-            headers=_read_headers(fields),
+            headers=_read_variant_headers(fields),
             method=fields.choice("method", HTTP_METHODS) or "POST",
             body=data,
             field=fields.text("field") or "",
@@ -264,7 +264,7 @@ def _explain_unusable_variant_url(url: str) -> str:
     return ""
 
 
-def _read_headers(fields: FieldReader) -> dict[str, str]:
+def _read_variant_headers(fields: FieldReader) -> dict[str, str]:
     """Headers as they are written; a secret must be named by its variable, for the file itself is kept with the run."""
     headers = {}
     for name, node, path in fields.pairs("headers"):
@@ -278,7 +278,7 @@ def _read_headers(fields: FieldReader) -> dict[str, str]:
     return headers
 
 
-def _check_body_templates(body: object, fields: FieldReader) -> None:
+def _check_variant_body_templates(body: object, fields: FieldReader) -> None:
     if isinstance(body, str):
         try:
             VariantPromptTemplate(body)
@@ -286,4 +286,4 @@ def _check_body_templates(body: object, fields: FieldReader) -> None:
             fields.faults += [Fault(one.what, one.hint, (*fields.path, "body")) for one in error.faults]
     elif isinstance(body, (dict, list)):
         for value in body.values() if isinstance(body, dict) else body:
-            _check_body_templates(value, fields)
+            _check_variant_body_templates(value, fields)

@@ -13,16 +13,20 @@ from evenhand.judging.answer_form import (
     TEXT_SCHEMA,
     AnswerGroup,
     AnswerSchema,
-    build_answer_form,
+    build_judge_answer_form,
     build_reply_schema,
-    build_wanted_answer,
+    build_wanted_reply_answer,
     format_bands_prompt,
     format_criteria_prompt,
-    label_criteria_material,
     list_judged_criteria,
+    tag_criteria_for_judge,
 )
-from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
-from evenhand.judging.evidence import EvidencedAnswer, QuotedText, read_form_reply, verify_form_evidence
+from evenhand.judging.dialogues.listwise import (
+    make_output_letters_for_judge,
+    read_reply_under_letters,
+    shuffle_outputs_for_judge,
+)
+from evenhand.judging.evidence import EvidencedAnswer, QuotedEvidenceText, read_form_reply, verify_form_evidence
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
@@ -30,14 +34,14 @@ from evenhand.judging.prompts import (
     PromptOutline,
     Prompts,
     ReplyReading,
-    ask_questions,
+    ask_judge_questions,
     compose_judge_request,
     label_prompt_material,
-    neutralize_untrusted_text,
+    neutralize_untrusted_prompt_text,
 )
-from evenhand.judging.reading.json_answers import read_json_answers
-from evenhand.judging.reading.reply_text import find_json_values
-from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.judging.reading.json_answers import read_json_reply_answers
+from evenhand.judging.reading.reply_text import find_json_values_in_reply
+from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.judging.results import AcceptanceCheck, GateCheck, OutputReview, TaskDimensions
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
@@ -90,7 +94,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
                 fault = Missing("unreadable", str(error), _tell_judge_rubric_fault(entries))
         return ReplyReading(faults={DIMENSIONS_KEY: fault})
 
-    (reading,) = yield from ask_questions([JudgeQuestion(request, read)], prompts)
+    (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read)], prompts)
     return TaskDimensions(
         rubric=reading.items.get(DIMENSIONS_KEY),
         why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
@@ -106,7 +110,7 @@ def _build_dimensions_prompt_form(prompts: Prompts) -> str:
 
 def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
     """The last complete list of dimensions in a reply."""
-    for value in reversed(find_json_values(text)):
+    for value in reversed(find_json_values_in_reply(text)):
         data = value.data.get(DIMENSIONS_KEY) if isinstance(value.data, dict) else value.data
         if value.complete and isinstance(data, list) and data and all(isinstance(entry, dict) for entry in data):
             return data
@@ -157,7 +161,7 @@ def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method
         fixed = id in FIXED_DIMENSIONS
         # A judge wrote it after reading a stranger's task: one short line, which other judges read inside the fence.
         # It is powerless by itself too: whoever puts it into the task makes it a criterion like any other.
-        line = neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
+        line = neutralize_untrusted_prompt_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
         asks = prompts.say(id) if fixed else line
         try:
             weight = to_exact_fraction(entry["weight"])  # type: ignore[arg-type]
@@ -180,15 +184,15 @@ def ask_judge_gate_check(
     criteria = [
         Criterion(id=f"criterion-{number}", asks=asks, scale=YES_NO) for number, asks in enumerate(acceptance, start=1)
     ]
-    groups = (AnswerGroup("criteria", tuple(map(build_wanted_answer, criteria)), (HINT_KEY,)),)
-    form, schema = build_answer_form(groups, prompts)
+    groups = (AnswerGroup("criteria", tuple(map(build_wanted_reply_answer, criteria)), (HINT_KEY,)),)
+    form, schema = build_judge_answer_form(groups, prompts)
     halves = prompts.fill("gate", criteria=format_criteria_prompt(criteria, prompts), form=form)
     pieces = [*label_prompt_material(prompts, task), (prompts.say("submission"), "submission", text)]
     ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
     outline = PromptOutline(halves=halves, ids=ids, schema=schema, asked=asked)
     request = compose_judge_request("gate", outline, pieces, manner)
-    read = partial(_read_gate_reply, groups, QuotedText(text), prompts)
-    (reading,) = yield from ask_questions([JudgeQuestion(request, read, pieces)], prompts)
+    read = partial(_read_gate_reply, groups, QuotedEvidenceText(text), prompts)
+    (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read, pieces)], prompts)
     checks = []
     for criterion in criteria:
         item = reading.items.get(criterion.id) or EvidencedAnswer(score=reading.explain_missing(criterion.id))
@@ -203,7 +207,7 @@ def ask_judge_gate_check(
 
 
 def _read_gate_reply(
-    groups: Sequence[AnswerGroup], text: QuotedText, prompts: Prompts, reply: str
+    groups: Sequence[AnswerGroup], text: QuotedEvidenceText, prompts: Prompts, reply: str
 ) -> ReplyReading[EvidencedAnswer]:
     """The answers; one that a criterion is not met needs a hint for the revision."""
     answers, data = read_form_reply(reply, groups)
@@ -227,7 +231,7 @@ class AnchoredSubmission:
     judgments: Mapping[str, Judgment]  # By dimension.
 
 
-def ask_horizontal_scores(
+def ask_judge_horizontal_scores(
     rubric: Rubric, task: str, submissions: Sequence[AnchoredSubmission], manner: JudgeSetup
 ) -> Dialogue[tuple[OutputReview, ...]]:
     """Score at most three submissions against each other: one request per dimension, all at once."""
@@ -235,10 +239,10 @@ def ask_horizontal_scores(
         raise InputError(f"at most {MOST_SIDE_BY_SIDE} submissions are compared side by side, got {len(submissions)}")
     texts = {one.id: one for one in submissions}
     order = shuffle_labels_for_judge(list(texts), manner)
-    shown = {label: texts[id] for label, id in zip(make_output_letters(len(order)), order, strict=True)}
+    shown = {label: texts[id] for label, id in zip(make_output_letters_for_judge(len(order)), order, strict=True)}
     dimensions = list_judged_criteria(rubric)
-    questions = [_build_horizontal_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
-    readings = yield from ask_questions(questions, manner.prompts)
+    questions = [_build_horizontal_judge_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
+    readings = yield from ask_judge_questions(questions, manner.prompts)
     labels = {one.id: label for label, one in shown.items()}
     reviews = []
     for one in submissions:
@@ -255,22 +259,22 @@ def ask_horizontal_scores(
 
 def shuffle_labels_for_judge(ids: Sequence[str], manner: JudgeSetup) -> list[str]:
     """Who is A, B and C to a judge: the seed and the judge decide, the same for every dimension."""
-    return shuffle_output_order(ids, manner.seed, manner.judge, "horizontal")
+    return shuffle_outputs_for_judge(ids, manner.seed, manner.judge, "horizontal")
 
 
-def _build_horizontal_question(
+def _build_horizontal_judge_question(
     rubric: Rubric, criterion: Criterion, task: str, shown: Mapping[str, AnchoredSubmission], manner: JudgeSetup
 ) -> JudgeQuestion[EvidencedAnswer]:
     prompts, labels = manner.prompts, tuple(shown)
-    group = AnswerGroup("submissions", tuple(WantedAnswer(label, criterion.scale) for label in labels))
-    form, schema = build_answer_form([group], prompts)
+    group = AnswerGroup("submissions", tuple(WantedReplyAnswer(label, criterion.scale) for label in labels))
+    form, schema = build_judge_answer_form([group], prompts)
     halves = prompts.fill(
         "horizontal",
         criteria=format_criteria_prompt([criterion], prompts),
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
         form=form,
     )
-    pieces = [*label_criteria_material([criterion]), *label_prompt_material(prompts, task)]
+    pieces = [*tag_criteria_for_judge([criterion]), *label_prompt_material(prompts, task)]
     for label, one in shown.items():
         pieces.append((prompts.say("candidate", letter=label), f"submission-{label}", one.text))
         alone = one.judgments.get(criterion.id)
@@ -280,20 +284,20 @@ def _build_horizontal_question(
             passage = "\n".join([quote.text for quote in alone.evidence] or alone.absent)
             pieces.append((prompts.say(said, band=alone.score.band), f"submission-{label}-alone", passage))
     outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
-    texts = {label: QuotedText(one.text) for label, one in shown.items()}
+    texts = {label: QuotedEvidenceText(one.text) for label, one in shown.items()}
     read = partial(_read_horizontal_reply, texts, criterion, prompts)
     return JudgeQuestion(compose_judge_request("horizontal", outline, pieces, manner), read, pieces)
 
 
 def _read_horizontal_reply(
-    texts: Mapping[str, QuotedText], criterion: Criterion, prompts: Prompts, reply: str
+    texts: Mapping[str, QuotedEvidenceText], criterion: Criterion, prompts: Prompts, reply: str
 ) -> ReplyReading[EvidencedAnswer]:
-    found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
-    wanted = WantedAnswer(criterion.id, criterion.scale)
+    found, data = read_reply_under_letters(reply, tuple(texts), prompts.phrases["candidate"])
+    wanted = WantedReplyAnswer(criterion.id, criterion.scale)
     items: dict[str, EvidencedAnswer] = {}
     faults: dict[str, Missing] = {}
     for label, text in texts.items():
-        said = read_json_answers({criterion.id: found.get(label)}, [wanted])
+        said = read_json_reply_answers({criterion.id: found.get(label)}, [wanted])
         groups = [AnswerGroup("criteria", (wanted,))]
         held = verify_form_evidence(said, groups, text, prompts, needs_evidence=True)
         if held.items:

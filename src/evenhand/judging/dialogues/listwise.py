@@ -18,23 +18,29 @@ from evenhand.judging.answer_form import (
     AnswerSchema,
     build_reply_schema,
     format_criteria_prompt,
-    label_sample_material,
     list_judged_criteria,
     prepare_rubric_prompt,
+    tag_sample_for_judge,
 )
-from evenhand.judging.dialogues.pointwise import build_output_review
-from evenhand.judging.evidence import EvidencedAnswer, QuotedText, RevisionAdvice, read_form_part, verify_form_evidence
+from evenhand.judging.dialogues.pointwise import build_judge_output_review
+from evenhand.judging.evidence import (
+    EvidencedAnswer,
+    QuotedEvidenceText,
+    RevisionAdvice,
+    read_reply_form_part,
+    verify_form_evidence,
+)
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
     JudgeSetup,
     PromptOutline,
     ReplyReading,
-    ask_questions,
+    ask_judge_questions,
     compose_judge_request,
 )
 from evenhand.judging.reading.choice import read_reply_choice
-from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, split_reply_sections
 from evenhand.judging.results import ListwiseReview, OutputReview, Preference
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.rubric import Rubric
@@ -45,13 +51,15 @@ HOLISTIC = "holistic"
 HOLISTIC_KEYS = (HOLISTIC, "overall", "score", "rating", "total")
 
 
-def ask_listwise(
+def ask_judge_listwise(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], manner: JudgeSetup
 ) -> Dialogue[ListwiseReview]:
     """Ask one reviewer about several outputs in one request."""
-    order = shuffle_output_order(outputs, manner.seed, manner.judge, sample.id)
-    shown = dict(zip(make_output_letters(len(order)), order, strict=True))
-    (reading,) = yield from ask_questions([_build_listwise_question(rubric, sample, shown, manner)], manner.prompts)
+    order = shuffle_outputs_for_judge(outputs, manner.seed, manner.judge, sample.id)
+    shown = dict(zip(make_output_letters_for_judge(len(order)), order, strict=True))
+    (reading,) = yield from ask_judge_questions(
+        [_build_listwise_judge_question(rubric, sample, shown, manner)], manner.prompts
+    )
     each = {
         output: _make_listwise_judge_review(rubric, sample, label, output, manner, reading)
         for label, output in shown.items()
@@ -60,35 +68,35 @@ def ask_listwise(
     return ListwiseReview(
         reviews=tuple(each[output] for output in outputs),
         order=tuple(order),
-        ranking=_read_claimed_ranking(reading.data, shown),
+        ranking=_read_ranking_in_reply(reading.data, shown),
         abstained=unread.why if unread and unread.kind == "abstained" else None,
     )
 
 
-def _build_listwise_question(
+def _build_listwise_judge_question(
     rubric: Rubric, sample: Sample, shown: Mapping[str, str], manner: JudgeSetup
 ) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
     prompts, labels = manner.prompts, tuple(shown)
     (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
-    pieces = label_sample_material(rubric, sample, prompts)
+    pieces = tag_sample_for_judge(rubric, sample, prompts)
     for label, output in shown.items():
         pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[output]))
     texts = {
-        label: QuotedText(sample.outputs[output], find_prompt_trace_text(pieces, label))
+        label: QuotedEvidenceText(sample.outputs[output], find_prompt_trace_text(pieces, label))
         for label, output in shown.items()
     }
 
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
-        found, data = read_under_labels(text, labels, prompts.phrases["response"])
+        found, data = read_reply_under_letters(text, labels, prompts.phrases["response"])
         items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
         faults: dict[str, Missing] = {}
         for label, quoted in texts.items():
-            answers = read_form_part(found.get(label), part.groups)
+            answers = read_reply_form_part(found.get(label), part.groups)
             held = verify_form_evidence(answers, part.groups, quoted, prompts, needs_evidence=False)
             items |= {f"{label}/{name}": item for name, item in held.items.items()}
             faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
-            whole = _read_holistic_score(found.get(label), rubric.method.holistic)
+            whole = _read_holistic_reply_score(found.get(label), rubric.method.holistic)
             if whole and not answers:
                 items[f"{label}/{HOLISTIC}"] = EvidencedAnswer(score=whole)
         return ReplyReading(items=items, faults=faults, data=data)
@@ -96,7 +104,7 @@ def _build_listwise_question(
     return JudgeQuestion(compose_judge_request("listwise", part.outline, pieces, manner), read, pieces)
 
 
-def _read_holistic_score(said: object, scale: Scale | None) -> Scored | None:
+def _read_holistic_reply_score(said: object, scale: Scale | None) -> Scored | None:
     """A score for the whole output, where the method takes one."""
     if isinstance(said, dict):
         said = next((said[word] for word in HOLISTIC_KEYS if word in said), None)
@@ -118,9 +126,9 @@ def _make_listwise_judge_review(
         items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
         faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
         unread=reading.unread,
-        data=find_under_labels(reading.data, [label]).get(label),
+        data=find_in_reply_under_letters(reading.data, [label]).get(label),
     )
-    result = build_output_review(rubric, sample, output, manner, [own])
+    result = build_judge_output_review(rubric, sample, output, manner, [own])
     whole = own.items.get(HOLISTIC)
     # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
     if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Missing):
@@ -128,7 +136,7 @@ def _make_listwise_judge_review(
     return result
 
 
-def _read_claimed_ranking(data: object, shown: Mapping[str, str]) -> tuple[str, ...] | None:
+def _read_ranking_in_reply(data: object, shown: Mapping[str, str]) -> tuple[str, ...] | None:
     """The reviewer's own list, kept as a claim."""
     given = data.get("ranking") if isinstance(data, dict) else None
     if not isinstance(given, list):
@@ -148,26 +156,28 @@ _LABEL = re.compile(
 _HOLDERS = ("responses", "evaluations", "scores", "ratings", "results", "reviews", "submissions", "outputs", "answers")
 
 
-def shuffle_output_order(names: Sequence[str], seed: int, *who: str) -> list[str]:
+def shuffle_outputs_for_judge(names: Sequence[str], seed: int, *who: str) -> list[str]:
     """The names in an order that only the seed and who asks decide."""
     order = list(names)
     random.Random("/".join((str(seed), *who))).shuffle(order)
     return order
 
 
-def make_output_letters(number: int) -> tuple[str, ...]:
+def make_output_letters_for_judge(number: int) -> tuple[str, ...]:
     """A, B, C … Z, AA, AB …"""
     words = ("".join(parts) for length in count(1) for parts in product(ascii_uppercase, repeat=length))
     return tuple(islice(words, number))
 
 
-def read_under_labels(text: str, labels: Sequence[str], heading: str) -> tuple[dict[str, object], object]:
+def read_reply_under_letters(text: str, labels: Sequence[str], heading: str) -> tuple[dict[str, object], object]:
     """What stands under each label, and the JSON it was found in; without JSON, the section of prose under its heading.
 
     The last complete value with most of the labels binds; one that breaks off only where no complete one has any.
     """
     found = [
-        (said, value) for value in reversed(find_json_values(text)) if (said := find_under_labels(value.data, labels))
+        (said, value)
+        for value in reversed(find_json_values_in_reply(text))
+        if (said := find_in_reply_under_letters(value.data, labels))
     ]
     if found:
         best, bound = max(found, key=lambda one: (one[1].complete, len(one[0])))
@@ -178,7 +188,7 @@ def read_under_labels(text: str, labels: Sequence[str], heading: str) -> tuple[d
     return {headings[name]: section for name, section in split_reply_sections(text, list(headings)).items()}, None
 
 
-def find_under_labels(data: object, labels: Sequence[str]) -> dict[str, object]:
+def find_in_reply_under_letters(data: object, labels: Sequence[str]) -> dict[str, object]:
     """What an object says of each label: at its top, or under a key that holds answers."""
     places = [data]
     if isinstance(data, dict):
@@ -229,14 +239,16 @@ class PairwiseChoice:
     reason: str
 
 
-def ask_pairwise(rubric: Rubric, sample: Sample, first: str, second: str, manner: JudgeSetup) -> Dialogue[Preference]:
+def ask_judge_pairwise(
+    rubric: Rubric, sample: Sample, first: str, second: str, manner: JudgeSetup
+) -> Dialogue[Preference]:
     """Ask which of two outputs is better, once with each of them first.
 
     A judge that names the same place both times follows the place: a tie, counted as position bias.
     """
     orders = ((first, second), (second, first))
-    questions = [_build_pairwise_question(rubric, sample, order, manner) for order in orders]
-    readings = yield from ask_questions(questions, manner.prompts)
+    questions = [_build_pairwise_judge_question(rubric, sample, order, manner) for order in orders]
+    readings = yield from ask_judge_questions(questions, manner.prompts)
     votes = [_read_pairwise_judge_vote(reading, order) for reading, order in zip(readings, orders, strict=True)]
     missing = [vote.text for vote in votes if isinstance(vote, Missing)]
     names = tuple(vote if isinstance(vote, str) else None for vote in votes)
@@ -253,7 +265,7 @@ def ask_pairwise(rubric: Rubric, sample: Sample, first: str, second: str, manner
     )
 
 
-def _build_pairwise_question(
+def _build_pairwise_judge_question(
     rubric: Rubric, sample: Sample, order: tuple[str, str], manner: JudgeSetup
 ) -> JudgeQuestion[PairwiseChoice]:
     prompts = manner.prompts
@@ -263,19 +275,23 @@ def _build_pairwise_question(
     form = f'{{"reason": "…", "{WINNER}": <{blank}>}}'
     schema: AnswerSchema = build_reply_schema({"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": words}})
     halves = prompts.fill("pairwise", criteria=criteria, form=form)
-    pieces = label_sample_material(rubric, sample, prompts)
+    pieces = tag_sample_for_judge(rubric, sample, prompts)
     for label, name in zip(LABELS, order, strict=True):
         pieces += label_trace_for_prompt(rubric, sample.traces.get(name), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
     outline = PromptOutline(halves=halves, ids=(WINNER,), schema=schema, labels=LABELS)
-    return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
+    return JudgeQuestion(
+        compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_reply_choice, pieces
+    )
 
 
-def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
+def _read_pairwise_reply_choice(text: str) -> ReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
     if isinstance(choice, Missing):
         return ReplyReading(faults={WINNER: choice})
-    objects = [value.data for value in find_json_values(text) if isinstance(value.data, dict) and WINNER in value.data]
+    objects = [
+        value.data for value in find_json_values_in_reply(text) if isinstance(value.data, dict) and WINNER in value.data
+    ]
     data = objects[-1] if objects else {}
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from evenhand.judging.answer_form import (
     format_criteria_prompt,
     format_scale_prompt,
-    label_sample_material,
     list_judged_criteria,
     list_questions_for_judge,
+    tag_sample_for_judge,
 )
 from evenhand.judging.dialogues.pointwise import (
     average_judgments,
@@ -27,9 +27,9 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     explain_silent_judge,
 )
-from evenhand.judging.reading.quoted_material import read_own_score
+from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
-from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
+from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking_from_reply
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.rubric import Rubric
@@ -43,7 +43,7 @@ LEAST_MASS = 0.5  # Below it the likely tokens are mostly not answers, and say l
 _LEVELS = 21  # A scale with more levels than a server shows tokens has no mean to speak of.
 
 
-def ask_by_logprobs(
+def ask_judge_by_logprobs(
     rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup, *, replies: int
 ) -> Dialogue[OutputReview]:
     """Ask each criterion by itself and read the probabilities of the score's tokens.
@@ -52,10 +52,10 @@ def ask_by_logprobs(
     """
     criteria = list_questions_for_judge(rubric)
     shown = (sample.input, sample.context, sample.reference, sample.outputs[output])
-    answers = yield tuple(_build_logprobs_request(rubric, one, sample, output, manner) for one in criteria)
+    answers = yield tuple(_build_judge_logprobs_prompt(rubric, one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
-        found = _score_from_logprobs(criterion, reply, manner, shown)
+        found = _read_reply_score_from_logprobs(criterion, reply, manner, shown)
         if found is not None:
             judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
         elif isinstance(reply, NoReply):
@@ -63,7 +63,7 @@ def ask_by_logprobs(
     rest = [place for place in range(len(criteria)) if place not in judgments]
     if rest:
         again = yield tuple(
-            _build_logprobs_request(rubric, criteria[place], sample, output, manner, repeat)
+            _build_judge_logprobs_prompt(rubric, criteria[place], sample, output, manner, repeat)
             for place in rest
             for repeat in range(1, replies + 1)
         )
@@ -71,7 +71,7 @@ def ask_by_logprobs(
             one, own = criteria[place], again[number * replies : (number + 1) * replies]
             judgments[place] = average_judgments(
                 [
-                    _build_logprobs_judgment(manner, output, one, _read_sampled_score(one, reply, shown), reply)
+                    _build_logprobs_judgment(manner, output, one, _read_sampled_reply_score(one, reply, shown), reply)
                     for reply in own
                 ]
             )
@@ -81,9 +81,9 @@ def ask_by_logprobs(
     return build_review_from_judgments(rubric, blank, ordered)
 
 
-def read_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str) -> dict[Fraction, float] | None:
+def read_reply_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str) -> dict[Fraction, float] | None:
     """How likely each answer on the scale was, at the place after the last `line`; None where that is not told."""
-    place = _find_score_token(places, line)
+    place = _find_reply_score_token(places, line)
     if place is None or not (scale.integers or scale.yes_no) or scale.max - scale.min >= _LEVELS:
         return None
     words = {str(level): Fraction(level) for level in range(int(scale.min), int(scale.max) + 1)}
@@ -106,15 +106,17 @@ def read_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str)
     return found if sum(found.values()) >= LEAST_MASS else None
 
 
-def _score_from_logprobs(
+def _read_reply_score_from_logprobs(
     criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup, shown: Sequence[str]
 ) -> tuple[Scored, AnswerSpread] | None:
     """The mean over the likely answers, where the reply itself says one of them and was not cut off."""
     scale = criterion.scale
     if isinstance(reply, NoReply) or not reply.places or reply.stop == "length":
         return None
-    found = read_score_chances(scale, reply.places, manner.prompts.say("score"))
-    said = read_own_score(reply.text, shown, criterion.id, lambda text: read_reply_score(text, scale, criterion.id))
+    found = read_reply_score_chances(scale, reply.places, manner.prompts.say("score"))
+    said = read_own_score_in_reply(
+        reply.text, shown, criterion.id, lambda text: read_reply_score(text, scale, criterion.id)
+    )
     if not found or not isinstance(said, Scored) or said.value not in found:
         return None
     mass = sum(found.values())
@@ -124,7 +126,7 @@ def _score_from_logprobs(
     return Scored(exactly), AnswerSpread(n=1, sd=math.sqrt(variance), how="logprobs")
 
 
-def _find_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogprobs | None:
+def _find_reply_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogprobs | None:
     """The place of the answer's first token: the first with something to read after the last "Score:"."""
     text, ends = "", []
     for place in places:
@@ -137,7 +139,7 @@ def _find_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogpro
     return next((place for place in after if place.token.strip().strip("*\"'")), None)
 
 
-def _build_logprobs_request(
+def _build_judge_logprobs_prompt(
     rubric: Rubric, criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
 ) -> Request:
     prompts, text = manner.prompts, sample.outputs[output]
@@ -146,18 +148,18 @@ def _build_logprobs_request(
     settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
     if repeat:
         settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
-    pieces = label_sample_material(rubric, sample, prompts)
+    pieces = tag_sample_for_judge(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", text))
     outline = PromptOutline(halves=halves, ids=(criterion.id,))
     return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
 
 
-def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply, shown: Sequence[str]) -> Scored | Missing:
+def _read_sampled_reply_score(criterion: Criterion, reply: Reply | NoReply, shown: Sequence[str]) -> Scored | Missing:
     if isinstance(reply, NoReply):
         return explain_silent_judge(reply)
     id, scale = criterion.id, criterion.scale
-    score = read_own_score(reply.text, shown, id, lambda text: read_reply_score(text, scale, id))
+    score = read_own_score_in_reply(reply.text, shown, id, lambda text: read_reply_score(text, scale, id))
     if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
         return Missing("abstained", refused)
     return score
@@ -171,7 +173,7 @@ def _build_logprobs_judgment(
     reply: Reply | NoReply,
 ) -> Judgment:
     plain, spread = score if isinstance(score, tuple) else (score, None)
-    reason = strip_thinking(reply.text).strip() if isinstance(reply, Reply) else ""
+    reason = strip_thinking_from_reply(reply.text).strip() if isinstance(reply, Reply) else ""
     if isinstance(plain, Scored):
         plain = replace(plain, why=reason)
     return Judgment(

@@ -17,17 +17,17 @@ from evenhand.judging.answer_form import (
     NOTES_KEY,
     WHOLE_KEY,
     AnswerGroup,
-    label_sample_material,
     list_judged_criteria,
     prepare_criterion_prompts,
     prepare_rubric_prompt,
+    tag_sample_for_judge,
 )
 from evenhand.judging.evidence import (
     FEW_SUGGESTIONS,
     EvidencedAnswer,
-    QuotedText,
+    QuotedEvidenceText,
     RevisionAdvice,
-    note_few_suggestions,
+    note_few_judge_suggestions,
     pick_severest_reply_suggestions,
     read_form_reply,
     read_judge_suggestions,
@@ -39,7 +39,7 @@ from evenhand.judging.prompts import (
     JudgeSetup,
     Prompts,
     ReplyReading,
-    ask_questions,
+    ask_judge_questions,
     compose_judge_request,
 )
 from evenhand.judging.results import OutputReview
@@ -55,16 +55,16 @@ OVERALL_CLAIMS = ("overall", "overall_passed", "overall_band")
 NEED_EVIDENCE = ("checklist", "individual")
 
 
-def ask_pointwise(
+def ask_judge_pointwise(
     rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup, *, each: bool = False
 ) -> Dialogue[OutputReview]:
     """Ask for every answer about one output. `each` asks one question per request."""
-    questions = build_pointwise_questions(rubric, sample, output, manner, each=each)
-    readings = yield from ask_questions(questions, manner.prompts)
-    return build_output_review(rubric, sample, output, manner, readings)
+    questions = build_pointwise_judge_questions(rubric, sample, output, manner, each=each)
+    readings = yield from ask_judge_questions(questions, manner.prompts)
+    return build_judge_output_review(rubric, sample, output, manner, readings)
 
 
-def build_pointwise_questions(
+def build_pointwise_judge_questions(
     rubric: Rubric,
     sample: Sample,
     output: str,
@@ -78,9 +78,9 @@ def build_pointwise_questions(
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
     label = "submission" if name == "individual" else "output"
-    pieces = label_sample_material(rubric, sample, prompts)
+    pieces = tag_sample_for_judge(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts) if sample.traces else []
-    quoted = QuotedText(sample.outputs[output], find_prompt_trace_text(pieces) if sample.traces else "")
+    quoted = QuotedEvidenceText(sample.outputs[output], find_prompt_trace_text(pieces) if sample.traces else "")
     pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
@@ -92,7 +92,7 @@ def build_pointwise_questions(
     ]
 
 
-def build_output_review(
+def build_judge_output_review(
     rubric: Rubric,
     sample: Sample,
     output: str,
@@ -109,7 +109,7 @@ def build_output_review(
     leaves = list_judged_criteria(rubric)
     asked: tuple[Sequence[Criterion | Statement], ...] = (leaves, rubric.red_flags, rubric.bonuses)
     criteria, flags, bonuses = (
-        {one.id: found.get(prefix + one.id) or _explain_missing_answer(readings, prefix + one.id) for one in each}
+        {one.id: found.get(prefix + one.id) or _explain_missing_reply(readings, prefix + one.id) for one in each}
         for prefix, each in zip(ITEM_PREFIXES.values(), asked, strict=True)
     )
     # The statements that are true of the output, each with the judge's reason.
@@ -133,7 +133,7 @@ def build_output_review(
         claims={name: said[name] for name in OVERALL_CLAIMS if name in said},
         notes=notes,
         remark=" ".join(remark.split()) if isinstance(remark, str) else "",
-        whole=None if whole is None or rubric.whole_scale is None else _read_whole_score(rubric.whole_scale, whole),
+        whole=None if whole is None or rubric.whole_scale is None else _read_whole_reply(rubric.whole_scale, whole),
     )
     judgments = tuple(
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
@@ -141,7 +141,7 @@ def build_output_review(
     return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
 
 
-def _read_whole_score(scale: Scale, given: object) -> Scored | None:
+def _read_whole_reply(scale: Scale, given: object) -> Scored | None:
     """The score for the whole; what is not on its scale is none."""
     given = given.get("score") if isinstance(given, dict) else given
     score = None if given is None else scale.read(given)
@@ -157,12 +157,12 @@ def _take_suggestions_from_replies(
     advice = next((one for one in given if isinstance(one, tuple)), ())
     silent = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
     silent += [reading.unread.text for reading in readings if reading.unread]
-    return advice, note_few_suggestions(
+    return advice, note_few_judge_suggestions(
         judge, advice, (*silent, "not asked for: each criterion has its own request")[0]
     )
 
 
-def _explain_missing_answer(
+def _explain_missing_reply(
     readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]], name: str
 ) -> EvidencedAnswer:
     """Why no reading has an item: its own fault, or that of a reply that was not read."""
@@ -171,7 +171,7 @@ def _explain_missing_answer(
 
 
 def _read_pointwise_reply(
-    groups: Sequence[AnswerGroup], quoted: QuotedText, prompts: Prompts, name: str, advises: bool, text: str
+    groups: Sequence[AnswerGroup], quoted: QuotedEvidenceText, prompts: Prompts, name: str, advises: bool, text: str
 ) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
     answers, data = read_form_reply(text, groups)
     held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=name in NEED_EVIDENCE)
@@ -185,7 +185,7 @@ SAMPLING_TEMPERATURE = 1.0
 LEAST_SAMPLED_REPLIES = 2
 
 
-def ask_sampled(
+def ask_judge_sampled(
     rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup, *, replies: int
 ) -> Dialogue[OutputReview]:
     """Ask for every answer about one output so many times; each criterion gets the mean of what could be read."""
@@ -194,13 +194,13 @@ def ask_sampled(
     questions = []
     for repeat in range(replies):
         settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
-        questions += build_pointwise_questions(rubric, sample, output, manner, settings=settings, repeat=repeat)
-    readings = yield from ask_questions(questions, manner.prompts)
-    several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
+        questions += build_pointwise_judge_questions(rubric, sample, output, manner, settings=settings, repeat=repeat)
+    readings = yield from ask_judge_questions(questions, manner.prompts)
+    several = [build_judge_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
     judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
     review = build_review_from_judgments(rubric, several[0], judgments)
     advice = pick_severest_reply_suggestions(one for each in several for one in each.suggestions)
-    notes = several[0].answers.notes if not advice else note_few_suggestions(manner.judge, advice, "")
+    notes = several[0].answers.notes if not advice else note_few_judge_suggestions(manner.judge, advice, "")
     wholes = [one.answers.whole.value for one in several if isinstance(one.answers.whole, Scored)]
     whole = Scored(sum(wholes, Fraction(0)) / len(wholes)) if wholes else None
     return replace(review, answers=replace(review.answers, notes=notes, whole=whole), suggestions=advice)

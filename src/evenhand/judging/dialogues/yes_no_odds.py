@@ -12,10 +12,10 @@ from statistics import fmean
 
 from evenhand.judging.answer_form import (
     CANNOT_ASSESS,
-    label_sample_material,
     list_judged_criteria,
     list_questions_for_judge,
-    word_criterion_question,
+    tag_sample_for_judge,
+    word_judge_question,
 )
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
@@ -47,33 +47,33 @@ class _OddsAnswer:
     sd: float | None = None
 
 
-def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup) -> Dialogue[OutputReview]:
+def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup) -> Dialogue[OutputReview]:
     """Ask each criterion as questions of yes or no. A scale is asked by its anchors, from low to high.
 
     Questions with known answers go first: they show how readily this model says yes.
     """
     criteria, prompts = list_questions_for_judge(rubric), manner.prompts
-    asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
-    known = load_known_yes_no_questions(prompts) if any(asked) else ()
-    pieces = label_sample_material(rubric, sample, prompts)
+    asked = [_list_yes_no_judge_questions(criterion, prompts) for criterion in criteria]
+    known = load_known_judge_questions(prompts) if any(asked) else ()
+    pieces = tag_sample_for_judge(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
     requests = [
-        _build_odds_request(
+        _build_judge_odds_prompt(
             prompts.fill("odds-met", asks=one.asks)[0], [(prompts.say("output"), "output", one.text)], manner
         )
         for one in known
     ]
     requests += [
-        _build_odds_request(question, pieces, manner, criterion.id)
+        _build_judge_odds_prompt(question, pieces, manner, criterion.id)
         for criterion, questions in zip(criteria, asked, strict=True)
         for question in questions
     ]
-    leanings = list(map(read_yes_leaning, (yield tuple(requests))))
+    leanings = list(map(read_yes_leaning_of_reply, (yield tuple(requests))))
     rule = find_yes_no_reply_rule([one.answer for one in known], leanings[: len(known)])
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
-        answered = _score_criterion_odds(criterion, [next(rest) for _ in questions], rule)
+        answered = _judge_criterion_by_odds(criterion, [next(rest) for _ in questions], rule)
         told.append(
             Judgment(
                 judge=manner.judge,
@@ -89,21 +89,19 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     return build_review_from_judgments(rubric, blank, told)
 
 
-def _list_yes_no_questions(criterion: Criterion, prompts: Prompts) -> list[str]:
+def _list_yes_no_judge_questions(criterion: Criterion, prompts: Prompts) -> list[str]:
     """What is asked: whether it is met, or whether each level above the lowest is reached."""
     if criterion.scale.yes_no:
-        return [prompts.fill("odds-met", asks=word_criterion_question(criterion))[0]]
-    levels = _list_anchors_to_ask(criterion)[1:]
-    return [
-        prompts.fill("odds-level", asks=word_criterion_question(criterion), level=anchor.text)[0] for anchor in levels
-    ]
+        return [prompts.fill("odds-met", asks=word_judge_question(criterion))[0]]
+    levels = _list_anchors_to_ask_judge(criterion)[1:]
+    return [prompts.fill("odds-level", asks=word_judge_question(criterion), level=anchor.text)[0] for anchor in levels]
 
 
-def _list_anchors_to_ask(criterion: Criterion) -> list[Anchor]:
+def _list_anchors_to_ask_judge(criterion: Criterion) -> list[Anchor]:
     return sorted(criterion.anchors, key=lambda anchor: (anchor.min, anchor.max))
 
 
-def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: JudgeSetup, *ids: str) -> Request:
+def _build_judge_odds_prompt(question: str, pieces: Sequence[MaterialPiece], manner: JudgeSetup, *ids: str) -> Request:
     """The material first and the question last: what comes before the question is read once for all of them."""
     halves = manner.prompts.fill("odds", question=question)
     settings = replace(manner.settings, temperature=0.0, max_tokens=1, top_logprobs=MOST_TOKENS_SHOWN)
@@ -113,7 +111,7 @@ def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: 
     )
 
 
-def _score_criterion_odds(
+def _judge_criterion_by_odds(
     criterion: Criterion, leanings: Sequence[float | Missing], rule: YesNoReplyRule | str
 ) -> _OddsAnswer:
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
@@ -130,15 +128,15 @@ def _score_criterion_odds(
     if all(map(rule.undecided, heard)):
         return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"))
     if not criterion.scale.yes_no:
-        return _score_anchor_odds(criterion, heard, rule)
+        return _judge_anchor_by_odds(criterion, heard, rule)
     chance, yes = rule.chance_of_yes_reply(first), first > rule.threshold
     reason = f"{'yes' if yes else 'no'}: {told}"
     return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
 
 
-def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: YesNoReplyRule) -> _OddsAnswer:
+def _judge_anchor_by_odds(criterion: Criterion, leanings: Sequence[float], rule: YesNoReplyRule) -> _OddsAnswer:
     """The mean over the middles of the anchors, each as likely as the questions leave it."""
-    levels = _list_anchors_to_ask(criterion)
+    levels = _list_anchors_to_ask_judge(criterion)
     reached = [1.0, *pool_judge_odds([rule.chance_of_yes_reply(one) for one in leanings]), 0.0]
     chances = [here - above for here, above in pairwise(reached)]
     middles = [float(anchor.min + anchor.max) / 2 for anchor in levels]
@@ -217,21 +215,21 @@ class YesNoReplyRule:
         return abs(leaning - self.threshold) < self.band
 
 
-def load_known_yes_no_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
+def load_known_judge_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
     """The shipped questions, as many with yes as with no."""
     blocks, _ = prompts.fill("odds-known")
     pairs = [found for block in blocks.split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]
     return tuple(KnownQuestion(pair["text"], pair[word], word == "yes") for pair in pairs for word in ("yes", "no"))
 
 
-def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
+def read_yes_leaning_of_reply(reply: Reply | NoReply) -> float | Missing:
     """The log-odds of yes against no, or why there are none."""
     if isinstance(reply, NoReply):
         return explain_silent_judge(reply)
-    place = next((place for place in reply.places if _strip_token_marks(place.token)), None)
+    place = next((place for place in reply.places if _strip_reply_token_marks(place.token)), None)
     if place is None or not place.likely:
         return Missing("unreadable", "the reply does not say how likely its words were")
-    likely = [(_strip_token_marks(token), math.exp(min(logprob, 0.0))) for token, logprob in place.likely]
+    likely = [(_strip_reply_token_marks(token), math.exp(min(logprob, 0.0))) for token, logprob in place.likely]
     yes, no = (sum(chance for token, chance in likely if token in words) for words in (YES, NO))
     if yes + no < LEAST_MASS:
         said = f"{place.token.strip()[:40]!r} where yes or no was asked for ({yes + no:.0%} of the chances)"
@@ -257,5 +255,5 @@ def find_yes_no_reply_rule(answers: Sequence[bool], leanings: Sequence[float | M
     return YesNoReplyRule((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
 
 
-def _strip_token_marks(token: str) -> str:
+def _strip_reply_token_marks(token: str) -> str:
     return token.strip().strip(_MARKS).strip().lower()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
-from evenhand.judging.embedded.values import TextValue, find_claimed_values
-from evenhand.judging.embedded.words import TextWord, find_words, is_content_word
+from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
+from evenhand.judging.embedded.words import TextWord, find_embedded_words, is_embedded_content_word
 
 DENIED_BEFORE, DENIED_AFTER = 3, 5  # Words that a denial reaches: "parcels are not sent", "no parcel is sent".
 
@@ -20,7 +20,7 @@ class CriterionClaim:
     """What a criterion claims of an output."""
 
     words: tuple[TextWord, ...]  # Those that carry content, each stem once.
-    values: tuple[TextValue, ...]
+    values: tuple[EmbeddedTextValue, ...]
     quoted: tuple[str, ...]
     names: frozenset[str]  # Stems of words written with a capital inside the sentence.
     parts: tuple[frozenset[str], ...]  # Stems of each thing asked for, where there are several.
@@ -41,13 +41,13 @@ def extract_claim(asks: str) -> CriterionClaim:
     inversion = next((found for pattern in inversions if (found := pattern.search(asks))), None)
     frame = load_judge_pattern("claims", "frame").match(asks)
     rest = _blank_claim_lead(asks, inversion or frame, least=0 if inversion else 2)
-    values, words = find_claimed_values(rest), find_words(rest)
+    values, words = find_values_of_claim(rest), find_embedded_words(rest)
     kinds = load_judge_patterns("claims", "wanted").items()
     wanted = {name: found.end() for name, kind in kinds if (found := kind.search(rest))}
     content = _select_claim_words(rest, values, words, framed=rest != asks)
-    parts = _split_parts(rest, content)
+    parts = _split_claim_parts(rest, content)
     if not parts and " that " not in asks:  # After "that" each word belongs to what is said.
-        content = _drop_umbrella_words(content, wanted.values())
+        content = _drop_umbrella_words_from_claim(content, wanted.values())
     return CriterionClaim(
         words=tuple(content.values()),
         values=tuple(values),
@@ -55,8 +55,8 @@ def extract_claim(asks: str) -> CriterionClaim:
         names=frozenset(word.stem for word in content.values() if word.raw[0].isupper() and word.start > 0),
         parts=parts,
         wanted=frozenset(wanted),
-        denied=find_denied_stems(rest, words),
-        denied_first=frozenset(_find_first_denied(rest, content)),
+        denied=find_denied_claim_stems(rest, words),
+        denied_first=frozenset(_find_first_denied_claim(rest, content)),
         alternatives=_split_claim_alternatives(rest),
         is_inverted=inversion is not None,
         is_statement=bool(inversion or frame or load_judge_pattern("claims", "act").match(asks)),
@@ -68,13 +68,13 @@ def extract_claim(asks: str) -> CriterionClaim:
 
 def _blank_claim_lead(text: str, lead: re.Match[str] | None, least: int) -> str:
     """The text with its lead made blank, so that all else keeps its place; as it is where too few words are left."""
-    if lead is None or (least and len(find_words(text[lead.end() :])) < least):
+    if lead is None or (least and len(find_embedded_words(text[lead.end() :])) < least):
         return text
     return text[: lead.start()] + " " * (lead.end() - lead.start()) + text[lead.end() :]
 
 
 def _select_claim_words(
-    text: str, values: Sequence[TextValue], words: Sequence[TextWord], *, framed: bool
+    text: str, values: Sequence[EmbeddedTextValue], words: Sequence[TextWord], *, framed: bool
 ) -> dict[str, TextWord]:
     """The words that carry content and are no part of a value, by stem."""
     in_value = bytearray(len(text))
@@ -83,12 +83,12 @@ def _select_claim_words(
     content: dict[str, TextWord] = {}
     for word in words:
         long = len(word.stem) > 1 or not word.raw.isascii()
-        if long and not in_value[word.start] and is_content_word(word.raw, framed=framed):
+        if long and not in_value[word.start] and is_embedded_content_word(word.raw, framed=framed):
             content.setdefault(word.stem, word)
     return content
 
 
-def _drop_umbrella_words(content: dict[str, TextWord], wanted: Collection[int]) -> dict[str, TextWord]:
+def _drop_umbrella_words_from_claim(content: dict[str, TextWord], wanted: Collection[int]) -> dict[str, TextWord]:
     """Without the words for the kind of thing that is asked for ("the date of …"), where others are left."""
     umbrellas = load_claim_words("claims", "umbrella_nouns")
     kept = {
@@ -97,12 +97,12 @@ def _drop_umbrella_words(content: dict[str, TextWord], wanted: Collection[int]) 
     return kept or content
 
 
-def _find_first_denied(text: str, content: dict[str, TextWord]) -> Iterator[str]:
+def _find_first_denied_claim(text: str, content: dict[str, TextWord]) -> Iterator[str]:
     for cue in load_judge_pattern("claims", "denial").finditer(text):
         yield from [stem for stem, word in content.items() if word.start > cue.start()][:1]
 
 
-def _split_parts(text: str, content: dict[str, TextWord]) -> tuple[frozenset[str], ...]:
+def _split_claim_parts(text: str, content: dict[str, TextWord]) -> tuple[frozenset[str], ...]:
     ends = [0, *(match.end() for match in load_judge_pattern("claims", "conjunction").finditer(text)), len(text) + 1]
     parts = [
         frozenset(stem for stem, word in content.items() if start <= word.start < end) for start, end in pairwise(ends)
@@ -120,11 +120,14 @@ def _split_claim_alternatives(text: str) -> tuple[tuple[TextWord, ...], ...]:
         return ()
     first, *others = load_judge_pattern("claims", "alternative_break").split(listed.group())
     first = load_judge_pattern("claims", "determiner").split(first)[-1]
-    parts = [tuple(word for word in find_words(part)[-3:] if is_content_word(word.raw)) for part in (first, *others)]
+    parts = [
+        tuple(word for word in find_embedded_words(part)[-3:] if is_embedded_content_word(word.raw))
+        for part in (first, *others)
+    ]
     return tuple(part for part in parts if part)
 
 
-def find_denied_stems(text: str, words: Sequence[TextWord], *, is_request: bool = False) -> frozenset[str]:
+def find_denied_claim_stems(text: str, words: Sequence[TextWord], *, is_request: bool = False) -> frozenset[str]:
     """Stems of the words that a text denies: each time they occur, an odd number of denials reaches them.
 
     Where something is requested, that it is lacking is no denial.

@@ -15,9 +15,14 @@ from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
 from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
-from evenhand.judging.embedded.named_things import find_claimed_example, find_claimed_thing, split_examples
-from evenhand.judging.embedded.texts import JudgedText, detect_unjudgeable_language
-from evenhand.judging.embedded.words import find_words, is_content_word, load_synonyms, lower_claim_letters
+from evenhand.judging.embedded.named_things import find_example_of_claim, find_thing_of_claim, split_claim_examples
+from evenhand.judging.embedded.texts import JudgedText, detect_language_unfit_for_judge
+from evenhand.judging.embedded.words import (
+    find_embedded_words,
+    is_embedded_content_word,
+    load_embedded_synonyms,
+    lower_claim_letters,
+)
 
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
 
@@ -51,29 +56,31 @@ def judge_criterion_claim(
     asks: str, text: JudgedText, reference: JudgedText | None = None, weights: FeatureWeights | None = None
 ) -> EmbeddedDecision:
     """Whether a criterion holds for a text, by the shipped weights or by others."""
-    asks, examples = split_examples(asks[:LONGEST_CRITERION])
+    asks, examples = split_claim_examples(asks[:LONGEST_CRITERION])
     form = judge_form_claim(asks, text)
     if form is not None:
         return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote)
     claim = extract_claim(asks)
-    correctness = find_claimed_correctness(asks, claim)
+    correctness = find_correctness_claim(asks, claim)
     if correctness:
         if reference is None:
-            return _abstain(f"rules cannot tell what is “{correctness}” without a reference")
-        return _decide_by_reference(asks.replace(correctness, " "), text, reference, weights)
-    named = find_claimed_thing(asks, claim, text)
+            return _abstain_as_embedded_judge(f"rules cannot tell what is “{correctness}” without a reference")
+        return _answer_embedded_by_reference(asks.replace(correctness, " "), text, reference, weights)
+    named = find_thing_of_claim(asks, claim, text)
     if examples and not (named and named.quote):
-        named = None if claim.parts else find_claimed_example(examples, text)
+        named = None if claim.parts else find_example_of_claim(examples, text)
     if named is not None:
         reason = f"the passage says it: {named.called}" if named.quote else f"“{named.called}” does not occur in it"
         return EmbeddedDecision(holds=bool(named.quote) != claim.is_inverted, reason=reason, quote=named.quote)
     if load_judge_pattern("forms", "speaks_of_form").search(asks):
-        return _abstain("it asks for a form that rules cannot measure here")
+        return _abstain_as_embedded_judge("it asks for a form that rules cannot measure here")
     if "reference" in asks.lower():
-        return _decide_by_reference(asks, text, reference, weights)
+        return _answer_embedded_by_reference(asks, text, reference, weights)
     decision = _decide_by_claim(asks, claim, text, weights)
     if examples and decision.holds == claim.is_inverted and not decision.against:
-        return _abstain("it gives an example, and rules cannot tell whether something like it is there")
+        return _abstain_as_embedded_judge(
+            "it gives an example, and rules cannot tell whether something like it is there"
+        )
     return decision
 
 
@@ -81,28 +88,28 @@ def _decide_by_claim(
     asks: str, claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None
 ) -> EmbeddedDecision:
     """By what rules cannot see, by what is nowhere in the text, or by the weighed evidence of the words."""
-    language = detect_unjudgeable_language(text.text)
+    language = detect_language_unfit_for_judge(text.text)
     in_chinese = language == "chinese" and load_judge_pattern("texts", "chinese_character").search(asks)
-    if language and not in_chinese and detect_unjudgeable_language(asks) != language:
-        return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
+    if language and not in_chinese and detect_language_unfit_for_judge(asks) != language:
+        return _abstain_as_embedded_judge(f"the output reads as {language.capitalize()}, the criterion does not")
     if claim.is_statement and claim.alternatives and not _has_claim_alternative(claim, text):
         named = ", ".join(" ".join(word.raw for word in part) for part in claim.alternatives)
-        return _decide_absent(claim, text, f"none of these occurs in it: {named}")
+        return _answer_embedded_by_absence(claim, text, f"none of these occurs in it: {named}")
     unseeable = explain_unjudgeable_claim(asks, claim)
     if unseeable:
-        return _abstain(unseeable)
+        return _abstain_as_embedded_judge(unseeable)
     absent = [quote for quote in claim.quoted if not text.contains_claimed_phrase(quote)] if claim.is_statement else []
     if absent:
-        return _decide_absent(claim, text, f"“{absent[0]}” does not occur in it")
-    return _decide_by_words(claim, text, weights, is_statement=claim.is_statement)
+        return _answer_embedded_by_absence(claim, text, f"“{absent[0]}” does not occur in it")
+    return _answer_embedded_by_words(claim, text, weights, is_statement=claim.is_statement)
 
 
 def judge_statement_claim(statement: str, text: JudgedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
     """Whether a text says what a statement says."""
-    return _decide_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
+    return _answer_embedded_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
 
 
-def find_claimed_correctness(asks: str, claim: CriterionClaim) -> str:
+def find_correctness_claim(asks: str, claim: CriterionClaim) -> str:
     """The word with which a criterion asks whether something is said correctly; empty where it says what is correct."""
     asked = load_judge_pattern("decisions", "correctness").search(asks)
     told = claim.values or claim.quoted or load_judge_pattern("decisions", "stated_fact").search(asks)
@@ -111,10 +118,10 @@ def find_claimed_correctness(asks: str, claim: CriterionClaim) -> str:
 
 def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     """Why rules cannot answer a criterion, as they see no tone, truth or quality; empty where they may try."""
-    words, qualities = find_words(asks), load_claim_words("decisions", "qualities")
+    words, qualities = find_embedded_words(asks), load_claim_words("decisions", "qualities")
     lowered = [lower_claim_letters(word.raw) for word in words]
     is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
-    named = sum(not own and is_content_word(word.raw) for word, own in zip(words, is_quality, strict=True))
+    named = sum(not own and is_embedded_content_word(word.raw) for word, own in zip(words, is_quality, strict=True))
     about_quality = load_judge_pattern("decisions", "about_quality").search(asks)
     if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
         return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
@@ -125,18 +132,18 @@ def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     return ""
 
 
-def _abstain(reason: str, quote: str = "") -> EmbeddedDecision:
+def _abstain_as_embedded_judge(reason: str, quote: str = "") -> EmbeddedDecision:
     return EmbeddedDecision(holds=None, reason=reason, quote=quote)
 
 
 def _has_claim_alternative(claim: CriterionClaim, text: JudgedText) -> bool:
     """Whether a word of any alternative, or a synonym of it, occurs."""
     stems = {word.stem for part in claim.alternatives for word in part}
-    synonyms = load_synonyms()
+    synonyms = load_embedded_synonyms()
     return any(not text.stems.isdisjoint((stem, *synonyms.get(stem, ()))) for stem in stems)
 
 
-def _decide_absent(claim: CriterionClaim, text: JudgedText, reason: str) -> EmbeddedDecision:
+def _answer_embedded_by_absence(claim: CriterionClaim, text: JudgedText, reason: str) -> EmbeddedDecision:
     """What is asked for is nowhere in the text, which meets a criterion that asks for its absence.
 
     What is absent cannot be quoted.
@@ -149,43 +156,43 @@ def _limit_claim_decision(decision: EmbeddedDecision, text: JudgedText) -> Embed
     if not text.is_cut:
         return decision
     looked = f"only the first {len(text.prepared):,} of {len(text.sentences):,} sentences were looked at"
-    return _abstain(f"{looked}; there, {decision.reason}", decision.quote)
+    return _abstain_as_embedded_judge(f"{looked}; there, {decision.reason}", decision.quote)
 
 
-def _decide_by_reference(
+def _answer_embedded_by_reference(
     asks: str, text: JudgedText, reference: JudgedText | None, weights: FeatureWeights | None
 ) -> EmbeddedDecision:
     """What the reference says on the matter takes the place of the criterion."""
     if reference is None:
-        return _abstain("no reference was given")
+        return _abstain_as_embedded_judge("no reference was given")
     seen = measure_claim_features(extract_claim(asks), reference)
     if seen is None or seen.features["here"] < 0.3:
-        return _abstain("the reference does not clearly speak of it")
+        return _abstain_as_embedded_judge("the reference does not clearly speak of it")
     return judge_statement_claim(seen.quote, text, weights)
 
 
-def _decide_by_words(
+def _answer_embedded_by_words(
     claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None, *, is_statement: bool
 ) -> EmbeddedDecision:
     if not claim.words and not claim.values and not claim.quoted:
-        return _abstain("it names nothing that could be looked for")
+        return _abstain_as_embedded_judge("it names nothing that could be looked for")
     seen = measure_claim_features(claim, text)
     if seen is None:
-        return _abstain("there are no words to look at")
+        return _abstain_as_embedded_judge("there are no words to look at")
     weights = weights or load_embedded_judge_weights()
     log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
     chance = 1 / (1 + math.exp(-log_odds))  # How likely it is, as fitted, that the claim is met.
     if abs(chance - 0.5) < weights.band:
-        return _abstain("too close to call", seen.quote)
+        return _abstain_as_embedded_judge("too close to call", seen.quote)
     if chance > 0.5 and claim.words and not seen.features["near"]:
-        return _abstain("only the value is there, and none of the words around it", seen.quote)
+        return _abstain_as_embedded_judge("only the value is there, and none of the words around it", seen.quote)
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
     if not is_statement and (seen.missing if found else not contradicted):
-        return _abstain("no passage speaks of it in these words, which shows nothing either way")
+        return _abstain_as_embedded_judge("no passage speaks of it in these words, which shows nothing either way")
     if not found and claim.alternatives and not seen.conflicts:
-        return _abstain("it names several things, of which one may be meant here", seen.quote)
+        return _abstain_as_embedded_judge("it names several things, of which one may be meant here", seen.quote)
     if not found and any(value.bound and not value.kind for value in claim.values):
-        return _abstain("it asks for a number of things, which rules cannot count", seen.quote)
+        return _abstain_as_embedded_judge("it asks for a number of things, which rules cannot count", seen.quote)
     percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f}%"
     shown = found or contradicted or seen.features["opposite"]  # What is absent cannot be quoted.
     decision = EmbeddedDecision(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
+from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
 from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
-from evenhand.judging.embedded.values import TextValue
-from evenhand.judging.embedded.words import load_opposites, load_synonyms, stem_word
+from evenhand.judging.embedded.values import EmbeddedTextValue
+from evenhand.judging.embedded.words import load_embedded_opposites, load_embedded_synonyms, stem_embedded_word
 
 MATCHED = 0.75  # From this strength on, a word counts as found.
 # Each of these speaks against a claim of which every word is there.
@@ -40,30 +40,30 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         return None
     match = _ClaimMatch(claim, text)
     sentence, stems = match.sentence, match.stems
-    given = [_gives_claimed_value(kind, sentence, match.values) for kind in claim.wanted]
-    conflicts = _find_conflicts(claim, match)
+    given = [_gives_value_of_claim(kind, sentence, match.values) for kind in claim.wanted]
+    conflicts = _find_claim_conflicts(claim, match)
     features = {
         "bias": 1.0,
-        **_measure_coverage(match),
-        **_measure_opposition(match),
-        **(_measure_claimed_values(match, conflicts) if claim.values else {}),
+        **_measure_claim_coverage(match),
+        **_measure_claim_opposition(match),
+        **(_measure_values_of_claim(match, conflicts) if claim.values else {}),
         "name_absent": float(not claim.names <= text.stems),
         "names_near": float(bool(claim.names) and claim.names <= stems),
         "quote_absent": float(not all(text.contains_claimed_phrase(quote) for quote in claim.quoted)),
         "asked_given": float(bool(given) and all(given)),
         "asked_absent": float(not all(given)),
-        "question": float(_is_doubted(sentence.text) and not claim.is_asking),
+        "question": float(_is_claim_doubted(sentence.text) and not claim.is_asking),
     }
     missing = tuple(word.raw for word in claim.words if measure_claim_stem(word.stem, stems) < MATCHED)
     is_apart = match.asked and not match.joins_names  # The names stand here, and all else elsewhere.
     features["every_word"] = float(not missing and not is_apart and not any(features.get(name) for name in _AGAINST))
-    absent = tuple(value.raw for value in claim.values if not is_claimed_value_among(value, text.values))
+    absent = tuple(value.raw for value in claim.values if not is_value_of_claim_among(value, text.values))
     # The other value may stand in the sentence before or after.
     shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
     return ClaimFeatures(features=features, quote=shows[0], missing=missing, absent=absent, conflicts=tuple(conflicts))
 
 
-def _is_doubted(sentence: str) -> bool:
+def _is_claim_doubted(sentence: str) -> bool:
     """Whether a sentence asks something, or tells what others ask or say."""
     return sentence.endswith(("?", "？")) or bool(load_judge_pattern("claims", "hearsay").search(sentence))
 
@@ -80,7 +80,7 @@ class _ClaimMatch:
         self.asked = frozenset(self._weights) - claim.names
         worth = []  # What decides which sentence is looked at: words first, values beside them.
         for sentence in text.prepared:
-            met = sum(is_claimed_value_among(value, sentence.values) for value in claim.values)
+            met = sum(is_value_of_claim_among(value, sentence.values) for value in claim.values)
             worth.append(round(self.cover(sentence.stems) + 0.3 * met, 9))
         at = worth.index(max(worth))
         self.sentence = text.prepared[at]
@@ -107,7 +107,7 @@ def measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
         return 1.0
     if len(stem) > 4 and any(_is_claim_stem_form(stem, other) for other in stems):
         return 0.8
-    return 0.75 if not stems.isdisjoint(load_synonyms().get(stem, ())) else 0.0
+    return 0.75 if not stems.isdisjoint(load_embedded_synonyms().get(stem, ())) else 0.0
 
 
 def _is_claim_stem_form(one: str, other: str) -> bool:
@@ -116,7 +116,7 @@ def _is_claim_stem_form(one: str, other: str) -> bool:
     return short > 4 and abs(len(one) - len(other)) <= 4 and one[: max(5, short - 1)] == other[: max(5, short - 1)]
 
 
-def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
+def _measure_claim_coverage(match: _ClaimMatch) -> dict[str, float]:
     claim, text = match.claim, match.text
     parts = [max(match.cover(one.stems, part) for one in text.prepared) for part in claim.parts]
     return {
@@ -130,18 +130,18 @@ def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
     }
 
 
-def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
-    claim, sentence, synonyms = match.claim, match.sentence, load_synonyms()
+def _measure_claim_opposition(match: _ClaimMatch) -> dict[str, float]:
+    claim, sentence, synonyms = match.claim, match.sentence, load_embedded_synonyms()
     met: dict[str, str] = {}  # Each stem of the claim that the sentence has, itself or as a synonym.
     for word in claim.words:
         forms = (word.stem, *sorted(synonyms.get(word.stem, ())))
         form = next((one for one in forms if one in sentence.stems), "")
         met |= {word.stem: form} if form else {}
-    denied = find_denied_stems(sentence.text, sentence.words, is_request=claim.is_request)
+    denied = find_denied_claim_stems(sentence.text, sentence.words, is_request=claim.is_request)
     # What should be denied is affirmed only where the word stands there that is denied first.
     own = {stem: form for stem, form in met.items() if claim.denied_first <= met.keys() or stem not in claim.denied}
     differ = [stem for stem, form in own.items() if (stem in claim.denied) != (form in denied)]
-    refusals = {stem_word(word) for word in load_claim_words("claims", "refusals")}
+    refusals = {stem_embedded_word(word) for word in load_claim_words("claims", "refusals")}
     # It asks for the refusal itself.
     is_refusal = not refusals.isdisjoint(met) and load_judge_pattern("claims", "backward_denial").search(sentence.text)
     against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open and not is_refusal
@@ -160,22 +160,22 @@ def _list_claim_opposites(stem: str) -> set[str]:
     """Stems that mean the opposite, those with a prefix that denies among them: "sorted" and "unsorted"."""
     prefixes = ("un", "in", "non", "dis")
     bare = {stem.removeprefix(one) for one in prefixes if stem.startswith(one) and len(stem) - len(one) > 3}
-    return {*load_opposites().get(stem, ()), *(one + stem for one in prefixes if len(stem) > 3), *bare}
+    return {*load_embedded_opposites().get(stem, ()), *(one + stem for one in prefixes if len(stem) > 3), *bare}
 
 
-def _measure_claimed_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
+def _measure_values_of_claim(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
     values = match.claim.values
-    absent = sum(not is_claimed_value_among(value, match.text.values) for value in values)
+    absent = sum(not is_value_of_claim_among(value, match.text.values) for value in values)
     return {
         "values": 1.0,
         "values_absent": absent / len(values),
-        "values_near": float(all(is_claimed_value_among(value, match.values) for value in values)),
+        "values_near": float(all(is_value_of_claim_among(value, match.values) for value in values)),
         "values_alone": float(not match.here and bool(match.claim.words)),
         "values_differ": float(bool(conflicts)),
     }
 
 
-def _gives_claimed_value(kind: str, sentence: JudgedSentence, values: list[TextValue]) -> bool:
+def _gives_value_of_claim(kind: str, sentence: JudgedSentence, values: list[EmbeddedTextValue]) -> bool:
     """Whether a sentence, with the values near it, gives what is asked for without being said."""
     if kind == "name":
         return any(word.raw[0].isupper() for word in sentence.words[1:])
@@ -186,30 +186,30 @@ def _gives_claimed_value(kind: str, sentence: JudgedSentence, values: list[TextV
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
 
 
-def gives_claimed_kind(kind: str, text: JudgedText) -> bool:
+def gives_kind_of_claim(kind: str, text: JudgedText) -> bool:
     """Whether any sentence of a text gives what is asked for without being said."""
-    return any(_gives_claimed_value(kind, sentence, text.values) for sentence in text.prepared)
+    return any(_gives_value_of_claim(kind, sentence, text.values) for sentence in text.prepared)
 
 
-def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str, str]]:
+def _find_claim_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str, str]]:
     """Values of the claim in whose place another stands: in the clause with most of its words, or else around it."""
     found = []
-    clause = _find_claimed_clause(match)
+    clause = _find_clause_of_claim(match)
     for value in claim.values:
         own = match.sentence.values
         in_clause = [one for one in own if clause[0] <= one.start < clause[1] and value.is_comparable(one)]
         values = in_clause or (own if any(map(value.is_comparable, own)) else match.values)
-        if claim.denied and is_claimed_value_among(value, match.values):
+        if claim.denied and is_value_of_claim_among(value, match.values):
             continue  # What is denied of it may stand beside what is said of another.
         # What the claim names elsewhere stands in its own place, not in this one's.
-        others = (one for one in values if value.is_comparable(one) and not is_claimed_value_among(one, claim.values))
+        others = (one for one in values if value.is_comparable(one) and not is_value_of_claim_among(one, claim.values))
         other = next(others, None)
-        if other is not None and not is_claimed_value_among(value, values):
+        if other is not None and not is_value_of_claim_among(value, values):
             found.append((value.raw, other.raw))
     return found
 
 
-def _find_claimed_clause(match: _ClaimMatch) -> tuple[int, int]:
+def _find_clause_of_claim(match: _ClaimMatch) -> tuple[int, int]:
     """Where in the sentence the clause stands that has most of the claim's words; all of it where two have as many."""
     spans = [one.span() for one in load_judge_pattern("claims", "clause").finditer(match.sentence.text)]
     words = match.sentence.words
@@ -218,6 +218,6 @@ def _find_claimed_clause(match: _ClaimMatch) -> tuple[int, int]:
     return spans[shares.index(most)] if most and shares.count(most) == 1 else (0, len(match.sentence.text))
 
 
-def is_claimed_value_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+def is_value_of_claim_among(value: EmbeddedTextValue, values: Iterable[EmbeddedTextValue]) -> bool:
     """Whether one of these values means the same."""
     return any(value.means_same(other) for other in values)

@@ -11,14 +11,19 @@ from itertools import islice
 from evenhand.judging.embedded.lexicon import (
     Entry,
     load_claim_words,
+    load_embedded_lexicon_numbers,
     load_judge_lexicon,
     load_judge_pattern,
     load_judge_patterns,
-    load_lexicon_numbers,
 )
-from evenhand.judging.embedded.texts import JudgedText, contains_words, detect_language, shorten_judged_passage
-from evenhand.judging.embedded.values import find_claimed_values
-from evenhand.judging.embedded.words import find_words, is_content_word, lower_claim_letters
+from evenhand.judging.embedded.texts import (
+    JudgedText,
+    contains_claim_words,
+    detect_judged_language,
+    shorten_judged_passage,
+)
+from evenhand.judging.embedded.values import find_values_of_claim
+from evenhand.judging.embedded.words import find_embedded_words, is_embedded_content_word, lower_claim_letters
 
 LONGEST_QUOTE = 200  # Characters of a line that are quoted.
 
@@ -76,10 +81,12 @@ def _judge_language_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     asked = load_judge_pattern("forms", "language_asked").search(asks)
     if asked is None or _claims_more_than_form(_cut_form_from_claim(asks, asked.span())):
         return None
-    seen = detect_language(text.text)
+    seen = detect_judged_language(text.text)
     if seen is None:
         return None
-    return FormAnswer((seen == lower_claim_letters(asked[1])) != _denies_form(asks), f"it reads as {seen.capitalize()}")
+    return FormAnswer(
+        (seen == lower_claim_letters(asked[1])) != _denies_form_claim(asks), f"it reads as {seen.capitalize()}"
+    )
 
 
 def _judge_json_claim(asks: str, text: JudgedText) -> FormAnswer | None:
@@ -90,7 +97,9 @@ def _judge_json_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     if _claims_more_than_form(load_judge_pattern("forms", "json_filler").sub(" ", around)):
         return None
     parses = parse_fenced_json(text.text) is not None
-    return FormAnswer(parses != _denies_form(asks), "it parses as JSON" if parses else "it does not parse as JSON")
+    return FormAnswer(
+        parses != _denies_form_claim(asks), "it parses as JSON" if parses else "it does not parse as JSON"
+    )
 
 
 def _judge_code_claim(asks: str, text: JudgedText) -> FormAnswer | None:
@@ -100,7 +109,7 @@ def _judge_code_claim(asks: str, text: JudgedText) -> FormAnswer | None:
         return None
     around = _cut_form_from_claim(asks, asked.span())
     more = _claims_more_than_form(around, load_claim_words("forms", "around_features"))
-    denied, wanted = _denies_form(asks), lower_claim_letters(asked["language"] or asked["before"] or "")
+    denied, wanted = _denies_form_claim(asks), lower_claim_letters(asked["language"] or asked["before"] or "")
     blocks = list(load_judge_pattern("forms", "code_block").finditer(text.text))
     shown = blocks[0] if blocks else load_judge_pattern("forms", "code_line").search(text.text)
     start = text.text.find("\n", shown.start()) + 1 if blocks and shown else shown.start() if shown else 0
@@ -140,16 +149,18 @@ def _judge_count_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     in_lists = "in_lists" in load_judge_lexicon("forms")["countables"][name]
     if in_lists and not load_judge_pattern("forms", "asks_for_list").search(asks):
         return None
-    found, quote = count_claimed_form(name, text)
+    found, quote = count_form_of_claim(name, text)
     unit = what.removesuffix("s") + ("" if found == 1 else "s")
-    return FormAnswer(_keeps_claimed_limit(found, limit) != _denies_form(asks[:start]), f"it has {found} {unit}", quote)
+    return FormAnswer(
+        _keeps_limit_of_claim(found, limit) != _denies_form_claim(asks[:start]), f"it has {found} {unit}", quote
+    )
 
 
-def _keeps_claimed_limit(number: int, limit: re.Match[str]) -> bool:
+def _keeps_limit_of_claim(number: int, limit: re.Match[str]) -> bool:
     """Whether so many are within the limit of a criterion."""
     how, first, after = (lower_claim_letters(limit[name] or "") for name in ("how", "n", "after"))
-    least = _read_claimed_limit(first)
-    most = _read_claimed_limit(lower_claim_letters(limit["m"])) if limit["m"] else least
+    least = _read_limit_of_claim(first)
+    most = _read_limit_of_claim(lower_claim_letters(limit["m"])) if limit["m"] else least
     any_number = first in ("a", "an") and not how and not after
     if load_judge_pattern("forms", "limit_least").fullmatch(how) or after == "or more" or any_number:
         return number >= least
@@ -162,9 +173,9 @@ def _keeps_claimed_limit(number: int, limit: re.Match[str]) -> bool:
     return least <= number <= most
 
 
-def _read_claimed_limit(word: str) -> int:
+def _read_limit_of_claim(word: str) -> int:
     bare = word.replace(",", "")
-    return int(bare) if bare.isdigit() else load_lexicon_numbers("forms", "limit_numbers")[word]
+    return int(bare) if bare.isdigit() else load_embedded_lexicon_numbers("forms", "limit_numbers")[word]
 
 
 def _judge_word_claim(asks: str, text: JudgedText) -> FormAnswer | None:
@@ -175,7 +186,7 @@ def _judge_word_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     phrase = next(filter(None, asked.groups()))
     parts = load_judge_pattern("forms", "word_break").split(phrase.strip())
     words, either = parts[::2], "or" in map(str.lower, parts[1::2])
-    occurs = (any if either else all)(contains_words(text.text, word) for word in words)
+    occurs = (any if either else all)(contains_claim_words(text.text, word) for word in words)
     denied = load_judge_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
     named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
     return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it")
@@ -190,7 +201,7 @@ def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     if asked is None or load_judge_pattern("forms", "digit").search(asks):
         return None  # With a number, it asks for one of them, not for any.
     feature: Entry = load_judge_lexicon("forms")["features"][name]
-    quote, denied, called = find_claimed_feature(name, text), _denies_form(asks), feature["called"]
+    quote, denied, called = find_feature_of_claim(name, text), _denies_form_claim(asks), feature["called"]
     has_it = bool(quote)
     around = asks[: asked.start()] + " " + asks[asked.end() :]
     more = name != "placeholder" and _claims_more_than_form(around, load_claim_words("forms", "around_features"))
@@ -201,7 +212,7 @@ def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     return FormAnswer(has_it != denied, f"it has {shown}", quote)
 
 
-def _denies_form(asks: str) -> bool:
+def _denies_form_claim(asks: str) -> bool:
     return load_judge_pattern("forms", "form_denial").search(asks) is not None
 
 
@@ -213,10 +224,13 @@ def _cut_form_from_claim(asks: str, span: tuple[int, int]) -> str:
 def _claims_more_than_form(rest: str, also: frozenset[str] = frozenset()) -> bool:
     """Whether the words of a criterion around its form ask for something besides it."""
     known = load_claim_words("forms", "around_forms") | also
-    return any(is_content_word(word.raw) and lower_claim_letters(word.raw) not in known for word in find_words(rest))
+    return any(
+        is_embedded_content_word(word.raw) and lower_claim_letters(word.raw) not in known
+        for word in find_embedded_words(rest)
+    )
 
 
-def count_claimed_form(name: str, text: JudgedText) -> tuple[int, str]:
+def count_form_of_claim(name: str, text: JudgedText) -> tuple[int, str]:
     """How many of a countable thing a text has, and the line of the first.
 
     It is the first of its marks that occurs, or as a function counts it.
@@ -230,14 +244,14 @@ def count_claimed_form(name: str, text: JudgedText) -> tuple[int, str]:
     return 0, ""
 
 
-def find_claimed_feature(name: str, text: JudgedText) -> str:
+def find_feature_of_claim(name: str, text: JudgedText) -> str:
     """The line with the first mark of a feature, where one of its marks is there often enough; empty where none is."""
     if name == "table":
-        rows = _find_claimed_rows(text)
+        rows = _find_table_rows_of_claim(text)
         return rows[0].strip() if len(rows) >= 2 else ""
     if name == "date":
         dates = ("date", "full date", "month", "weekday")
-        return next((one for one in text.sentences for value in find_claimed_values(one) if value.kind in dates), "")
+        return next((one for one in text.sentences for value in find_values_of_claim(one) if value.kind in dates), "")
     feature: Entry = load_judge_lexicon("forms")["features"][name]
     least = int(feature.get("least", 1))
     for mark in feature["marks"].split():
@@ -251,22 +265,22 @@ def parse_fenced_json(text: str) -> tuple[object] | None:
     """What a text holds as JSON, a code fence around it aside; a tuple of one, as null is JSON too."""
     bare = load_judge_pattern("forms", "code_fence").sub("", text.strip(), count=1).removesuffix("```").strip()
     try:
-        return (json.loads(bare, parse_constant=_refuse_claimed_json_constant),)
+        return (json.loads(bare, parse_constant=_refuse_json_constant_of_claim),)
     except (ValueError, RecursionError):
         return None
 
 
-def _refuse_claimed_json_constant(name: str) -> object:
+def _refuse_json_constant_of_claim(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _find_claimed_rows(text: JudgedText) -> list[str]:
+def _find_table_rows_of_claim(text: JudgedText) -> list[str]:
     """The rows of a table, without the rule below its head."""
     rule = load_judge_pattern("forms", "table_rule")
     return [row for row in load_judge_pattern("forms", "table_row").findall(text.text) if not rule.match(row)]
 
 
-def _count_claimed_keys(text: JudgedText) -> int:
+def _count_json_keys_of_claim(text: JudgedText) -> int:
     found = parse_fenced_json(text.text)
     return len(found[0]) if found and isinstance(found[0], dict) else 0
 
@@ -276,7 +290,9 @@ _COUNTERS: dict[str, Callable[[JudgedText], int]] = {
     "paragraph": lambda text: sum(1 for part in re.split(r"\n\s*\n", text.text) if part.strip()),
     "line": lambda text: sum(1 for line in text.text.splitlines() if line.strip()),
     "character": lambda text: len(text.text.strip()),
-    "column": lambda text: max((row.strip().strip("|").count("|") + 1 for row in _find_claimed_rows(text)), default=0),
-    "row": lambda text: max(0, len(_find_claimed_rows(text)) - 1),  # The head is none.
-    "key": _count_claimed_keys,
+    "column": lambda text: max(
+        (row.strip().strip("|").count("|") + 1 for row in _find_table_rows_of_claim(text)), default=0
+    ),
+    "row": lambda text: max(0, len(_find_table_rows_of_claim(text)) - 1),  # The head is none.
+    "key": _count_json_keys_of_claim,
 }

@@ -44,7 +44,7 @@ def load_claim_words(file: str, name: str) -> frozenset[str]:
 
 
 @cache
-def load_lexicon_numbers(file: str, name: str) -> dict[str, int]:
+def load_embedded_lexicon_numbers(file: str, name: str) -> dict[str, int]:
     """The number words of an entry, each with its number."""
     return {word: int(number) for word, number in load_judge_lexicon(file)[name]["numbers"].items()}
 

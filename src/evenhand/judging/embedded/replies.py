@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from evenhand.errors import RefusedError
-from evenhand.judging.answer_form import CANNOT_ASSESS, asks_for_absence
+from evenhand.judging.answer_form import CANNOT_ASSESS, asks_judge_for_absence
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
 from evenhand.judging.embedded.forms import judge_form_claim
@@ -59,7 +59,7 @@ class EmbeddedReplier:
         )
         groups: dict[str, dict[str, Answer]] = {}
         for key, criterion in about.asked:
-            answer = _answer_criterion(criterion, text, reference, context)
+            answer = _answer_criterion_embedded(criterion, text, reference, context)
             if further and key == "criteria":
                 reason = str(answer["reason"])
                 answer[further] = f"{criterion.asks} {reason[:1].upper()}{reason[1:]}."
@@ -74,14 +74,14 @@ class EmbeddedReplier:
         return self._texts[text]
 
 
-def _answer_criterion(
+def _answer_criterion_embedded(
     criterion: Criterion, text: JudgedText, reference: JudgedText | None, context: JudgedText | None
 ) -> Answer:
     if criterion.scale.yes_no:
         decision = judge_criterion_claim(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
         quote = decision.quote
-        if decision.holds and not quote and not asks_for_absence(criterion.asks):
+        if decision.holds and not quote and not asks_judge_for_absence(criterion.asks):
             quote = text.opening  # What is counted in the whole text begins there; what is absent has no quotation.
         return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)
@@ -125,7 +125,9 @@ def judge_scale_level(
 ) -> ScalePlacement:
     """A level of the criterion's scale, as far as it can be checked: by its anchors, then by other texts."""
     anchors = sorted(criterion.anchors, key=lambda one: -one.max)
-    placed = _place_by_anchors(criterion, anchors, text) if anchors and can_judge_anchor(anchors[0], text) else None
+    placed = (
+        _place_embedded_by_anchors(criterion, anchors, text) if anchors and can_judge_anchor(anchors[0], text) else None
+    )
     if placed is not None and placed.value is not None:
         return placed
     placed = _place_by_judged_texts(criterion, text, reference, context) or placed
@@ -135,9 +137,9 @@ def judge_scale_level(
     decision = judge_criterion_claim(criterion.asks, text)
     if decision.holds is None:
         told = "a level is not guessed: neither its anchors nor a reference can be checked by rules"
-        return _leave_level_unjudged(told)
+        return _leave_level_to_other_judge(told)
     word = "yes" if decision.holds else "no"
-    return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
+    return _leave_level_to_other_judge(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
 def can_judge_anchor(anchor: Anchor, text: JudgedText) -> bool:
@@ -146,22 +148,22 @@ def can_judge_anchor(anchor: Anchor, text: JudgedText) -> bool:
     return judge_form_claim(anchor.text, text) is not None or bool(claim.values or claim.quoted or claim.names)
 
 
-def _place_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: JudgedText) -> ScalePlacement:
+def _place_embedded_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: JudgedText) -> ScalePlacement:
     """The highest anchor that holds; one that cannot be told ends the search."""
     for anchor in anchors:
         if not can_judge_anchor(anchor, text):
-            return _leave_level_unjudged(f"anchor “{anchor.text}”: it names nothing that could be looked for")
+            return _leave_level_to_other_judge(f"anchor “{anchor.text}”: it names nothing that could be looked for")
         decision = judge_criterion_claim(anchor.text, text)
         if decision.holds is None:
-            return _leave_level_unjudged(f"anchor “{anchor.text}”: {decision.reason}")
+            return _leave_level_to_other_judge(f"anchor “{anchor.text}”: {decision.reason}")
         if decision.holds:
             value = _round_judged_level(anchor.min, criterion)
             reason = f"“{anchor.text}” holds: {decision.reason}"
             return ScalePlacement(value=value, reason=reason, quote=decision.quote)
-    return _leave_level_unjudged("none of its anchors holds")
+    return _leave_level_to_other_judge("none of its anchors holds")
 
 
-def _leave_level_unjudged(reason: str) -> ScalePlacement:
+def _leave_level_to_other_judge(reason: str) -> ScalePlacement:
     return ScalePlacement(value=None, reason=reason)
 
 
@@ -179,11 +181,11 @@ def _place_by_judged_texts(
         check = _judge_statement_claims(reference, text)
         share = f"{len(check.held)} of {len(check.decided)} statements of the reference are in it"
         told = f"a level for the whole is not guessed; of what could be decided, {share}{check.describe_absent()}"
-        return _leave_level_unjudged(told)
+        return _leave_level_to_other_judge(told)
     if not is_complete and not is_true:
         return None
     if reference is None:
-        return _leave_level_unjudged("it needs a reference to check against, and none was given")
+        return _leave_level_to_other_judge("it needs a reference to check against, and none was given")
     check = _judge_statement_claims(reference, text)
     if is_complete:
         return check.place(criterion, f"statements of the reference are in it{check.describe_absent()}")
@@ -210,15 +212,15 @@ def _match_criterion_to_judged_texts(criterion: Criterion) -> list[bool]:
     return [load_judge_pattern("decisions", name).search(named) is not None for name in patterns]
 
 
-def _judge_statement_claims(statements: JudgedText, text: JudgedText) -> _StatementCheck:
+def _judge_statement_claims(statements: JudgedText, text: JudgedText) -> _EmbeddedStatementCheck:
     """Hold the statements of one text against another."""
     lines = [one.text for one in statements.prepared if len(one.words) > 3][:MOST_STATEMENTS]
     decided = [(line, judge_statement_claim(line, text)) for line in lines]
-    return _StatementCheck(decided=[one for one in decided if one[1].holds is not None], asked=len(lines))
+    return _EmbeddedStatementCheck(decided=[one for one in decided if one[1].holds is not None], asked=len(lines))
 
 
 @dataclass(frozen=True, slots=True)
-class _StatementCheck:
+class _EmbeddedStatementCheck:
     """Statements of one text held against another: those that could be decided, of how many."""
 
     decided: list[tuple[str, EmbeddedDecision]]
@@ -233,7 +235,7 @@ class _StatementCheck:
         held, decided = self.held, len(self.decided)
         reason, unclear = f"{len(held)} of {decided} {told}", self.asked - decided
         if decided < LEAST_DECIDED or 2 * unclear > decided:
-            return _leave_level_unjudged(
+            return _leave_level_to_other_judge(
                 f"{unclear} of {self.asked} statements could not be decided; of the others, {reason}"
             )
         share = Fraction(len(held), decided)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evenhand.judging.embedded.lexicon import load_judge_lexicon, load_judge_pattern
-from evenhand.judging.embedded.values import TextValue, find_claimed_values
-from evenhand.judging.embedded.words import TextWord, find_words
+from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
+from evenhand.judging.embedded.words import TextWord, find_embedded_words
 
 MOST_SENTENCES = 10_000  # Sentences of one text whose words are looked at: as many as in a long book.
 WRAPPED = 60  # A line at least so long that ends without a mark goes on in the next one.
@@ -23,7 +23,7 @@ class JudgedSentence:
     text: str
     words: tuple[TextWord, ...]
     stems: frozenset[str]
-    values: tuple[TextValue, ...]
+    values: tuple[EmbeddedTextValue, ...]
 
 
 class JudgedText:
@@ -35,9 +35,9 @@ class JudgedText:
         self.sentences = split_sentences(text)
         self.prepared = []
         for sentence in self.sentences[:MOST_SENTENCES]:
-            words = tuple(find_words(sentence))
+            words = tuple(find_embedded_words(sentence))
             stems = frozenset(word.stem for word in words)
-            self.prepared.append(JudgedSentence(sentence, words, stems, tuple(find_claimed_values(sentence))))
+            self.prepared.append(JudgedSentence(sentence, words, stems, tuple(find_values_of_claim(sentence))))
         self.is_cut = len(self.sentences) > len(self.prepared)  # There are sentences that are not looked at.
         self.values = [value for sentence in self.prepared for value in sentence.values]
         self._sentences_with = Counter(stem for sentence in self.prepared for stem in sentence.stems)
@@ -51,7 +51,7 @@ class JudgedText:
 
     def contains_claimed_phrase(self, phrase: str) -> bool:
         """Whether these very words stand in it, letter case, white space and hyphens aside."""
-        return " ".join(phrase.casefold().split()) in self.plain or contains_words(self.text, phrase)
+        return " ".join(phrase.casefold().split()) in self.plain or contains_claim_words(self.text, phrase)
 
     def weigh_claim_stem(self, stem: str) -> float:
         """How much it says that a stem is found: little, where nearly every sentence has it."""
@@ -59,7 +59,7 @@ class JudgedText:
         return 1.0 if others < 1 or not holding else 1 - 0.65 * (holding - 1) / others
 
 
-def contains_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
+def contains_claim_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
     """Whether words stand in a text in this order: whole, in any case, with a hyphen or a space or none between them.
 
     `inflected` takes other forms of the same words too.
@@ -67,11 +67,11 @@ def contains_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
     for joint in (" ", ""):  # "Divide-and-conquer" is "divide and conquer", and "fine-tuned" is "finetuned".
         wanted, given = (" ".join(_HYPHEN.sub(joint, one).casefold().split()) for one in (phrase, text))
         if inflected:
-            stems, own = ([word.stem for word in find_words(one)] for one in (wanted, given))
+            stems, own = ([word.stem for word in find_embedded_words(one)] for one in (wanted, given))
             runs = (own[at : at + len(stems)] for at in range(len(own) - len(stems) + 1))
             if stems and any(run == stems for run in runs):
                 return True
-        elif wanted and re.search(_compile_claimed_words(wanted), given):
+        elif wanted and re.search(_compile_words_of_claim(wanted), given):
             return True
     return False
 
@@ -80,7 +80,7 @@ _HYPHEN = re.compile(r"(?<=\w)[-‐‑](?=\w)")
 
 
 @lru_cache(maxsize=1000)
-def _compile_claimed_words(words: str) -> re.Pattern[str]:
+def _compile_words_of_claim(words: str) -> re.Pattern[str]:
     """A pattern for whole words, as far as they begin and end with a letter or digit; "LH 1234" is "LH1234"."""
     before, after = (r"(?<!\w)" if words[:1].isalnum() else "", r"(?!\w)" if words[-1:].isalnum() else "")
     return re.compile(before + re.sub(r"(?<=[a-z])(?=\d)", r"\\s?", re.escape(words)) + after)
@@ -121,14 +121,14 @@ def shorten_judged_passage(passage: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def detect_language(text: str) -> str | None:
+def detect_judged_language(text: str) -> str | None:
     """The language with most of its common words in a text; None where there are too few of them."""
     words, counts = _count_judge_lexicon_words(text)
     likeliest = max(counts, key=lambda name: counts[name])
     return likeliest if counts[likeliest] >= max(1, words // 20) else None
 
 
-def detect_unjudgeable_language(text: str) -> str:
+def detect_language_unfit_for_judge(text: str) -> str:
     """The language of a text that is plainly not English; empty where it is, or where it cannot be told."""
     _, counts = _count_judge_lexicon_words(text)
     likeliest = max(counts, key=lambda name: counts[name])

@@ -9,12 +9,12 @@ from fractions import Fraction
 from functools import cache
 
 from evenhand.judging.embedded.lexicon import (
+    load_embedded_lexicon_numbers,
     load_judge_lexicon,
     load_judge_pattern,
     load_judge_patterns,
-    load_lexicon_numbers,
 )
-from evenhand.judging.embedded.words import is_content_word, lower_claim_letters, stem_word
+from evenhand.judging.embedded.words import is_embedded_content_word, lower_claim_letters, stem_embedded_word
 
 Amount = Fraction | tuple[int, ...]
 Reading = tuple[str, Amount] | None  # A kind and an amount; None where the words mean no value after all.
@@ -22,7 +22,7 @@ MOST_DIGITS = 40  # A longer row of digits is no value that anybody compares, an
 
 
 @dataclass(frozen=True, slots=True)
-class TextValue:
+class EmbeddedTextValue:
     """A value in the base unit of its kind. A kind of "" is a bare number."""
 
     kind: str
@@ -43,7 +43,7 @@ class TextValue:
         """Whether a bare number reads as the name of something, such as a status or a room."""
         return self.kind == "" and self.raw.isdigit() and len(self.raw) > 2 and not self.is_year
 
-    def means_same(self, other: TextValue) -> bool:
+    def means_same(self, other: EmbeddedTextValue) -> bool:
         """Whether both mean the same; a bare number equals one with a unit, and a limit equals what keeps it."""
         first, second = self.amount, other.amount
         if {self.kind, other.kind} == {"date", "full date"}:
@@ -58,19 +58,19 @@ class TextValue:
             return abs(first - second) * 12 <= max(first, second)  # Three months are twelve weeks, or ninety days.
         return first == second
 
-    def is_comparable(self, other: TextValue) -> bool:
+    def is_comparable(self, other: EmbeddedTextValue) -> bool:
         """Whether one could have stood in place of the other."""
         if self.kind == other.kind == "":
-            same_noun = self.noun == other.noun != "" and is_content_word(self.noun)
+            same_noun = self.noun == other.noun != "" and is_embedded_content_word(self.noun)
             both_codes = self.is_code and other.is_code and len(self.raw) == len(other.raw)
             return (self.is_year and other.is_year) or same_noun or both_codes
         return self.kind == other.kind or {self.kind, other.kind} == {"date", "full date"}
 
 
-def find_claimed_values(text: str) -> list[TextValue]:
+def find_values_of_claim(text: str) -> list[EmbeddedTextValue]:
     """Every value of a text, in order of place; what one reader has read, the ones after it leave alone."""
     taken = bytearray(len(text))
-    found: list[TextValue] = []
+    found: list[EmbeddedTextValue] = []
     for name, pattern in load_judge_patterns("values", "readers").items():
         for match in pattern.finditer(text):
             start, end = match.span()
@@ -80,12 +80,12 @@ def find_claimed_values(text: str) -> list[TextValue]:
                 noun = None if reading[0] else load_judge_pattern("values", "counted_noun").match(text, end)
                 limit = load_judge_pattern("values", "value_bound").search(text, max(0, start - 24), start)
                 bound = "" if limit is None else "most" if limit["most"] else "least"
-                counted = stem_word(noun[1]) if noun else ""
-                found.append(TextValue(*reading, match.group().strip(), start, end, counted, bound))
+                counted = stem_embedded_word(noun[1]) if noun else ""
+                found.append(EmbeddedTextValue(*reading, match.group().strip(), start, end, counted, bound))
     return sorted(found, key=lambda value: value.start)
 
 
-def _read_claimed_growth_order(match: re.Match[str]) -> Reading:
+def _read_growth_order_of_claim(match: re.Match[str]) -> Reading:
     """Growth as it is written inside O(…), in one spelling: "n*log(n)" and "N lg N" are "nlogn"."""
     bare = match[1].lower().replace("**", "^").translate(_POWERS)
     bare = re.sub(r"log[_{]*(?:2|10)\}*|\\?\b(?:lg|ln|log)\b", "log", bare)
@@ -105,34 +105,34 @@ _ORDERS = {  # Growth in words.
 }
 
 
-def _make_claimed_date(day: int, month: int, year: int | None) -> Reading:
+def _make_date_of_claim(day: int, month: int, year: int | None) -> Reading:
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
     return ("date", (day, month)) if year is None else ("full date", (day, month, year))
 
 
-def _read_named_date(match: re.Match[str]) -> Reading:
-    month = load_lexicon_numbers("values", "months")[lower_claim_letters(match["month"])]
-    return _make_claimed_date(int(match["day"]), month, int(match["year"]) if match["year"] else None)
+def _read_named_date_of_claim(match: re.Match[str]) -> Reading:
+    month = load_embedded_lexicon_numbers("values", "months")[lower_claim_letters(match["month"])]
+    return _make_date_of_claim(int(match["day"]), month, int(match["year"]) if match["year"] else None)
 
 
-def _read_numeric_date(match: re.Match[str]) -> Reading:
+def _read_numeric_date_of_claim(match: re.Match[str]) -> Reading:
     day, month, year = map(int, match.groups(default="0"))
-    return _make_claimed_date(day, month, (year if year > 99 else 2000 + year) if year else None)
+    return _make_date_of_claim(day, month, (year if year > 99 else 2000 + year) if year else None)
 
 
-def _read_claimed_pair(match: re.Match[str]) -> Reading:
-    first, second = _read_claimed_amount(match[1]), _read_claimed_amount(match[2])
+def _read_pair_of_claim(match: re.Match[str]) -> Reading:
+    first, second = _read_amount_of_claim(match[1]), _read_amount_of_claim(match[2])
     return ("pair", (int(first), int(second))) if first is not None and second is not None else None
 
 
-def _read_claimed_month(match: re.Match[str]) -> Reading:
+def _read_month_of_claim(match: re.Match[str]) -> Reading:
     # "May" and "March" are also words: in lower case they are no months.
-    month = load_lexicon_numbers("values", "months")[lower_claim_letters(match[0])]
+    month = load_embedded_lexicon_numbers("values", "months")[lower_claim_letters(match[0])]
     return ("month", Fraction(month)) if match[0][0].isupper() else None
 
 
-def _read_claimed_clock_time(match: re.Match[str]) -> Reading:
+def _read_clock_time_of_claim(match: re.Match[str]) -> Reading:
     hour, minute = int(match[1]), int(match[2] or 0)
     half = (match[3] or "").lower().replace(".", "")
     if hour > 24 or minute > 59 or (not half and match[2] is None):
@@ -140,40 +140,40 @@ def _read_claimed_clock_time(match: re.Match[str]) -> Reading:
     return "clock", Fraction((hour % 12 + 12 if half == "pm" else hour % 12 if half == "am" else hour) * 60 + minute)
 
 
-def _read_claimed_version(match: re.Match[str]) -> Reading:
+def _read_version_of_claim(match: re.Match[str]) -> Reading:
     parts = match[1].split(".")
     return None if max(map(len, parts)) > MOST_DIGITS else ("version", tuple(map(int, parts)))
 
 
-def _read_ordinal(match: re.Match[str]) -> Reading:
-    word, known = lower_claim_letters(match[1]), load_lexicon_numbers("values", "ordinals")
+def _read_ordinal_of_claim(match: re.Match[str]) -> Reading:
+    word, known = lower_claim_letters(match[1]), load_embedded_lexicon_numbers("values", "ordinals")
     if word in known:
         return "ordinal", Fraction(known[word])
     return ("ordinal", Fraction(int(word[:-2]))) if len(word) <= MOST_DIGITS else None
 
 
-def _read_quantity(match: re.Match[str]) -> Reading:
-    amount = _read_claimed_amount(match["number"])
+def _read_quantity_of_claim(match: re.Match[str]) -> Reading:
+    amount = _read_amount_of_claim(match["number"])
     if amount is None or (lower_claim_letters(match["number"]) in ("one", "half a", "half an") and not match["unit"]):
         return None  # "One" alone is more often a pronoun.
     for scale in lower_claim_letters(match["scale"]).split():
-        amount *= load_lexicon_numbers("values", "scales")[scale]
+        amount *= load_embedded_lexicon_numbers("values", "scales")[scale]
     if match["sign"] and lower_claim_letters(match["unit"] or "") == "m":
         amount *= 10**6
     unit = lower_claim_letters(match["sign"] or match["unit"] or "").split()
-    kind, size = _load_units()[unit[-1]] if unit else ("", Fraction(1))
+    kind, size = _load_units_of_claim()[unit[-1]] if unit else ("", Fraction(1))
     return kind, amount * size
 
 
 @cache
-def _load_units() -> dict[str, tuple[str, Fraction]]:
+def _load_units_of_claim() -> dict[str, tuple[str, Fraction]]:
     """Each unit with its kind and its size in the base unit of that kind."""
     kinds = load_judge_lexicon("values")["units"].items()
     sizes = [(kind, Fraction(size), names) for kind, one in kinds for size, names in one["sizes"].items()]
     return {name: (kind, size) for kind, size, names in sizes for name in names.split()}
 
 
-def _read_claimed_amount(text: str) -> Fraction | None:
+def _read_amount_of_claim(text: str) -> Fraction | None:
     low = lower_claim_letters(text)
     if low[0].isdigit():
         plain = load_judge_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
@@ -182,27 +182,27 @@ def _read_claimed_amount(text: str) -> Fraction | None:
         return Fraction(12)
     if low.startswith("half"):
         return Fraction(1, 2)
-    known = load_lexicon_numbers("values", "ones") | load_lexicon_numbers("values", "tens")
+    known = load_embedded_lexicon_numbers("values", "ones") | load_embedded_lexicon_numbers("values", "tens")
     return Fraction(sum(known.get(word, 0) for word in re.split(r"[-\s]", low)))
 
 
 _READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
-    "order": _read_claimed_growth_order,
+    "order": _read_growth_order_of_claim,
     "order_in_words": lambda match: ("order", tuple(map(ord, _ORDERS[lower_claim_letters(match[1])]))),
-    "iso_date": lambda match: _make_claimed_date(int(match[3]), int(match[2]), int(match[1])),
-    "day_month": _read_named_date,
-    "month_day": _read_named_date,
-    "numeric_date": _read_numeric_date,
-    "pair": _read_claimed_pair,
-    "pair_in_words": _read_claimed_pair,
-    "month": _read_claimed_month,
+    "iso_date": lambda match: _make_date_of_claim(int(match[3]), int(match[2]), int(match[1])),
+    "day_month": _read_named_date_of_claim,
+    "month_day": _read_named_date_of_claim,
+    "numeric_date": _read_numeric_date_of_claim,
+    "pair": _read_pair_of_claim,
+    "pair_in_words": _read_pair_of_claim,
+    "month": _read_month_of_claim,
     "weekday": lambda match: (
         "weekday",
-        Fraction(load_lexicon_numbers("values", "weekdays")[lower_claim_letters(match[1])]),
+        Fraction(load_embedded_lexicon_numbers("values", "weekdays")[lower_claim_letters(match[1])]),
     ),
-    "clock_12": _read_claimed_clock_time,
-    "clock_24": _read_claimed_clock_time,
-    "version": _read_claimed_version,
-    "ordinal": _read_ordinal,
-    "quantity": _read_quantity,
+    "clock_12": _read_clock_time_of_claim,
+    "clock_24": _read_clock_time_of_claim,
+    "version": _read_version_of_claim,
+    "ordinal": _read_ordinal_of_claim,
+    "quantity": _read_quantity_of_claim,
 }

@@ -21,13 +21,13 @@ class TextWord:
     end: int
 
 
-def find_words(text: str) -> list[TextWord]:
+def find_embedded_words(text: str) -> list[TextWord]:
     """Every word of a text in order; numbers are values, not words."""
     found, ideograph = [], load_judge_pattern("words", "ideograph")
     for match in load_judge_pattern("words", "word").finditer(text):
         raw, start = match.group(), match.start()
         if raw.isascii() or not ideograph.search(raw):
-            found.append(TextWord(raw, stem_word(raw), start, match.end()))
+            found.append(TextWord(raw, stem_embedded_word(raw), start, match.end()))
         else:
             found += [TextWord(raw[at], raw[at], start + at, start + at + 1) for at in range(len(raw))]
     return found
@@ -42,12 +42,12 @@ _ODD_LETTERS = str.maketrans("ıİſ\N{KELVIN SIGN}", "iisk")
 
 
 @lru_cache(maxsize=50_000)
-def stem_word(word: str) -> str:
+def stem_embedded_word(word: str) -> str:
     """A word without its endings. Rough: it has to be the same for both texts, not right."""
     low = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
     if low in _load_claim_word_stems():
         return _load_claim_word_stems()[low]
-    for ending, kept, replacement in _load_endings():
+    for ending, kept, replacement in _load_embedded_endings():
         if low.endswith(ending) and len(low) - len(ending) >= kept:
             low = low[: -len(ending)] + replacement
             if not replacement and len(low) > 3 and low[-1] == low[-2] and low[-1] not in "aeiouls":
@@ -65,13 +65,13 @@ def _load_claim_word_stems() -> dict[str, str]:
 
 
 @cache
-def _load_endings() -> list[tuple[str, int, str]]:
+def _load_embedded_endings() -> list[tuple[str, int, str]]:
     """Each ending, how many letters must stay before it, and what takes its place."""
     entries = load_judge_lexicon("words")["endings"]["endings"].split()
     return [(ending, int(kept), "".join(rest)) for ending, kept, *rest in (entry.split("/") for entry in entries)]
 
 
-def is_content_word(raw: str, *, framed: bool = False) -> bool:
+def is_embedded_content_word(raw: str, *, framed: bool = False) -> bool:
     """Whether a word says something by itself.
 
     Where it is `framed`, words for saying are part of what is said: "says that a charger is included".
@@ -82,22 +82,22 @@ def is_content_word(raw: str, *, framed: bool = False) -> bool:
 
 
 @cache
-def load_synonyms() -> StemTable:
+def load_embedded_synonyms() -> StemTable:
     """Stems of the words that mean the same, by stem."""
-    return _relate_stems("synonyms", "alike")
+    return _relate_embedded_stems("synonyms", "alike")
 
 
 @cache
-def load_opposites() -> StemTable:
+def load_embedded_opposites() -> StemTable:
     """Stems of the words that mean the opposite, by stem."""
-    return _relate_stems("opposites", "opposed")
+    return _relate_embedded_stems("opposites", "opposed")
 
 
-def _relate_stems(group: str, kind: str) -> StemTable:
+def _relate_embedded_stems(group: str, kind: str) -> StemTable:
     """Each stem with the others of its lines."""
     related: dict[str, set[str]] = {}
     for entry in load_judge_lexicon("words")[group].values():
         for line in entry[kind].splitlines():
-            for one, other in permutations({stem_word(word) for word in line.split()}, 2):
+            for one, other in permutations({stem_embedded_word(word) for word in line.split()}, 2):
                 related.setdefault(one, set()).add(other)
     return {one: frozenset(others) for one, others in related.items()}

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.judging.reading.reply_text import (
-    find_json_values,
+    find_json_values_in_reply,
     normalize_reply_answer_name,
     strip_reply_markup,
-    strip_thinking,
+    strip_thinking_from_reply,
 )
 from evenhand.model.scale import Missing
 
@@ -57,8 +57,8 @@ def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | 
     What the reply says in JSON binds, else in double brackets, else under a label or alone on its last line, else
     where it concludes, else anywhere.
     """
-    reader = _ChoiceReader(choices)
-    body = strip_thinking(text)
+    reader = _ReplyChoiceReader(choices)
+    body = strip_thinking_from_reply(text)
     said = strip_reply_markup(body)
     for verdicts in (
         reader.find_json_choices(text),
@@ -75,7 +75,7 @@ def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | 
     return NO_VERDICT
 
 
-class _ChoiceReader:
+class _ReplyChoiceReader:
     """The patterns of one set of choices."""
 
     def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
@@ -84,7 +84,7 @@ class _ChoiceReader:
         }
         spelt = {strip_reply_markup(alias).strip() for id, aliases in choices.items() for alias in (*aliases, id)}
         longest = sorted(spelt - {""}, key=len, reverse=True)
-        one, named = map(_build_choice_pattern, (longest, [alias for alias in longest if len(alias) > 1]))
+        one, named = map(_build_reply_choice_pattern, (longest, [alias for alias in longest if len(alias) > 1]))
         self.announcement = re.compile(
             rf"{_ANNOUNCED}\s?(?:is|would be)?\s?[:=]\s{{0,4}}(?:the |a )?[\"'(\[]?({one})(?!\s(?-i:[a-z]{{3,}}))",
             re.IGNORECASE,
@@ -101,7 +101,7 @@ class _ChoiceReader:
 
     def find_json_choices(self, text: str) -> Iterator[str]:
         """{"winner": "A"}: the last complete object that has it."""
-        for value in reversed(find_json_values(text)):
+        for value in reversed(find_json_values_in_reply(text)):
             given = value.data.items() if value.complete and isinstance(value.data, dict) else ()
             items = [
                 item
@@ -110,7 +110,7 @@ class _ChoiceReader:
             ]
             found = [id for item in items if (id := self.known.get(normalize_reply_answer_name(item)))]
             if found:
-                after = strip_reply_markup(strip_thinking(text[value.end :]))
+                after = strip_reply_markup(strip_thinking_from_reply(text[value.end :]))
                 return iter([*found, *self.find_announced_choices(after)])
         return iter(())
 
@@ -166,7 +166,7 @@ class _ChoiceReader:
         return first if sign[0] == ">" else second
 
 
-def _build_choice_pattern(names: Sequence[str]) -> str:
+def _build_reply_choice_pattern(names: Sequence[str]) -> str:
     if not names:
         return r"(?!)"
     # A lone letter counts only as it is written: "a" is mostly an article.

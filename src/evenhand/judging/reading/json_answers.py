@@ -6,10 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
-from evenhand.judging.reading.prose_scores import read_band_score, read_prose_score
+from evenhand.judging.reading.prose_scores import read_prose_reply_score, read_reply_band_score
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
-from evenhand.judging.reading.score_labels import ReadAnswer, ReplyAnswerNames, WantedAnswer, map_reply_answer_names
-from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
+from evenhand.judging.reading.score_labels import (
+    ReadAnswer,
+    ReplyAnswerNames,
+    WantedReplyAnswer,
+    map_reply_answer_names,
+)
+from evenhand.judging.reading.score_mentions import (
+    make_judge_abstention,
+    read_yes_or_no_reply,
+    says_judge_cannot_assess,
+)
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
@@ -32,7 +41,7 @@ _NO_ANSWERS = (
 )  # fmt: skip
 
 
-def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
+def read_json_reply_answers(data: object, wanted: Sequence[WantedReplyAnswer]) -> dict[str, ReadAnswer]:
     """What one JSON value answers of all that was asked; what it does not answer is absent."""
     by_id = {one.id: one for one in wanted}
     names = (
@@ -40,7 +49,7 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
         if isinstance(wanted, tuple)
         else ReplyAnswerNames(wanted)
     )
-    declined = read_declined_answer(data)
+    declined = read_declined_reply_answer(data)
     if declined is not None:
         return {one.id: ReadAnswer(declined) for one in wanted}
     answers: dict[str, ReadAnswer] = {}
@@ -48,14 +57,14 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
         found: dict[str, list[ReadAnswer]] = {}
         for node in level:
             for id, item, twice in _find_reply_answer_candidates(node, names):
-                answer = _read_raw_answer(item, by_id[id], node, alone=len(wanted) == 1)
+                answer = _read_raw_reply_answer(item, by_id[id], node, alone=len(wanted) == 1)
                 if answer and id not in answers:
                     found.setdefault(id, []).append(_mark_reply_answer_given_twice(answer, twice))
-        answers.update({id: _agree_on_json_answers(given) for id, given in found.items()})
+        answers.update({id: _agree_on_json_reply_answers(given) for id, given in found.items()})
         if len(answers) == len(by_id):
             break  # What stands further in never overrides.
     if not answers and len(wanted) == 1:
-        return _read_unnamed_score(data, wanted[0])
+        return _read_unnamed_reply_score(data, wanted[0])
     return {one.id: answers[one.id] for one in wanted if one.id in answers}
 
 
@@ -80,18 +89,18 @@ def _find_reply_answer_candidates(
     node: Mapping[str, object], names: ReplyAnswerNames
 ) -> Iterator[tuple[str, object, bool]]:
     """What may be an answer: whose, the item, and whether it is given twice, differently."""
-    about = _find_answer_subject(node, names)
+    about = _find_reply_answer_subject(node, names)
     if about:
-        yield about, node, _gives_score_twice(node)
+        yield about, node, _gives_reply_score_twice(node)
         return
     differing = set(node.differing()) if isinstance(node, DuplicateKeyJsonObject) else set()
     for key, item in node.items():
         id = names.id(str(key))
         if id is not None:
-            yield id, item, key in differing or _gives_score_twice(item)
+            yield id, item, key in differing or _gives_reply_score_twice(item)
 
 
-def _find_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) -> str | None:
+def _find_reply_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) -> str | None:
     if not any(normalize_reply_answer_name(str(key)) in SCORE_KEYS for key in node):
         return None
     for key in _SUBJECT_KEYS:
@@ -101,14 +110,14 @@ def _find_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) ->
     return None
 
 
-def _gives_score_twice(item: object) -> bool:
+def _gives_reply_score_twice(item: object) -> bool:
     """Whether an object gives its own score twice, differently."""
     return isinstance(item, DuplicateKeyJsonObject) and any(
         normalize_reply_answer_name(key) in SCORE_KEYS for key in item.differing()
     )
 
 
-def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer]:
+def _read_unnamed_reply_score(data: object, one: WantedReplyAnswer) -> dict[str, ReadAnswer]:
     """Only one thing was asked: the uppermost score is its answer, unless it is said to be about another."""
     for level in _walk_reply_levels(data):
         found = []
@@ -116,11 +125,11 @@ def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer
             about_another = any(isinstance(node.get(key), str) for key in _STRICTLY) and one.id
             if about_another or not any(normalize_reply_answer_name(str(key)) in SCORE_KEYS for key in node):
                 continue
-            answer = _read_raw_answer(node, one, node, alone=True)
+            answer = _read_raw_reply_answer(node, one, node, alone=True)
             if answer:
-                found.append(_mark_reply_answer_given_twice(answer, _gives_score_twice(node)))
+                found.append(_mark_reply_answer_given_twice(answer, _gives_reply_score_twice(node)))
         if found:
-            return {one.id: _agree_on_json_answers(found)}
+            return {one.id: _agree_on_json_reply_answers(found)}
     return {}
 
 
@@ -128,7 +137,7 @@ def _mark_reply_answer_given_twice(answer: ReadAnswer, twice: bool) -> ReadAnswe
     return ReadAnswer(GIVEN_TWICE, answer.reason, answer.evidence, answer.more) if twice else answer
 
 
-def _agree_on_json_answers(given: Sequence[ReadAnswer]) -> ReadAnswer:
+def _agree_on_json_reply_answers(given: Sequence[ReadAnswer]) -> ReadAnswer:
     return _mark_reply_answer_given_twice(given[-1], any(answer.score != given[-1].score for answer in given))
 
 
@@ -158,35 +167,35 @@ MOST_NESTED = 3
 FIELD_NAMES = _USED | _TOPS | _DECLINES  # What the keys of an answer may be called, and so no criterion.
 
 
-def _read_raw_answer(
-    item: object, one: WantedAnswer, parent: Mapping[str, object], *, alone: bool
+def _read_raw_reply_answer(
+    item: object, one: WantedReplyAnswer, parent: Mapping[str, object], *, alone: bool
 ) -> ReadAnswer | None:
     """The answer; None where there is none, such as an object without a score.
 
     `alone` says that nothing else was asked, so that a reason beside the answer is its reason.
     """
     if isinstance(item, dict):
-        return _read_answer_object(item, one.scale)
-    reason = _find_reason_beside(one, parent, alone=alone)
+        return _read_reply_answer_object(item, one.scale)
+    reason = _find_reply_reason_beside(one, parent, alone=alone)
     keys = [(normalize_reply_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
     evidence = tuple(text for key, value in keys if key in _EVIDENCE for text in _iterate_quotes(value))
-    return ReadAnswer(_read_json_score(item, one.scale, reason), reason, evidence)
+    return ReadAnswer(_read_json_reply_score(item, one.scale, reason), reason, evidence)
 
 
-def read_declined_answer(data: object) -> CriterionScore | None:
+def read_declined_reply_answer(data: object) -> CriterionScore | None:
     """That an object as a whole says it gives no answer."""
     if not isinstance(data, dict):
         return None
     keys = _key_reply_by_answer_name(data)
     if not any(keys.get(key) is True for key in _DECLINES) or any(key in keys for key in SCORE_KEYS):
         return None
-    return make_abstention(_find_own_reply_reason(keys))
+    return make_judge_abstention(_find_own_reply_reason(keys))
 
 
-def _read_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer | None:
+def _read_reply_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer | None:
     keys = _key_reply_by_answer_name(item)
     reason = _find_own_reply_reason(keys)
-    score = _read_object_score(keys, scale, reason)
+    score = _read_reply_object_score(keys, scale, reason)
     if score is None:
         return None
     more = {key: value for key, value in item.items() if normalize_reply_answer_name(str(key)) not in _USED}
@@ -194,19 +203,19 @@ def _read_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer 
     return ReadAnswer(score, reason, evidence, more)
 
 
-def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) -> CriterionScore | None:
+def _read_reply_object_score(keys: Mapping[str, object], scale: Scale, reason: str) -> CriterionScore | None:
     if any(keys.get(key) is True for key in _DECLINES):
-        return make_abstention(reason)
+        return make_judge_abstention(reason)
     for top in _TOPS & keys.keys():
         if isinstance(keys[top], (int, Decimal)) and keys[top] != scale.max:
             return Missing.unreadable(f"it is on another scale than {scale}, out of …", keys[top])
     if scale.bands and "band" in keys:
-        if isinstance(keys["band"], str) and says_cannot_assess(keys["band"]):
-            return make_abstention(reason)
-        return read_band_score(keys["band"], _find_number_value(keys), scale)
+        if isinstance(keys["band"], str) and says_judge_cannot_assess(keys["band"]):
+            return make_judge_abstention(reason)
+        return read_reply_band_score(keys["band"], _find_reply_number_value(keys), scale)
     tiers = [[*_NUMBERS, *_VERDICTS]] if scale.yes_no else [_NUMBERS, _VERDICTS]
     for tier in tiers:
-        given = [_read_nested_score(keys[key], scale, reason) for key in tier if key in keys]
+        given = [_read_nested_reply_score(keys[key], scale, reason) for key in tier if key in keys]
         if given:
             scored = [one for one in given if isinstance(one, Scored)]
             if any(one.value != scored[0].value for one in scored):
@@ -215,38 +224,38 @@ def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) ->
     return None
 
 
-def _find_number_value(keys: Mapping[str, object]) -> object:
+def _find_reply_number_value(keys: Mapping[str, object]) -> object:
     return next((keys[key] for key in _NUMBERS if key in keys), None)
 
 
-def _read_nested_score(value: object, scale: Scale, reason: str) -> CriterionScore | None:
+def _read_nested_reply_score(value: object, scale: Scale, reason: str) -> CriterionScore | None:
     """The score itself, or one object further in."""
     for _ in range(MOST_NESTED):
         if not isinstance(value, dict) or (scale.bands and "band" in value):
             break
-        value = _find_number_value(_key_reply_by_answer_name(value))
+        value = _find_reply_number_value(_key_reply_by_answer_name(value))
     if isinstance(value, dict):
-        return _read_object_score(_key_reply_by_answer_name(value), scale, reason)
-    return _read_json_score(value, scale, reason)
+        return _read_reply_object_score(_key_reply_by_answer_name(value), scale, reason)
+    return _read_json_reply_score(value, scale, reason)
 
 
-def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore:
+def _read_json_reply_score(value: object, scale: Scale, reason: str) -> CriterionScore:
     if value is None:
-        return make_abstention(reason) if reason else NOT_ANSWERED
+        return make_judge_abstention(reason) if reason else NOT_ANSWERED
     if not isinstance(value, str):
         return scale.read(value)
-    if says_cannot_assess(value):
-        return make_abstention(reason)
-    word = parse_yes_or_no(value) if scale.is_share else None
+    if says_judge_cannot_assess(value):
+        return make_judge_abstention(reason)
+    word = read_yes_or_no_reply(value) if scale.is_share else None
     if word is not None:
         return scale.read(word)
-    read = read_prose_score(strip_reply_markup(value), scale, map_reply_answer_names(()))
+    read = read_prose_reply_score(strip_reply_markup(value), scale, map_reply_answer_names(()))
     quoted = repr(value.strip())
     shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
     return Missing.unreadable(f"… is no answer on {scale}", shown) if read is None else read
 
 
-def _find_reason_beside(one: WantedAnswer, parent: Mapping[str, object], *, alone: bool) -> str:
+def _find_reply_reason_beside(one: WantedReplyAnswer, parent: Mapping[str, object], *, alone: bool) -> str:
     """{"accuracy": 8, "accuracy_reason": …}, {"scores": {…}, "reasons": {…}}, or the only reason there is."""
     names = {normalize_reply_answer_name(name) + reason for name in (one.id, *one.names) for reason in _REASONS}
     for key, value in parent.items():

@@ -11,8 +11,8 @@ from decimal import Decimal
 from enum import IntEnum
 
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
-from evenhand.judging.reading.score_labels import ScoreLabel, names_score_level, parse_score_label
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
+from evenhand.judging.reading.score_labels import ScoreLabel, names_score_level_in_reply, read_reply_score_label
+from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions_in_reply
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 
@@ -86,13 +86,13 @@ _ENDS_WELL = re.compile(
 )
 
 
-def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, str]) -> WeighedMention | None:
+def weigh_reply_score_mention(text: str, mention: ScoreMention, names: Mapping[str, str]) -> WeighedMention | None:
     """The mention with its weight; None where nothing says that it is a score."""
     window = text[max(0, mention.start - LABEL_WINDOW) : mention.start]
     levelled = _LEVELLED.search(window)
-    if levelled and names_score_level(levelled[1], names) and not _NEXT_LEVEL.match(text, mention.end):
+    if levelled and names_score_level_in_reply(levelled[1], names) and not _NEXT_LEVEL.match(text, mention.end):
         window = window[: levelled.start() + 1]
-    label = _find_score_label(window, names)
+    label = _find_reply_score_label(window, names)
     if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
         mention = replace(mention, score=Missing.unreadable("it gives several scores"))
     below = "\n" in window[len(window.rstrip()) :]
@@ -105,19 +105,19 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
         return None
     direct = _DIRECT.search(sentence)
     if direct:
-        named = parse_score_label(direct.group(), names)
-        whose = named.whose if named and named.whose is not None else _find_name_after_score(text, mention, names)
+        named = read_reply_score_label(direct.group(), names)
+        whose = named.whose if named and named.whose is not None else _find_name_after_reply_score(text, mention, names)
         return WeighedMention(mention, MentionWeight.FINAL if direct[1] else MentionWeight.PHRASE, whose)
     if not _ENDS_WELL.match(text, mention.end):
         return None
-    named = parse_score_label(re.split(r"[,(]\s?|\band\s", sentence.rstrip(' (["'))[-1], names)
+    named = read_reply_score_label(re.split(r"[,(]\s?|\band\s", sentence.rstrip(' (["'))[-1], names)
     if named and named.whose is not None:
         return WeighedMention(mention, MentionWeight.PHRASE, named.whose)
     if _VERB.search(sentence) and (mention.whole or _INTRODUCED.search(sentence) or _FIRST_PERSON.search(sentence)):
-        return WeighedMention(mention, MentionWeight.PHRASE, _find_name_after_score(text, mention, names))
+        return WeighedMention(mention, MentionWeight.PHRASE, _find_name_after_reply_score(text, mention, names))
     if not mention.whole:
         return None
-    return WeighedMention(mention, MentionWeight.SHARE, _find_name_after_score(text, mention, names))
+    return WeighedMention(mention, MentionWeight.SHARE, _find_name_after_reply_score(text, mention, names))
 
 
 def _is_supposed(sentence: str, clause: str) -> bool:
@@ -130,22 +130,22 @@ _LEVELLED = re.compile(r"[:=]\s{0,3}([A-Za-z][A-Za-z \-]{1,30}?)\s?(?::|,|[-–�
 _NEXT_LEVEL = re.compile(r"\)?\s?[,;/|]\s?(?:and\s)?[A-Za-z][A-Za-z \-]{1,30}\s?[:(=–-]\s?[0-9]")
 
 
-def _find_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | None:
+def _find_reply_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | None:
     end = re.sub(r"\s(?:an?)\s\Z", "", window[-16:]).rstrip(" \t\n[(\"'{<")
     labelled = _LABELLED.search(window) if end.endswith((":", "=", ">", "→", "-", "–", "—")) else None
     if labelled:
-        return parse_score_label(labelled[1], names)
+        return read_reply_score_label(labelled[1], names)
     if not window.rstrip(" \t[(\"'{-+•").endswith("\n"):
         return None
     headed = _HEADED.search(re.sub(r"\n\s*\n", "\n", window))
-    return parse_score_label(headed[1], names) if headed else None
+    return read_reply_score_label(headed[1], names) if headed else None
 
 
-def _find_name_after_score(text: str, mention: ScoreMention, names: Mapping[str, str]) -> str | None:
+def _find_name_after_reply_score(text: str, mention: ScoreMention, names: Mapping[str, str]) -> str | None:
     """… 4 out of 5 for coherence."""
     after = re.match(r"\s(?:for|in|on|in terms of)\s(?:the\s)?([\w\- ]{2,60}?)(?=\s*(?:[.,;:!?()\n]|\Z|and\b|as\b))",
                      text[mention.end : mention.end + 80], re.IGNORECASE)  # fmt: skip
-    label = parse_score_label(after[1], names) if after else None
+    label = read_reply_score_label(after[1], names) if after else None
     return label.whose if label else None
 
 
@@ -165,16 +165,16 @@ _LISTED = re.compile(r"^[ \t]*(?:[-+•][ \t])?\(?([0-9]{1,3})(?:[.):]|[ \t]?[-�
 _OTHER_LABEL = re.compile(r"^[ \t\-+•#>0-9.)]{0,12}([^\W\d][^\n:|]{1,40}?)\s?[:=]\s?[0-9]", re.MULTILINE)
 
 
-def read_prose_score(
+def read_prose_reply_score(
     text: str, scale: Scale, names: Mapping[str, str], least: MentionWeight = MentionWeight.BARE
 ) -> CriterionScore | None:
     """The one score that a plain text gives; None where it gives none."""
-    if mentions_another_scale(text, scale):
+    if mentions_another_scale_in_reply(text, scale):
         return Missing.unreadable(f"it speaks of another scale than {scale}")
-    text = remove_scale_echoes(text, scale)
-    found = find_score_statements(text, scale, names)
+    text = remove_scale_echoes_from_reply(text, scale)
+    found = find_reply_score_statements(text, scale, names)
     if least == MentionWeight.BARE:
-        found = found or _find_bare_scores(text, scale, names)
+        found = found or _find_bare_reply_scores(text, scale, names)
     found = [one for one in found if one.weight >= least]
     if not found:
         return None
@@ -182,27 +182,27 @@ def read_prose_score(
     others = _count_other_reply_labels(text, names)
     if others and (named or (names and others > 1)):
         # Several things are scored: what is said of all of them is not said of this one.
-        return settle_reply_score_statements(named) if named else _read_score_before_breakdown(text, scale, least)
+        return settle_reply_score_statements(named) if named else _read_reply_score_before_breakdown(text, scale, least)
     return settle_reply_score_statements(found)
 
 
 _OF_ALL = re.compile(r"\b(?:overall|total|average|mean|aggregate|sum)\b", re.IGNORECASE)
 
 
-def _read_score_before_breakdown(text: str, scale: Scale, least: MentionWeight) -> CriterionScore | None:
+def _read_reply_score_before_breakdown(text: str, scale: Scale, least: MentionWeight) -> CriterionScore | None:
     """4 out of 5, on the first line, and then what it is made of."""
     opening = text.strip().split("\n", maxsplit=1)[0]
     if least > MentionWeight.BARE or _OF_ALL.search(opening) or _count_other_reply_labels(opening, {}):
         return None
-    return read_prose_score(opening, scale, {})
+    return read_prose_reply_score(opening, scale, {})
 
 
-def find_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
+def find_reply_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
     """Everything in the text that is said to be a score, in order."""
-    all_mentions = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
-    found = [one for mention in all_mentions if (one := weigh_score_mention(text, mention, names))]
-    found = [one for one in found if not one.mention.spelt or _counts_as_score_word(text, one)]
-    last = _find_last_line_score(text, all_mentions)
+    all_mentions = sorted(find_score_mentions_in_reply(text, scale), key=lambda mention: mention.start)
+    found = [one for mention in all_mentions if (one := weigh_reply_score_mention(text, mention, names))]
+    found = [one for one in found if not one.mention.spelt or _counts_as_reply_score_word(text, one)]
+    last = _find_last_line_reply_score(text, all_mentions)
     return [*found, WeighedMention(last, MentionWeight.FINAL)] if last and found else found
 
 
@@ -214,7 +214,7 @@ def settle_reply_score_statements(found: Sequence[WeighedMention]) -> CriterionS
     return scores[-1] if len(read) == 1 else SCORES_CONTRADICT
 
 
-def remove_scale_echoes(text: str, scale: Scale) -> str:
+def remove_scale_echoes_from_reply(text: str, scale: Scale) -> str:
     """The text without repetitions of the scale in brackets: Score (1-5): 4."""
 
     def keep(brackets: re.Match[str]) -> str:
@@ -224,13 +224,13 @@ def remove_scale_echoes(text: str, scale: Scale) -> str:
     return _IN_BRACKETS.sub(keep, text)
 
 
-def mentions_another_scale(text: str, scale: Scale) -> bool:
+def mentions_another_scale_in_reply(text: str, scale: Scale) -> bool:
     """Whether the text speaks of a scale that ends elsewhere: 1 to 10 where 1 to 5 was asked."""
     tops = {int(next(top for top in found.groups() if top)) for found in _SCALE.finditer(text)}
     return any(top != scale.max and not (top == scale.max + 1 and scale.min == 0) for top in tops)
 
 
-def _counts_as_score_word(text: str, one: WeighedMention) -> bool:
+def _counts_as_reply_score_word(text: str, one: WeighedMention) -> bool:
     """A spelt number or a yes counts only where it is announced: "one" is often no number."""
     before = text[max(0, one.mention.start - 8) : one.mention.start]
     announced = re.search(r"(?:\bof|\bas|\bat|\ban?|\bit|\bis|:|给|打|评|得)\s?[\"'(]?\Z", before)
@@ -240,10 +240,10 @@ def _counts_as_score_word(text: str, one: WeighedMention) -> bool:
 def _count_other_reply_labels(text: str, names: Mapping[str, str]) -> int:
     """How many other things are given a number of their own."""
     labels = {found[1].strip().casefold() for found in _OTHER_LABEL.finditer(text)}
-    return sum(1 for label in labels if parse_score_label(label, names) is None and len(label.split()) <= 4)
+    return sum(1 for label in labels if read_reply_score_label(label, names) is None and len(label.split()) <= 4)
 
 
-def _find_last_line_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+def _find_last_line_reply_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
     """A number that is all there is on the last line."""
     if not found:
         return None
@@ -253,30 +253,30 @@ def _find_last_line_score(text: str, found: Sequence[ScoreMention]) -> ScoreMent
     before = line[: max(0, last.start - (len(body) - len(line)))]
     alone = last.start >= len(body) - len(line) and not before.strip(" \t\"'([-•")
     ends = not text[last.end :].strip(" \t\n.\"')]")
-    return last if alone and ends and not _continues_numbered_list(text, last) else None
+    return last if alone and ends and not _continues_list_in_reply(text, last) else None
 
 
-def _continues_numbered_list(text: str, mention: ScoreMention) -> bool:
+def _continues_list_in_reply(text: str, mention: ScoreMention) -> bool:
     """Whether a number with a dot goes on with a list: the text was cut right after it."""
     if text[mention.end : mention.end + 1] not in (".", ")"):
         return False
     return any(True for _ in _LISTED.finditer(text, 0, mention.start)) or text[: mention.start].rstrip().endswith(":")
 
 
-def _find_bare_scores(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
+def _find_bare_reply_scores(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
     """A number that opens or closes the reply and that nothing else explains, or that follows its name of a level."""
-    found = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
+    found = sorted(find_score_mentions_in_reply(text, scale), key=lambda mention: mention.start)
     if not found:
         return []
-    readers = (_find_bracketed_score, _find_trailing_score, _find_last_line_score)
+    readers = (_find_bracketed_reply_score, _find_trailing_reply_score, _find_last_line_reply_score)
     bare = [one for find in readers if (one := find(text, found))]
-    bare += [one for one in (_find_leading_score(text, found, scale),) if one]
-    bare += _find_level_scores(text, found, names)
-    bare += _find_opening_yes_no(text, found) if scale.yes_no else []
+    bare += [one for one in (_find_leading_reply_score(text, found, scale),) if one]
+    bare += _find_level_scores_in_reply(text, found, names)
+    bare += _find_opening_yes_no_in_reply(text, found) if scale.yes_no else []
     return [WeighedMention(one, MentionWeight.BARE) for one in bare]
 
 
-def _find_leading_score(text: str, found: Sequence[ScoreMention], scale: Scale) -> ScoreMention | None:
+def _find_leading_reply_score(text: str, found: Sequence[ScoreMention], scale: Scale) -> ScoreMention | None:
     """2. The response … — but not the first item of a list, nor the question repeated."""
     first = found[0]
     if text[: first.start].strip(" \t\n\"'([-•#") or len({line[1] for line in _LISTED.finditer(text)}) > 1:
@@ -299,7 +299,7 @@ def _find_leading_score(text: str, found: Sequence[ScoreMention], scale: Scale) 
         return None
     if body.endswith("?") or "? " in body or re.match(r"[^\W\d][\w /&\-]{0,40}:", body):
         return None
-    return None if rest[0] in ".)" and _may_begin_list(text, first, body, scale) else first
+    return None if rest[0] in ".)" and _may_begin_list_in_reply(text, first, body, scale) else first
 
 
 _AFTER_UNIT = re.compile(r"!|(?:because|since|as|for|due)\b|(?:The|This|It|Its|I|While|Although|There|Overall)\b")
@@ -312,7 +312,7 @@ _FINDS_FAULT = re.compile(
 )
 
 
-def _may_begin_list(text: str, first: ScoreMention, body: str, scale: Scale) -> bool:
+def _may_begin_list_in_reply(text: str, first: ScoreMention, body: str, scale: Scale) -> bool:
     """A list begins with 1, and a text may be cut inside its first item.
 
     Where 1 is the lowest score and a whole paragraph then finds fault, it is the score: else only low scores were lost.
@@ -331,32 +331,34 @@ _LEVEL_BEFORE = re.compile(
 )
 
 
-def _find_level_scores(text: str, found: Sequence[ScoreMention], names: Mapping[str, str]) -> list[ScoreMention]:
+def _find_level_scores_in_reply(
+    text: str, found: Sequence[ScoreMention], names: Mapping[str, str]
+) -> list[ScoreMention]:
     """The number after the name of a level that opens its line; a text that lists several levels gives none."""
     levels = []
     for mention in found:
         before = _LEVEL_BEFORE.search(text[max(0, mention.start - 60) : mention.start])
-        if before and names_score_level(before[1], names) and _ENDS_WELL.match(text, mention.end):
+        if before and names_score_level_in_reply(before[1], names) and _ENDS_WELL.match(text, mention.end):
             levels.append(mention)
     listed = any(_NEXT_LEVEL.match(text, mention.end) for mention in levels)
     return levels if len(levels) == 1 and not listed else []
 
 
-def _find_opening_yes_no(text: str, found: Sequence[ScoreMention]) -> list[ScoreMention]:
+def _find_opening_yes_no_in_reply(text: str, found: Sequence[ScoreMention]) -> list[ScoreMention]:
     """Every yes or no that opens a sentence: a reply that takes one back answers nothing."""
     words = [one for one in found if one.spelt and isinstance(one.score, Scored) and one.score.value in (0, 1)]
     opening = [one for one in words if re.search(r"(?:\A|[.!?\n])\s*\Z", text[max(0, one.start - 4) : one.start])]
     return [one for one in opening if re.match(r"\s*(?:\Z|[.,;:!\n])", text[one.end : one.end + 3])]
 
 
-def _find_bracketed_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+def _find_bracketed_reply_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
     """The response is somewhat coherent (2). It …"""
     opening = re.match(r"[^.!?\n(]{0,60}\b(?:is|was|seems|appears)\b[^.!?\n(]{0,60}\((?=[0-9])", text)
     first = found[0]
     return first if opening and opening.end() == first.start and text[first.end : first.end + 2] == ")." else None
 
 
-def _find_trailing_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+def _find_trailing_reply_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
     """… of the conversation. 1"""
     last = found[-1]
     before = text[max(0, last.start - 40) : last.start]
@@ -366,10 +368,10 @@ def _find_trailing_score(text: str, found: Sequence[ScoreMention]) -> ScoreMenti
         return None
     if before.endswith("(") and re.search(r"\([0-9.]{1,4}\)\s?[,;]", before):
         return None  # Poor (1), good (3)
-    return None if last.spelt or _continues_numbered_list(text, last) else last
+    return None if last.spelt or _continues_list_in_reply(text, last) else last
 
 
-def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
+def read_reply_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
     """A band and a number as the scale reads them, with the band written in any case."""
     spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
     id = next(
@@ -378,7 +380,7 @@ def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore
     )
     if isinstance(score, str):
         bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
-        read = read_prose_score(strip_reply_markup(score), bandless, {})
+        read = read_prose_reply_score(strip_reply_markup(score), bandless, {})
         score = read.value if isinstance(read, Scored) else score
     return scale.read({"band": id, "score": score})
 
@@ -393,4 +395,4 @@ def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> C
     bands = {found.lower() for found in named or beside}
     if len(bands) != 1:
         return Missing.unreadable("it names no band" if not bands else "it names several bands")
-    return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)
+    return read_reply_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from evenhand.judging.reading.reply_text import find_json_values, normalize_reply_answer_name
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, normalize_reply_answer_name
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
 from evenhand.model.scale import CriterionScore, Missing, Scored
 
@@ -93,7 +93,7 @@ class _RepeatedStretch:
     data: object = None
 
 
-class ShownMaterial:
+class JudgedMaterial:
     """The texts that a judge was shown, and what of a reply also stands in them."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
@@ -107,12 +107,12 @@ class ShownMaterial:
     @cached_property
     def pairs(self) -> _WordPairs:
         """All words of the material, and where each pair of them stands."""
-        return _index_word_pairs(self.pieces)
+        return _index_judged_word_pairs(self.pieces)
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
         """The reply without what it says to be the material's, in words or by a key that is none of the names."""
-        reply = _cut_values_under_foreign_keys(reply, self, names)
-        return _cut_stretches(
+        reply = _cut_reply_values_under_foreign_keys(reply, self, names)
+        return _cut_reply_stretches(
             reply, [one for one in self._find_repeated(reply) if _does_reply_attribute_quote(reply, one)]
         )
 
@@ -122,24 +122,24 @@ class ShownMaterial:
         What is left holds another answer only where the judge gave two. What closes a reply in prose is its last
         word, and is left in place.
         """
-        words = {word for value in values for word in _spell_answer(value)}
+        words = {word for value in values for word in _spell_reply_answer(value)}
         repeated = [
             one
             for one in self._find_repeated(reply)
             if (one.data == data if data is not None else words & set(one.words) and not _closes_reply(reply, one))
         ]
-        return _cut_stretches(reply, repeated)
+        return _cut_reply_stretches(reply, repeated)
 
     def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
-        values = [value for value in find_json_values(reply) if isinstance(value.data, dict)]
+        values = [value for value in find_json_values_in_reply(reply) if isinstance(value.data, dict)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
         if not any(_WORD.search(reply, start, end) for start, end in gaps) and len(values) < 2:
             return []  # Nothing but one answer: whose should it be?
         found = [
             _RepeatedStretch(value.start, value.end, data=value.data)
             for value in values
-            if _serialize_quoted_value(value.data) in self.objects
+            if _serialize_reply_quotation(value.data) in self.objects
         ]
         found += [
             _RepeatedStretch(*box.span(), words=tuple(_WORD.findall(box.group().casefold())))
@@ -149,20 +149,20 @@ class ShownMaterial:
         # No run goes on over a quotation mark: what is quoted ends there.
         for start, end in gaps:
             for part in _UNQUOTED.finditer(reply, start, end):
-                found += _find_repeated_words(reply, *part.span(), self.pairs)
+                found += _find_words_repeated_in_reply(reply, *part.span(), self.pairs)
         return sorted(found, key=lambda stretch: (stretch.start, -stretch.end))[-MOST_STRETCHES:]
 
 
-def read_own_score(
+def read_own_score_in_reply(
     reply: str, material: Sequence[str], name: str, read: Callable[[str], CriterionScore]
 ) -> CriterionScore:
     """The one score of that name that the judge itself gives beside what it quotes."""
-    shown = ShownMaterial(material)
+    shown = JudgedMaterial(material)
     own = shown.cut_quoted(reply, (name,))
     score = read(own)
     if isinstance(score, Missing):
         return score
-    values = [value.data for value in find_json_values(own) if isinstance(value.data, dict)]
+    values = [value.data for value in find_json_values_in_reply(own) if isinstance(value.data, dict)]
     for data in (values[-1], None) if len(values) > 1 else (None,):
         other = read(shown.cut_repeated(own, data, [score.value]))
         if isinstance(other, Scored) and other.value != score.value:
@@ -170,7 +170,7 @@ def read_own_score(
     return score
 
 
-def _cut_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
+def _cut_reply_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
     parts, at = [], 0
     for one in stretches:
         if one.start >= at:
@@ -204,7 +204,7 @@ def _closes_reply(text: str, one: _RepeatedStretch) -> bool:
     return not _WORD.search(text, chosen.end() if chosen else one.end)
 
 
-def _index_word_pairs(material: Sequence[str]) -> _WordPairs:
+def _index_judged_word_pairs(material: Sequence[str]) -> _WordPairs:
     words = [word for piece in material for word in (*_WORD.findall(piece.casefold()), "")]
     places: dict[tuple[str, str], list[int]] = {}
     for at, pair in enumerate(pairwise(words)):
@@ -214,14 +214,17 @@ def _index_word_pairs(material: Sequence[str]) -> _WordPairs:
     return words, places
 
 
-def _find_repeated_words(text: str, begin: int, end: int, index: _WordPairs) -> Iterator[_RepeatedStretch]:
+def _find_words_repeated_in_reply(text: str, begin: int, end: int, index: _WordPairs) -> Iterator[_RepeatedStretch]:
     known, places = index
     tokens = [(found.group().casefold(), *found.span()) for found in _WORD.finditer(text, begin, end)]
     words = [word for word, _, _ in tokens]
     at = 0
     while at + 1 < len(words):
         longest = max(
-            (_measure_common_run(words, at, known, start) for start in places.get((words[at], words[at + 1]), ())),
+            (
+                _count_words_common_with_reply(words, at, known, start)
+                for start in places.get((words[at], words[at + 1]), ())
+            ),
             default=0,
         )
         run = words[at : at + longest]
@@ -232,7 +235,7 @@ def _find_repeated_words(text: str, begin: int, end: int, index: _WordPairs) -> 
         at += max(1, longest)
 
 
-def _measure_common_run(words: list[str], at: int, known: list[str], start: int) -> int:
+def _count_words_common_with_reply(words: list[str], at: int, known: list[str], start: int) -> int:
     length = 0
     while at + length < len(words) and start + length < len(known) and words[at + length] == known[start + length]:
         length += 1
@@ -242,7 +245,7 @@ def _measure_common_run(words: list[str], at: int, known: list[str], start: int)
 _ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])
 
 
-def _spell_answer(value: Fraction | str) -> Iterator[str]:
+def _spell_reply_answer(value: Fraction | str) -> Iterator[str]:
     """How an answer may be written."""
     if isinstance(value, str):
         yield value.casefold()
@@ -262,10 +265,10 @@ _HOLDERS = frozenset([
 ])  # fmt: skip
 
 
-def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Collection[str]) -> str:
+def _cut_reply_values_under_foreign_keys(text: str, shown: JudgedMaterial, names: Collection[str]) -> str:
     """Objects inside the reply's own that stand in the material, under a key that was not asked for."""
     asked = _HOLDERS | {normalize_reply_answer_name(name) for name in names}
-    values = [value for value in find_json_values(text) if _has_foreign_objects(value.data, asked)]
+    values = [value for value in find_json_values_in_reply(text) if _has_foreign_objects_in_reply(value.data, asked)]
     parts, at = [], 0
     for value in values:
         kept = _prune_values_quoted_in_reply(value.data, asked, shown.objects)
@@ -275,12 +278,12 @@ def _cut_values_under_foreign_keys(text: str, shown: ShownMaterial, names: Colle
     return "".join([*parts, text[at:]])
 
 
-def _has_foreign_objects(data: object, asked: Collection[str]) -> bool:
+def _has_foreign_objects_in_reply(data: object, asked: Collection[str]) -> bool:
     if isinstance(data, list):
-        return any(_has_foreign_objects(entry, asked) for entry in data)
+        return any(_has_foreign_objects_in_reply(entry, asked) for entry in data)
     return isinstance(data, dict) and any(
         isinstance(below, (dict, list))
-        and (normalize_reply_answer_name(str(key)) not in asked or _has_foreign_objects(below, asked))
+        and (normalize_reply_answer_name(str(key)) not in asked or _has_foreign_objects_in_reply(below, asked))
         for key, below in data.items()
     )
 
@@ -290,7 +293,7 @@ def _prune_values_quoted_in_reply(
 ) -> object:
     """The value without what is quoted; the same object where nothing is."""
     if isinstance(data, dict):
-        if foreign and data and _serialize_quoted_value(data) in known:
+        if foreign and data and _serialize_reply_quotation(data) in known:
             return GONE
         kept = {
             key: _prune_values_quoted_in_reply(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
@@ -305,14 +308,14 @@ def _prune_values_quoted_in_reply(
 
 def _serialize_objects_in_material(material: Sequence[str]) -> set[str]:
     objects = set()
-    waiting = [value.data for one in material if "{" in one for value in find_json_values(one)]
+    waiting = [value.data for one in material if "{" in one for value in find_json_values_in_reply(one)]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict) and value:
-            objects.add(_serialize_quoted_value(value))
+            objects.add(_serialize_reply_quotation(value))
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return objects
 
 
-def _serialize_quoted_value(value: object) -> str:
+def _serialize_reply_quotation(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)

@@ -5,30 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from evenhand.judging.reading.json_answers import GIVEN_TWICE, read_json_answers
+from evenhand.judging.reading.json_answers import GIVEN_TWICE, read_json_reply_answers
 from evenhand.judging.reading.prose_scores import (
     SCORES_CONTRADICT,
     MentionWeight,
     WeighedMention,
     add_band_named_in_reply,
-    find_score_statements,
-    mentions_another_scale,
-    read_prose_score,
-    remove_scale_echoes,
+    find_reply_score_statements,
+    mentions_another_scale_in_reply,
+    read_prose_reply_score,
+    remove_scale_echoes_from_reply,
     settle_reply_score_statements,
 )
 from evenhand.judging.reading.reply_text import (
-    find_answering_stretches,
-    find_json_values,
+    find_answering_reply_stretches,
+    find_json_values_in_reply,
     find_judge_refusal,
     strip_reply_markup,
 )
 from evenhand.judging.reading.score_labels import (
     ReadAnswer,
     ReplyAnswers,
-    WantedAnswer,
+    WantedReplyAnswer,
     map_reply_answer_names,
-    parse_score_label,
+    read_reply_score_label,
 )
 from evenhand.judging.reading.tolerant_json import ReplyValue
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
@@ -38,7 +38,7 @@ MOST_VALUES = 500
 _JsonReading = tuple[ReplyValue, dict[str, ReadAnswer]]
 
 
-def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+def read_reply_answers(text: str, wanted: Sequence[WantedReplyAnswer]) -> ReplyAnswers:
     """The answers to what was asked, as far as the reply gives them.
 
     The last complete JSON value that answers everything binds. Where a later one answers only some of it and
@@ -46,9 +46,9 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     everything, each answer comes from the last value that has it. A value that breaks off counts only where
     no complete one answers anything, then tables, then prose.
     """
-    values = find_json_values(text)
+    values = find_json_values_in_reply(text)
     readings = [
-        (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_answers(value.data, wanted))
+        (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_reply_answers(value.data, wanted))
     ]
     complete = [(value, answers) for value, answers in readings if value.complete]
     if complete:
@@ -61,19 +61,21 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     if readings:
         value, answers = readings[-1]
         return ReplyAnswers(_drop_answers_contradicted_in_reply(answers, text[value.start :], wanted), value.data)
-    return ReplyAnswers(_read_prose_answers(_extract_reply_prose(text, values), wanted))
+    return ReplyAnswers(_read_prose_reply_answers(_extract_reply_prose(text, values), wanted))
 
 
 def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     """The one score that was asked for; unscored, with the reason, where the reply gives none."""
-    answer = read_reply_answers(text, (WantedAnswer(name, scale),)).answers.get(name)
+    answer = read_reply_answers(text, (WantedReplyAnswer(name, scale),)).answers.get(name)
     if answer:
         return answer.score
     refusal = find_judge_refusal(text)
     return Missing("abstained", refusal) if refusal else Missing.unreadable("no answer in the reply")
 
 
-def _bind_reply_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+def _bind_reply_json_answers(
+    text: str, complete: list[_JsonReading], wanted: Sequence[WantedReplyAnswer]
+) -> ReplyAnswers:
     full = [at for at, (_, answers) in enumerate(complete) if len(answers) == len(wanted)]
     bound = full[-1] if full else len(complete) - 1
     value, answers = complete[bound]
@@ -89,10 +91,10 @@ def _bind_reply_json_answers(text: str, complete: list[_JsonReading], wanted: Se
 
 
 def _drop_answers_contradicted_in_reply(
-    answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedAnswer]
+    answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedReplyAnswer]
 ) -> dict[str, ReadAnswer]:
     """The answers of an object, but for those that lines after it, such as "accuracy: 2", contradict."""
-    said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
+    said = _read_prose_reply_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
     twice = {id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
     return {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
 
@@ -106,7 +108,7 @@ def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
     """The reply without thinking and without its objects: a number that was cut off inside one is no prose."""
     objects = [value for value in values if isinstance(value.data, dict) or _holds_reply_json_objects(value.data)]
     parts = []
-    for begins, ends in find_answering_stretches(text):
+    for begins, ends in find_answering_reply_stretches(text):
         at = begins
         for value in objects:
             if begins <= value.start < ends:
@@ -120,8 +122,8 @@ def _holds_reply_json_objects(data: object) -> bool:
     return isinstance(data, list) and any(isinstance(item, dict) or _holds_reply_json_objects(item) for item in data)
 
 
-def _read_prose_answers(
-    text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.BARE
+def _read_prose_reply_answers(
+    text: str, wanted: Sequence[WantedReplyAnswer], least: MentionWeight = MentionWeight.BARE
 ) -> dict[str, ReadAnswer]:
     tables = read_reply_score_tables(text, wanted) if "|" in text else {}
     text = "\n".join(line for line in text.split("\n") if line.count("|") < 2)
@@ -129,7 +131,9 @@ def _read_prose_answers(
     if len(wanted) != 1:
         return {**tables, **read_named_reply_scores(text, rest, max(least, MentionWeight.SHARE))}
     for one in rest:
-        score = read_prose_score(remove_scale_echoes(text, one.scale), one.scale, map_reply_answer_names(wanted), least)
+        score = read_prose_reply_score(
+            remove_scale_echoes_from_reply(text, one.scale), one.scale, map_reply_answer_names(wanted), least
+        )
         if score is not None:
             return {one.id: ReadAnswer(add_band_named_in_reply(text, one.scale, score), text.strip())}
     return tables
@@ -146,25 +150,25 @@ _LAST_WORD = re.compile(
 
 
 def read_named_reply_scores(
-    text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.SHARE
+    text: str, wanted: Sequence[WantedReplyAnswer], least: MentionWeight = MentionWeight.SHARE
 ) -> dict[str, ReadAnswer]:
     """What a plain text says on each of the things that were asked, where it names them."""
     names = map_reply_answer_names(wanted)
     answers = {}
     for scale in {one.scale: None for one in wanted}:
-        own = remove_scale_echoes(text, scale)
-        found = [one for one in find_score_statements(own, scale, names) if one.weight >= least]
-        sections = _split_named_sections(own, names) if least < MentionWeight.LABEL else {}
+        own = remove_scale_echoes_from_reply(text, scale)
+        found = [one for one in find_reply_score_statements(own, scale, names) if one.weight >= least]
+        sections = _split_named_reply_sections(own, names) if least < MentionWeight.LABEL else {}
         for one in [one for one in wanted if one.scale == scale]:
             direct = [given for given in found if given.whose == one.id]
             below = sections.get(one.id, [])
-            answer = _read_direct_score(own, scale, direct) if direct else _read_section_score(below, scale)
+            answer = _read_direct_reply_score(own, scale, direct) if direct else _read_reply_section_score(below, scale)
             answers.update({one.id: answer} if answer else {})
     return answers
 
 
-def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
-    if mentions_another_scale(text, scale):
+def _read_direct_reply_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
+    if mentions_another_scale_in_reply(text, scale):
         return ReadAnswer(Missing.unreadable(f"it speaks of another scale than {scale}"))
     # Under a heading such as "Revised scores" stands what counts.
     headings = [heading.start() for heading in _LAST_WORD.finditer(text)]
@@ -176,9 +180,9 @@ def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> 
     return ReadAnswer(add_band_named_in_reply(line, scale, score), reason)
 
 
-def _split_named_sections(text: str, names: Mapping[str, str]) -> dict[str, list[str]]:
+def _split_named_reply_sections(text: str, names: Mapping[str, str]) -> dict[str, list[str]]:
     """What stands under each heading that names one, up to the next heading."""
-    heads = [(head, label) for head in _HEAD.finditer(text) if (label := parse_score_label(head[1], names))]
+    heads = [(head, label) for head in _HEAD.finditer(text) if (label := read_reply_score_label(head[1], names))]
     heads = [(head, label) for head, label in heads if label.whose is not None or label.final]
     ends = [*(head.start() for head, _ in heads[1:]), len(text)]
     sections: dict[str, list[str]] = {}
@@ -188,8 +192,8 @@ def _split_named_sections(text: str, names: Mapping[str, str]) -> dict[str, list
     return sections
 
 
-def _read_section_score(bodies: list[str], scale: Scale) -> ReadAnswer | None:
-    read = [(body, read_prose_score(body, scale, {}, MentionWeight.SHARE)) for body in bodies[-MOST_SECTIONS:]]
+def _read_reply_section_score(bodies: list[str], scale: Scale) -> ReadAnswer | None:
+    read = [(body, read_prose_reply_score(body, scale, {}, MentionWeight.SHARE)) for body in bodies[-MOST_SECTIONS:]]
     scores = [add_band_named_in_reply(body, scale, score) for body, score in read if score is not None]
     if not scores:
         return None
@@ -204,7 +208,7 @@ _REASON = re.compile(
 )
 
 
-def read_reply_score_tables(text: str, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
+def read_reply_score_tables(text: str, wanted: Sequence[WantedReplyAnswer]) -> dict[str, ReadAnswer]:
     """What the tables of a plain text answer; a criterion with different scores in them is unreadable."""
     names = map_reply_answer_names(wanted)
     given: dict[str, list[ReadAnswer]] = {}
@@ -234,15 +238,15 @@ def _split_reply_tables(text: str) -> Iterator[list[ScoreTableRow]]:
 
 
 def _read_reply_table_rows(
-    table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
+    table: list[ScoreTableRow], one: WantedReplyAnswer, names: Mapping[str, str], alone: bool
 ) -> Iterator[ReadAnswer]:
     """| accuracy | 8 | because … |"""
     header = table[0]
-    columns = [at for at, cell in enumerate(header) if at and parse_score_label(cell, {}) is not None]
+    columns = [at for at, cell in enumerate(header) if at and read_reply_score_label(cell, {}) is not None]
     for row in table:
         # What a row is about: its first cell, or its second where the first only counts.
         counted = len(row) > 2 and row[0].strip(".# ").isdigit()
-        named = parse_score_label(row[1] if counted else row[0], names)
+        named = read_reply_score_label(row[1] if counted else row[0], names)
         if named is None or not (named.whose == one.id or (alone and named.whose is None and row is not header)):
             continue
         cells = [at for at in columns if at < len(row) and row is not header]
@@ -253,16 +257,16 @@ def _read_reply_table_rows(
 
 
 def _read_reply_table_columns(
-    table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
+    table: list[ScoreTableRow], one: WantedReplyAnswer, names: Mapping[str, str], alone: bool
 ) -> Iterator[ReadAnswer]:
     """| accuracy | clarity | over | 8 | 7 |"""
     if len(table) != 2:
         return
     for at, cell in enumerate(table[0]):
-        label = parse_score_label(cell, names)
+        label = read_reply_score_label(cell, names)
         mine = label is not None and (label.whose == one.id or (alone and label.whose is None))
         # In a table of criteria with scores, the first row's name makes it a row of its own.
-        if mine and at < len(table[1]) and parse_score_label(table[1][0], names) is None:
+        if mine and at < len(table[1]) and read_reply_score_label(table[1][0], names) is None:
             score = _read_reply_score_cell(table[1][at], one.scale)
             if score is not None:
                 yield ReadAnswer(score, _find_reply_row_reason(table[1], table[0]))
@@ -272,7 +276,7 @@ def _read_reply_score_cell(text: str, scale: Scale) -> CriterionScore | None:
     """A cell that holds a score and little else."""
     if len(text.split()) > 6:
         return None
-    return read_prose_score(remove_scale_echoes(strip_reply_markup(text), scale), scale, {})
+    return read_prose_reply_score(remove_scale_echoes_from_reply(strip_reply_markup(text), scale), scale, {})
 
 
 def _find_reply_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:

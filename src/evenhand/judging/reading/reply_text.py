@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from evenhand.errors import AnswersError
 from evenhand.files.parsing import decode_json
-from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json
+from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json_reply
 
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
 _HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)  # JSON can spell half a character, which no file can hold.
@@ -19,23 +19,23 @@ _MARK = re.compile(
 )
 
 
-def find_json_values(text: str) -> tuple[ReplyValue, ...]:
+def find_json_values_in_reply(text: str) -> tuple[ReplyValue, ...]:
     """Every top-level JSON-like object or array in the text, in order; thinking is not looked into."""
     stripped = text.strip()
-    data = parse_clean_object(stripped)
+    data = parse_clean_reply_object(stripped)
     if data is not None:
         start = text.index("{")
         return (ReplyValue(data, True, start, start + len(stripped)),)
     found: list[ReplyValue] = []
-    for start, end in find_answering_stretches(text):
+    for start, end in find_answering_reply_stretches(text):
         fences = [fence.span() for fence in _FENCE.finditer(text, start, end)]
         starts, stops = [start, *(after for _, after in fences)], [*(before for before, _ in fences), end]
         for part, stop in zip(starts, stops, strict=True):
-            found.extend(parse_tolerant_json(text, part, stop))
+            found.extend(parse_tolerant_json_reply(text, part, stop))
     return tuple(found)
 
 
-def parse_clean_object(text: str) -> dict[str, object] | None:
+def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     """The object that a text is, where it is plain JSON and nothing else: most replies are."""
     if not text.startswith("{") or not text.endswith("}") or _HALF.search(text):
         return None
@@ -46,12 +46,12 @@ def parse_clean_object(text: str) -> dict[str, object] | None:
     return data if isinstance(data, dict) else None
 
 
-def strip_thinking(text: str) -> str:
+def strip_thinking_from_reply(text: str) -> str:
     """The reply without what the model thought before answering."""
-    return "\n".join(text[start:end] for start, end in find_answering_stretches(text)).strip()
+    return "\n".join(text[start:end] for start, end in find_answering_reply_stretches(text)).strip()
 
 
-def find_answering_stretches(text: str) -> list[tuple[int, int]]:
+def find_answering_reply_stretches(text: str) -> list[tuple[int, int]]:
     """The stretches of a reply that are not thinking."""
     stretches: list[tuple[int, int]] = []
     start: int | None = 0
@@ -102,7 +102,7 @@ def strip_reply_markup(text: str) -> str:
     text = _FENCE_LINE.sub("", text)
     text = _STRUCK.sub(" ", text)
     text = text.translate(_SIGNS)
-    text = _STAR_ROW.sub(_count_stars, _STAR_UNIT.sub(" stars", text))
+    text = _STAR_ROW.sub(_count_stars_in_reply, _STAR_UNIT.sub(" stars", text))
     text = _STARS.sub("", text)
     text = _SPECIAL.sub(" ", text)
     text = _TAG.sub(_replace_reply_tag, text)
@@ -110,7 +110,7 @@ def strip_reply_markup(text: str) -> str:
     return _BOX.sub(lambda box: f"\nfinal score: {box[1] or box[2]}\n", text)
 
 
-def _count_stars(row: re.Match[str]) -> str:
+def _count_stars_in_reply(row: re.Match[str]) -> str:
     filled = row[1] or row[3] or row[4]
     return f" {len(filled)}/{len(filled) + len(row[2])} " if row[2] else f" {len(filled)} stars"
 
@@ -198,9 +198,9 @@ _APOSTROPHES = str.maketrans("’ʼ＇`´‘“”", "''''''\"\"")
 
 def find_judge_refusal(text: str) -> str | None:
     """The sentence in which the reply refuses to judge, if it does. Only for replies in which no answer was found."""
-    own = _SAID.sub(lambda said: " " * len(said.group()), strip_thinking(text).translate(_APOSTROPHES))
+    own = _SAID.sub(lambda said: " " * len(said.group()), strip_thinking_from_reply(text).translate(_APOSTROPHES))
     sentences = list(_SENTENCE.finditer(own))
     for sentence in [*sentences[:MOST_SENTENCES], *sentences[MOST_SENTENCES:][-MOST_SENTENCES:]]:
         if _REFUSES.search(sentence.group()):
-            return strip_thinking(text)[sentence.start() : sentence.end()].strip()
+            return strip_thinking_from_reply(text)[sentence.start() : sentence.end()].strip()
     return None

@@ -14,7 +14,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAnswer:
+class WantedReplyAnswer:
     """One thing a reply was asked for; `names` are other words the reply may use for it."""
 
     id: str
@@ -77,7 +77,7 @@ class ScoreLabel:
     final: bool
 
 
-def map_reply_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:
+def map_reply_answer_names(wanted: Sequence[WantedReplyAnswer]) -> dict[str, str]:
     """The id behind every name, in its compared form."""
     return {
         normalize_reply_answer_name(name): one.id
@@ -87,7 +87,7 @@ def map_reply_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:
     }
 
 
-def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
+def read_reply_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     """The label these words are; None where they are no label of a score that was asked for."""
     text = _IN_BRACKETS.sub(" ", _NUMBERING.sub("", text, count=1)).strip(" \t\"'[](){}<>|.,:;-–—")
     whole = normalize_reply_answer_name(text)
@@ -101,7 +101,7 @@ def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
         return ScoreLabel(None, final)
     if rest and normalize_reply_answer_name("".join(rest)) in names:
         return ScoreLabel(names[normalize_reply_answer_name("".join(rest))], final)
-    return _parse_padded_label(words, names) or _parse_chinese_label(whole, names)
+    return _read_padded_reply_label(words, names) or _read_chinese_reply_label(whole, names)
 
 
 _DEGREES = frozenset([
@@ -123,11 +123,11 @@ LEAST_STEM = 5
 MOST_LEVEL_WORDS = 3
 
 
-def names_score_level(text: str, names: Mapping[str, str]) -> bool:
+def names_score_level_in_reply(text: str, names: Mapping[str, str]) -> bool:
     """Whether the words name a level of a scale: Good, Very poor, Slightly related, and Coherent of coherence."""
     words = text.casefold().replace("-", " ").split()
     rest = [word for word in words if word not in _DEGREES]
-    if not words or len(words) > MOST_LEVEL_WORDS or parse_score_label(text, {}) is not None:
+    if not words or len(words) > MOST_LEVEL_WORDS or read_reply_score_label(text, {}) is not None:
         return False
     if all(word in _QUALITIES for word in rest):
         return bool(rest)
@@ -141,7 +141,7 @@ def names_score_level(text: str, names: Mapping[str, str]) -> bool:
 class ReplyAnswerNames:
     """The id behind every name that a key may have; what a key turned out to be is remembered."""
 
-    def __init__(self, wanted: Sequence[WantedAnswer]) -> None:
+    def __init__(self, wanted: Sequence[WantedReplyAnswer]) -> None:
         self.of = map_reply_answer_names(wanted)
         self._seen: dict[str, str | None] = {}
 
@@ -149,7 +149,7 @@ class ReplyAnswerNames:
         """The id that a key of an object stands for: accuracy, accuracy_score, Accuracy Rating."""
         if key in self._seen:
             return self._seen[key]
-        label = parse_score_label(key, self.of)
+        label = read_reply_score_label(key, self.of)
         whose = label.whose if label else None
         if len(key) <= LONGEST_KEPT and len(self._seen) < MOST_KEPT:
             self._seen[key] = whose
@@ -159,7 +159,7 @@ class ReplyAnswerNames:
 MOST_KEPT = 1000
 
 
-def _parse_padded_label(words: list[str], names: Mapping[str, str]) -> ScoreLabel | None:
+def _read_padded_reply_label(words: list[str], names: Mapping[str, str]) -> ScoreLabel | None:
     """A name may itself hold such words: "level of detail score"."""
     for drop in (_SCORE | _FINAL, _FILLING):
         rest = words
@@ -174,7 +174,7 @@ def _parse_padded_label(words: list[str], names: Mapping[str, str]) -> ScoreLabe
     return None
 
 
-def _parse_chinese_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
+def _read_chinese_reply_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     final = text.startswith(_CHINESE_FINAL)
     rest = text
     for part in (*_CHINESE_FILLING, *_CHINESE_FINAL, *_CHINESE_SCORE):

@@ -74,15 +74,15 @@ class ScoreMention:
     beyond: bool = False  # A range beyond the scale, such as the 3-7 of a match.
 
 
-def find_number_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
+def find_number_mentions_in_reply(text: str, scale: Scale) -> Iterator[ScoreMention]:
     """Every number that could be a score, ranges and hedges as unreadable; echoes of the scale are left out."""
     at = 0
     for number in deque(_NUMBER.finditer(text), maxlen=MOST_NUMBERS):
         if number.start() < at or _is_reply_number_glued(text, number):
             continue
-        mention = _read_number_mention(text, number, scale)
+        mention = _read_number_mention_in_reply(text, number, scale)
         at = mention.end
-        if not _echoes_scale(text, mention, scale):
+        if not _echoes_scale_in_reply(text, mention, scale):
             yield mention
 
 
@@ -100,7 +100,7 @@ def _is_reply_number_glued(text: str, number: re.Match[str]) -> bool:
     return bool(_GLUED_AFTER.match(text, number.end())) or number.group().count(".") > 1
 
 
-def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> ScoreMention:
+def _read_number_mention_in_reply(text: str, number: re.Match[str], scale: Scale) -> ScoreMention:
     start, end = number.span()
     value = parse_reply_number_word(number.group())
     before = text[max(0, start - 16) : start]
@@ -117,11 +117,11 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         beyond = any(
             one is None or not scale.min <= one <= scale.max for one in (value, parse_reply_number_word(ranged[1]))
         )
-        end = _read_scale_top(text, ranged.end())[1]
+        end = _read_scale_top_in_reply(text, ranged.end())[1]
         return ScoreMention(
             start, end, Missing.unreadable("… is a range", repr(text[start:end])), spelt=spelt, beyond=beyond
         )
-    top, end = _read_scale_top(text, end)
+    top, end = _read_scale_top_in_reply(text, end)
     again = _RANGE.match(text, end) if top is not None else None
     if again or _ANOTHER.match(text, end) or _HEDGE_AFTER.match(text, end) or _HEDGE_BEFORE.search(before):
         end = again.end() if again else end
@@ -129,7 +129,7 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
     stars = _STARS.match(text, end)
     end = stars.end() if stars else end
     if stars and top is None:
-        top, end = _read_scale_top(text, end)  # 4 stars out of 5
+        top, end = _read_scale_top_in_reply(text, end)  # 4 stars out of 5
     given = text[start:end]
     score: CriterionScore
     if value is None:
@@ -137,12 +137,12 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
     elif (top is not None and top != scale.max) or (given.endswith("%") and scale.max != 100):
         score = Missing.unreadable(f"… is on another scale than {scale}", repr(given))
     else:
-        score = _read_number_on_scale(value, scale)
+        score = _read_reply_number_on_scale(value, scale)
     whole = top is not None and top == scale.max
     return ScoreMention(start, end, score, whole=whole, spelt=spelt, unit=whole or stars is not None)
 
 
-def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
+def _read_scale_top_in_reply(text: str, at: int) -> tuple[Fraction | None, int]:
     """Out of how many, where the text says so."""
     of = _OF.match(text, at)
     if of is None:
@@ -151,7 +151,7 @@ def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
     return (Fraction(0) if top is None else Fraction(top)), of.end()
 
 
-def _read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
+def _read_reply_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
     """A number on a scale, its band aside."""
     if not scale.bands:
         return scale.read(value)
@@ -175,7 +175,7 @@ def parse_reply_number_word(text: str) -> Decimal | None:
     return None
 
 
-def _echoes_scale(text: str, mention: ScoreMention, scale: Scale) -> bool:
+def _echoes_scale_in_reply(text: str, mention: ScoreMention, scale: Scale) -> bool:
     """Whether it only repeats the scale: 1-5, from 1 to 5, between 1 and 5."""
     ends = re.findall(_ONE, text[mention.start : mention.end], re.IGNORECASE)
     if len(ends) < 2 or mention.whole or not isinstance(mention.score, Missing):
@@ -201,18 +201,18 @@ _CANNOT = re.compile(
 )
 
 
-def find_score_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
+def find_score_mentions_in_reply(text: str, scale: Scale) -> Iterator[ScoreMention]:
     """Every mention that could be an answer on this scale: numbers, yes and no where asked, and that it cannot be."""
-    yield from find_number_mentions(text, scale)
+    yield from find_number_mentions_in_reply(text, scale)
     if scale.yes_no:
         for word in deque(_YES_NO.finditer(text), maxlen=MOST_NUMBERS):
             both = Missing.unreadable("… is both", repr(word.group()))
             yield ScoreMention(*word.span(), both if word[2] else Scored(Fraction(_ALL[word[1].lower()])), spelt=True)
     for cannot in deque(_CANNOT.finditer(text), maxlen=MOST_NUMBERS):
-        yield ScoreMention(*cannot.span(), make_abstention(text[cannot.end() : cannot.end() + 300]), spelt=True)
+        yield ScoreMention(*cannot.span(), make_judge_abstention(text[cannot.end() : cannot.end() + 300]), spelt=True)
 
 
-def parse_yes_or_no(text: str) -> bool | None:
+def read_yes_or_no_reply(text: str) -> bool | None:
     """The answer that a short text is, with or without a reason after it."""
     word = _YES_NO.match(text.strip(" \t\n\"'*.([").replace("_", " "))
     if (
@@ -224,12 +224,12 @@ def parse_yes_or_no(text: str) -> bool | None:
     return bool(_ALL[word[1].lower()])
 
 
-def says_cannot_assess(text: str) -> bool:
+def says_judge_cannot_assess(text: str) -> bool:
     """Whether a short text declines to answer: n/a, cannot assess, 无法评估."""
     return bool(_CANNOT.match(text.strip(" \t\n\"'*.(").replace("_", " ")))
 
 
-def make_abstention(reason: str) -> CriterionScore:
+def make_judge_abstention(reason: str) -> CriterionScore:
     """No score, with the judge's own reason."""
     reason = reason.split("\n", maxsplit=1)[0].strip(" \t:;,.()-–—\"'*")
     return Missing("abstained", reason or "cannot assess")

@@ -28,7 +28,7 @@ _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'“”‘’"
 
 
-def parse_tolerant_json(text: str, start: int, end: int) -> list[ReplyValue]:
+def parse_tolerant_json_reply(text: str, start: int, end: int) -> list[ReplyValue]:
     """Every top-level value between two places, in order."""
     reader = _JudgeReplyScanner(text, start, end)
     while reader.step():

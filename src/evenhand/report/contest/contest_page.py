@@ -15,13 +15,17 @@ from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ContestStage,
     ReportedContest,
-    choose_status_badge,
+    choose_page_status_badge,
 )
 from evenhand.report.contest.scale_charts import chart_finalists, draw_total_score_chart
-from evenhand.report.contest.standings import build_ranking_rows, describe_standing_on_page, list_contest_facts
+from evenhand.report.contest.standings import (
+    build_ranking_page_rows,
+    describe_standing_on_page,
+    list_contest_page_facts,
+)
 from evenhand.report.contest.submission_details import build_submission_page_section
 from evenhand.report.contest.timeline import draw_timelines
-from evenhand.report.html.page_file import build_security_policy, load_page_part, load_page_template
+from evenhand.report.html.page_file import build_page_security_policy, load_page_part, load_page_template
 from evenhand.report.report_data import mask_report_text, move_masked_report_place
 from evenhand.wording import format_whole_duration, pluralize_count
 
@@ -33,7 +37,7 @@ def write_contest_report_page(record: dict[str, Any], stream: TextIO) -> None:
     style = load_page_part("evenhand.report.html", "report.css") + load_page_part(CONTEST_PACKAGE, "contest.css")
     shown = build_contest_page(mask_reported_contest(record))
     template = load_page_template(CONTEST_PACKAGE, "contest.html.j2")
-    stream.writelines(template.generate(**shown, style=style, policy=build_security_policy(style)))
+    stream.writelines(template.generate(**shown, style=style, policy=build_page_security_policy(style)))
 
 
 MOST_CHARTED_TOTALS = 8  # Rows of the chart on the first screen.
@@ -59,9 +63,9 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         "decision": record["decision"],
         "hidden": contest.hidden,
         "standing": describe_standing_on_page(contest),
-        "facts": list(list_contest_facts(contest)),
+        "facts": list(list_contest_page_facts(contest)),
         "totals": draw_total_score_chart(contest, MOST_CHARTED_TOTALS),
-        "places": build_ranking_rows(contest),
+        "places": build_ranking_page_rows(contest),
         "sides": chart_finalists(contest),
         "letters": letters,
         "challenge": contest.last_event("challenged"),
@@ -78,11 +82,11 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         },
         "dimensions": record["dimensions"],
         "zone": f"{contest.time(contest.events[0]['at']):%Z}",
-        "sections": _list_contest_sections(contest, refused=bool(refused)),
+        "sections": _list_contest_page_sections(contest, refused=bool(refused)),
     }
 
 
-def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> list[tuple[str, str]]:
+def _list_contest_page_sections(contest: ReportedContest, *, refused: bool) -> list[tuple[str, str]]:
     broke = any(one["status"] == "policy_violation" for one in contest.submissions)
     sections = (
         (contest.submissions, "ranking", "So far" if contest.hidden else "Ranking"),
@@ -107,12 +111,12 @@ def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]
             at=event["at"][:19].replace("T", " ")
             if event["event"] == "released"
             else contest.clock.full(contest.time(event["at"])),
-            says=_describe_contest_event(event),
+            says=_describe_contest_event_on_page(event),
             follows=tuple(_describe_effect_on_page(one, stage, due=contest.ahead is not None) for one in effects),
         )
 
 
-def _describe_contest_event(event: ContestReportJson) -> str:
+def _describe_contest_event_on_page(event: ContestReportJson) -> str:
     if event["event"] == "submitted":
         sent, number = event["submission"], len(event["findings"])
         revises = f", which revises {sent['revises']}" if sent["revises"] else ""
@@ -141,7 +145,7 @@ def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, *, 
         "ask_gate": f"{id} goes to the gate",
         "ask_individual": f"{id} is to be scored alone{panel}",
         "ask_horizontal": f"{finalists} are to be compared{panel}",
-        "tell_submitter": f"{author} is told of {id}: {choose_status_badge(effect.get('status', ''), stage).word}",
+        "tell_submitter": f"{author} is told of {id}: {choose_page_status_badge(effect.get('status', ''), stage).word}",
         "release_payment": f"payment {'due' if due else 'released'} to {author}{reward}",
         "close": f"{'closes' if due else 'closed'}: {effect.get('why')}",
     }

@@ -173,7 +173,7 @@ MODE_SENTENCES = {
 }
 
 
-def choose_status_badge(status: str, stage: ContestStage) -> StatusBadge:
+def choose_page_status_badge(status: str, stage: ContestStage) -> StatusBadge:
     """How a status looks; a winner is one once the contest is closed."""
     if status == "won":
         return WINNER_BADGES[stage]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 
-from evenhand.files.methods import load_method
+from evenhand.files.methods import load_shipped_method_file
 from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ReportedContest,
@@ -150,6 +150,6 @@ def _describe_charted_scores(one: ChartedScores) -> str:
 @cache
 def _list_chart_bands() -> tuple[tuple[str, float], ...]:
     """The bands of the method from the best down, each with its lowest score."""
-    scale = load_method("oracle").criterion_scale
+    scale = load_shipped_method_file("oracle").criterion_scale
     bands = scale.bands if scale else ()
     return tuple(sorted(((one.id, float(one.min)) for one in bands), key=lambda one: -one[1]))

@@ -12,13 +12,13 @@ from evenhand.report.contest.reported_contest import (
     ContestStage,
     ReportedContest,
     StatusBadge,
-    choose_status_badge,
+    choose_page_status_badge,
     find_reported_feedback_scores,
     find_reported_final_scores,
     get_reported_value,
 )
 from evenhand.report.html.formats import format_page_count
-from evenhand.report.html.run_page import KeyFact
+from evenhand.report.html.run_page import PageKeyFact
 from evenhand.wording import format_dollar_amount, format_kept_figure, pluralize_count
 
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
@@ -39,15 +39,15 @@ def describe_standing_on_page(contest: ReportedContest) -> SimpleNamespace:
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     shown, over, title = STAGE_LOOKS[contest.stage]
     word = winner["id"] if winner else ""
-    shown = choose_status_badge("won", contest.stage) if winner else shown
+    shown = choose_page_status_badge("won", contest.stage) if winner else shown
     return SimpleNamespace(
         look=shown, over=over if winner else "", word=word or shown.word, author=winner["author"] if winner else "",
         long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=title,
-        now=_describe_closing(contest) if contest.closed else _describe_page_waiting(contest),
+        now=_describe_closing_on_page(contest) if contest.closed else _describe_page_waiting(contest),
     )  # fmt: skip
 
 
-def _describe_closing(contest: ReportedContest) -> str:
+def _describe_closing_on_page(contest: ReportedContest) -> str:
     end = next(iter(contest.effects("close")), None)
     paid = next(iter(contest.effects("release_payment")), None)
     closes = "Closes" if contest.ahead else "Closed"
@@ -88,34 +88,34 @@ def _describe_unjudged_on_page(contest: ReportedContest) -> str:
     return f"{many} still {'waits' if left == 1 else 'wait'} for the judges." if left else ""
 
 
-def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
+def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
     """The numbers of the first screen."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is not None:
         alone = get_reported_value(find_reported_feedback_scores(winner, "individual_scoring"), "penalized_total")
         compared = f"side by side; {format_kept_figure(alone)} alone"
         how = compared if find_reported_final_scores(winner) else "alone, not compared"
-        yield KeyFact("Score", format_kept_figure(winner["score"]), how)
+        yield PageKeyFact("Score", format_kept_figure(winner["score"]), how)
     authors = len({one["author"] for one in contest.submissions})
     refused = len(contest.record.get("refused") or ())
     said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
     said += f"; {refused} refused" if refused else ""
-    yield KeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
-    yield _build_gate_fact(contest)
+    yield PageKeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
+    yield _build_gate_fact_for_page(contest)
     if contest.record["mode"] == "quality_first":
-        yield _build_finalists_fact(contest)
-        yield _build_challenge_fact(contest)
+        yield _build_finalists_fact_for_page(contest)
+        yield _build_challenge_fact_for_page(contest)
     paid = next(iter(contest.effects("release_payment")), None)
     reward = contest.terms["reward"] or "no reward is named"
     if paid:
         when = contest.clock.short(contest.time(paid["at"]))
-        yield KeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
+        yield PageKeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
     else:
-        yield KeyFact("Payment", "none" if contest.closed else "not yet", reward)
-    yield _build_cost_fact(contest.record.get("spent"))
+        yield PageKeyFact("Payment", "none" if contest.closed else "not yet", reward)
+    yield _build_cost_fact_for_page(contest.record.get("spent"))
 
 
-def _build_gate_fact(contest: ReportedContest) -> KeyFact:
+def _build_gate_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     before = [one for one in contest.submissions if contest.last_event("scored", one["id"]) is None]
     by = Counter(one["status"] for one in before)
     failed, broke, waiting, left = (by[name] for name in ("gate_failed", "policy_violation", "submitted", "unjudged"))
@@ -123,40 +123,42 @@ def _build_gate_fact(contest: ReportedContest) -> KeyFact:
     parts = ((failed, "failed"), (broke, "broke the rules"), (waiting, "waiting"), (left, "not judged"))
     said = ", ".join(f"{number} {word}" for number, word in parts if number)
     whole = "all that came" if contest.submissions else "nothing came"
-    return KeyFact("Passed the gate", format_page_count(passed) or "", said or whole)
+    return PageKeyFact("Passed the gate", format_page_count(passed) or "", said or whole)
 
 
-def _build_finalists_fact(contest: ReportedContest) -> KeyFact:
+def _build_finalists_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     compared = len(contest.finalists)
     if compared:
-        return KeyFact("Compared", format_page_count(compared) or "", "side by side")
+        return PageKeyFact("Compared", format_page_count(compared) or "", "side by side")
     if contest.hidden:
         now = contest.record["state"] == "ranking"
-        return KeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
-    return KeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
+        return PageKeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
+    return PageKeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
 
 
-def _build_challenge_fact(contest: ReportedContest) -> KeyFact:
+def _build_challenge_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     found = contest.last_event("challenged")
     if found is None:
         why = "nobody challenged the ranking" if contest.record["winner"] else "there was no ranking"
-        return KeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
+        return PageKeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
     seen = contest.last_event("resolved")
     when = contest.clock.short(contest.time(found["at"]))
-    return KeyFact("Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn")
+    return PageKeyFact(
+        "Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn"
+    )
 
 
-def _build_cost_fact(spent: ContestReportJson | None) -> KeyFact:
+def _build_cost_fact_for_page(spent: ContestReportJson | None) -> PageKeyFact:
     if spent is None:
-        return KeyFact("Cost", "–", "not recorded")
+        return PageKeyFact("Cost", "–", "not recorded")
     replayed, unpriced = spent.get("replayed") or 0, spent.get("requests_without_price") or 0
     said = [pluralize_count(spent["requests"], "request")] * bool(spent["requests"] or not replayed)
     said += [f"{unpriced} without a price"] * bool(unpriced)
     said += [f"{pluralize_count(replayed, 'reply', 'replies')} from a record"] * bool(replayed)
-    return KeyFact("Cost", format_dollar_amount(spent["cost"]), ", ".join(said))
+    return PageKeyFact("Cost", format_dollar_amount(spent["cost"]), ", ".join(said))
 
 
-def build_ranking_rows(contest: ReportedContest) -> list[SimpleNamespace]:
+def build_ranking_page_rows(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every submission, the best first."""
     order, rows = [*STATUS_BADGES], []
     for one in contest.submissions:
@@ -169,7 +171,7 @@ def build_ranking_rows(contest: ReportedContest) -> list[SimpleNamespace]:
             band=get_reported_value(alone, "overall_band"),
             flags=tuple((now or alone or {}).get("risk_flags", ())),
             tie=get_reported_value(find_reported_feedback_scores(one, "scoring"), "tie_broken_by"),
-            look=choose_status_badge(one["status"], contest.stage),
+            look=choose_page_status_badge(one["status"], contest.stage),
         )
         status = order.index(row.status) if row.status in order else len(order)
         rows.append(((row.rank is None, row.rank or 0, status, -(row.score or 0.0)), row))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ReportedContest,
-    choose_status_badge,
+    choose_page_status_badge,
     find_reported_feedback_scores,
     find_reported_final_scores,
     get_reported_value,
@@ -37,7 +37,7 @@ def build_submission_page_section(contest: ReportedContest, one: ContestReportJs
     return SimpleNamespace(
         **one,
         place=contest.places[one["id"]],
-        look=choose_status_badge(one["status"], contest.stage),
+        look=choose_page_status_badge(one["status"], contest.stage),
         steps=list(trace_submission_page_path(contest, one)),
         text=text,
         left_out=left_out,
@@ -122,24 +122,26 @@ def trace_submission_page_path(contest: ReportedContest, one: ContestReportJson)
     """The stages of a submission; there is no final where the first that passes wins."""
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
     yield SubmissionStage(name="Came", mark="●", says=says, at=_format_page_event_time(contest, one), tone="plain")
-    yield _build_gate_stage(contest, one)
+    yield _build_gate_stage_for_page(contest, one)
     yield _build_alone_page_stage(contest, one)
     if contest.record["mode"] == "quality_first":
-        yield _build_final_stage(contest, one)
-    yield _build_rank_stage(contest, one)
+        yield _build_final_stage_for_page(contest, one)
+    yield _build_rank_stage_for_page(contest, one)
 
 
 def _format_page_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
     return contest.clock.short(contest.time(one["at"]))
 
 
-def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_gate_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "policy_violation":
         at = _format_page_event_time(contest, one)
         return SubmissionStage(name="Gate", mark="✕", says="stopped by a guard", at=at, tone="bad")
     event = contest.last_event("gate_checked", one["id"])
     if event is None:
-        return _build_waiting_stage("Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed)
+        return _build_waiting_stage_for_page(
+            "Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed
+        )
     at = _format_page_event_time(contest, event)
     if one["status"] == "gate_failed":
         return SubmissionStage(name="Gate", mark="✕", says="failed", at=at, tone="bad")
@@ -152,7 +154,7 @@ def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) ->
     event = contest.last_event("scored", one["id"])
     if event is None:
         waits = one["status"] == "gate_passed" and not contest.closed
-        return _build_waiting_stage("Alone", "waits for the judges", waits)
+        return _build_waiting_stage_for_page("Alone", "waits for the judges", waits)
     at = _format_page_event_time(contest, event)
     found = find_reported_feedback_scores(one, "individual_scoring")
     if found is None:
@@ -163,7 +165,7 @@ def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) ->
     return SubmissionStage(name="Alone", mark="✓", says=says, at=at, tone="plain")
 
 
-def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_final_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "superseded":
         return SubmissionStage(name="Final", mark="↷", says=one["why"] or "superseded")
     if one["status"] == "below_threshold":
@@ -173,7 +175,7 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
             only = one["status"] == "won"
             return SubmissionStage(name="Final", says="the only one left" if only else "not among the best three")
         says = "the best are compared now" if contest.record["state"] == "ranking" else "after the deadline"
-        return _build_waiting_stage("Final", says, one["status"] == "gate_passed")
+        return _build_waiting_stage_for_page("Final", says, one["status"] == "gate_passed")
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
     found = find_reported_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
@@ -181,17 +183,17 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
     return SubmissionStage(name="Final", mark="◆", says=says, at=_format_page_event_time(contest, event), tone="plain")
 
 
-def _build_rank_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_rank_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["rank"] is None:
         hidden = contest.hidden and one["status"] not in NOT_JUDGED_STATUSES
         return SubmissionStage(name="Rank", says="" if hidden else "no rank")
-    found = choose_status_badge(one["status"], contest.stage)
+    found = choose_page_status_badge(one["status"], contest.stage)
     won = one["status"] == "won"
     says = f"{one['rank']}, {found.word}" if won else str(one["rank"])
     return SubmissionStage(name="Rank", mark=found.mark if won else "✓", says=says, tone=found.tone if won else "plain")
 
 
-def _build_waiting_stage(name: str, says: str, waits: bool) -> SubmissionStage:
+def _build_waiting_stage_for_page(name: str, says: str, waits: bool) -> SubmissionStage:
     return SubmissionStage(name=name, mark="…", says=says) if waits else SubmissionStage(name=name)
 
 

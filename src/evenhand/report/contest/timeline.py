@@ -24,9 +24,9 @@ CLOSER_RATIO = 8  # The stretch of the submissions is drawn once more where it i
 
 def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     """The whole contest, and, where they are crowded in it, the stretch of the submissions once more."""
-    found = build_timeline_lanes(contest)
+    found = build_timeline_lanes_for_page(contest)
     moments = sorted(one.when for lane in found if not lane.outside for one in lane.moments)
-    ends = [moments[-1], *(when for when, _ in _list_timeline_limits(contest) if not contest.closed)]
+    ends = [moments[-1], *(when for when, _ in _list_timeline_limits_on_page(contest) if not contest.closed)]
     drawn = [_draw_timeline(contest, found, moments[0], max(ends), "The whole contest")]
     before = ("came", "passed", "failed", "alone")
     own = sorted(one.when for lane in found if lane.own for one in lane.moments if one.kind in before)
@@ -36,7 +36,7 @@ def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     return drawn
 
 
-def _list_timeline_limits(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
+def _list_timeline_limits_on_page(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
     if contest.terms["deadline"]:
         yield contest.time(contest.terms["deadline"]), "deadline"
     if contest.period:
@@ -49,10 +49,10 @@ def _draw_timeline(
     held = [lane for lane in found if any(begin <= one.when <= end for one in lane.moments)]
     shown = held[:MOST_LANES]
     above = any(len(lane.name) > LONGEST_NAME_BESIDE for lane in shown)
-    calendar = TimeAxis.spanning(begin, end, left=3.0 if above else 20.0, right=TIMELINE_RIGHT)
+    calendar = ChartTimeAxis.spanning(begin, end, left=3.0 if above else 20.0, right=TIMELINE_RIGHT)
     step = 38 if above else 22
     top = TIMELINE_TOP + (30 if above else 11)
-    clock, limits = contest.clock, list(_list_timeline_limits(contest))
+    clock, limits = contest.clock, list(_list_timeline_limits_on_page(contest))
     tracks = [_draw_timeline_lane(lane, calendar, clock, top + place * step) for place, lane in enumerate(shown)]
     said = [f"{name} on {clock.full(when)}" for when, name in limits]
     said += [f"{clock.full(one.when)}, {one.says}" for lane in shown for one in lane.moments if not lane.own]
@@ -77,7 +77,7 @@ def _draw_timeline(
     )
 
 
-def _draw_timeline_lane(lane: TimelineLane, calendar: TimeAxis, clock: ReportClock, y: float) -> SimpleNamespace:
+def _draw_timeline_lane(lane: TimelineLane, calendar: ChartTimeAxis, clock: ReportClock, y: float) -> SimpleNamespace:
     """Its marks in order of time; those that would lie on one another stand side by side from the first of them on."""
     marks: list[SimpleNamespace] = []
     start, beside = -NEAR_MARKS, 0
@@ -91,7 +91,7 @@ def _draw_timeline_lane(lane: TimelineLane, calendar: TimeAxis, clock: ReportClo
     return SimpleNamespace(name=lane.name, y=y, own=lane.own, first=lane.first, marks=marks, begin=begin, end=end)
 
 
-def _draw_challenge_period(contest: ReportedContest, calendar: TimeAxis) -> tuple[float, float] | None:
+def _draw_challenge_period(contest: ReportedContest, calendar: ChartTimeAxis) -> tuple[float, float] | None:
     if contest.period is None or contest.period[0] >= calendar.end:
         return None
     begin, end = (calendar.at(when) for when in contest.period)
@@ -135,12 +135,14 @@ class TimelineLane:
     outside: bool = False  # Whether what it holds never became part of the contest.
 
 
-def build_timeline_lanes(contest: ReportedContest) -> list[TimelineLane]:
+def build_timeline_lanes_for_page(contest: ReportedContest) -> list[TimelineLane]:
     """The contest, every submission in order of arrival, and what was refused."""
     winner = contest.record["winner"]
-    found = [TimelineLane(name="contest", moments=tuple(_list_contest_moments(contest)))]
+    found = [TimelineLane(name="contest", moments=tuple(_list_contest_moments_on_page(contest)))]
     found += [
-        TimelineLane(name=id, moments=tuple(_list_submission_moments(contest, one)), own=True, first=id == winner)
+        TimelineLane(
+            name=id, moments=tuple(_list_submission_moments_on_page(contest, one)), own=True, first=id == winner
+        )
         for id, one in ((one["id"], one) for one in contest.submissions)
     ]
     moments = tuple(
@@ -150,7 +152,7 @@ def build_timeline_lanes(contest: ReportedContest) -> list[TimelineLane]:
     return [*found, TimelineLane(name="refused", moments=moments, outside=True)] if moments else found
 
 
-def _list_contest_moments(contest: ReportedContest) -> Iterator[TimelineMoment]:
+def _list_contest_moments_on_page(contest: ReportedContest) -> Iterator[TimelineMoment]:
     says = {
         "created": ("begin", "the contest began"),
         "ranked": ("together", "finalists compared side by side"),
@@ -169,7 +171,7 @@ def _list_contest_moments(contest: ReportedContest) -> Iterator[TimelineMoment]:
             yield TimelineMoment(when, "end", f"{'closes' if contest.ahead else 'closed'}: {effect['why']}")
 
 
-def _list_submission_moments(contest: ReportedContest, one: ContestReportJson) -> Iterator[TimelineMoment]:
+def _list_submission_moments_on_page(contest: ReportedContest, one: ContestReportJson) -> Iterator[TimelineMoment]:
     id, arrived = one["id"], contest.time(one["at"])
     yield TimelineMoment(arrived, "came", f"{id} came from {one['author']}")
     if one["status"] == "policy_violation":
@@ -199,7 +201,7 @@ TIME_STEPS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeAxis:
+class ChartTimeAxis:
     """From one moment to another."""
 
     begin: datetime
@@ -207,7 +209,7 @@ class TimeAxis:
     axis: ChartAxis
 
     @classmethod
-    def spanning(cls, begin: datetime, end: datetime, *, left: float, right: float) -> TimeAxis:
+    def spanning(cls, begin: datetime, end: datetime, *, left: float, right: float) -> ChartTimeAxis:
         """The calendar of a stretch; one moment gets a minute about it."""
         if end <= begin:
             begin, end = begin - timedelta(seconds=30), begin + timedelta(seconds=30)
@@ -229,10 +231,12 @@ class TimeAxis:
         midnight = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=self.begin.tzinfo)
         first = math.ceil((self.begin - midnight).total_seconds() / step)
         moments = (midnight + timedelta(seconds=step * (first + number)) for number in range(most + 1))
-        return tuple(AxisTick(self.at(when), _label_time_tick(when, step)) for when in moments if self.holds(when))
+        return tuple(
+            AxisTick(self.at(when), _label_chart_time_tick(when, step)) for when in moments if self.holds(when)
+        )
 
 
-def _label_time_tick(when: datetime, step: int) -> str:
+def _label_chart_time_tick(when: datetime, step: int) -> str:
     """As much as tells one tick from the next."""
     if step < MINUTE:
         return f"{when:%H:%M:%S}"

@@ -209,12 +209,12 @@ class Plot:
     notes: tuple[PlotNote, ...] = ()
 
 
-def make_horizontal_axis(*values: float, right: float = PLOT_RIGHT) -> ChartAxis:
+def make_horizontal_chart_axis(*values: float, right: float = PLOT_RIGHT) -> ChartAxis:
     """The lying axis that holds these values."""
     return ChartAxis.holding(*values, left=PLOT_LEFT, right=right)
 
 
-def make_vertical_axis(*values: float, top: float = PLOT_TOP) -> ChartAxis:
+def make_vertical_chart_axis(*values: float, top: float = PLOT_TOP) -> ChartAxis:
     """The upright axis that holds these values."""
     return ChartAxis.holding(*values, left=PLOT_BOTTOM, right=top)
 

@@ -20,8 +20,8 @@ from evenhand.report.html.chart_layout import (
     PlotNote,
     PlotRule,
     draw_plot_line,
-    make_horizontal_axis,
-    make_vertical_axis,
+    make_horizontal_chart_axis,
+    make_vertical_chart_axis,
 )
 from evenhand.report.html.formats import (
     format_page_count,
@@ -114,11 +114,11 @@ def _draw_difference_row(name: str, axis: ChartAxis, one: MeanEstimate, ends: Sc
         name=name, kind=side, at=axis.at(one["estimate"]),
         low=axis.left if low is None else axis.at(low), high=axis.right if high is None else axis.at(high),
         open_low=low is None, open_high=high is None,
-        value=format_figure(one["estimate"], ends, signed=True), bounds=_describe_interval_reach(low, high, ends),
+        value=format_figure(one["estimate"], ends, signed=True), bounds=_describe_chart_interval_reach(low, high, ends),
     )  # fmt: skip
 
 
-def _describe_interval_reach(low: float | None, high: float | None, ends: ScaleEnds) -> str:
+def _describe_chart_interval_reach(low: float | None, high: float | None, ends: ScaleEnds) -> str:
     """An interval in words; where there are too few samples, an end has no bound."""
     if low is None and high is None:
         return "no bounds"
@@ -139,7 +139,7 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
         return None
     edges, counts, mean = found["edges"], found["counts"], found["mean"]
     x = ChartAxis.around_zero(*edges, mean, left=PLOT_LEFT, right=PLOT_RIGHT)
-    y = make_vertical_axis(0, max(counts), top=SPREAD_TOP)
+    y = make_vertical_chart_axis(0, max(counts), top=SPREAD_TOP)
     bars = [(low, high, number) for (low, high), number in zip(pairwise(edges), counts, strict=True) if number]
     said = ", ".join(
         f"{format_page_short_number(low)} to {format_page_short_number(high)}: {format_page_count(number)}"
@@ -156,14 +156,16 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
         across_ticks=x.ticks(),
         up_ticks=y.ticks(3, whole=True),
         blocks=tuple(
-            block for bar in bars for block in _draw_spread_blocks(x, y, bar, _split_spread_bar(bar, bars, comparison))
+            block
+            for bar in bars
+            for block in _draw_spread_blocks(x, y, bar, _split_chart_spread_bar(bar, bars, comparison))
         ),
         rules=(PlotRule(kind="zero", x=x.at(0), top=20), PlotRule(kind="mean", x=x.at(mean), top=40)),
         notes=_draw_spread_notes(x.at(0), x.at(mean), mean, comparison),
     )
 
 
-def _split_spread_bar(bar: SpreadBar, bars: Sequence[SpreadBar], comparison: Mapping[str, Any]) -> dict[str, int]:
+def _split_chart_spread_bar(bar: SpreadBar, bars: Sequence[SpreadBar], comparison: Mapping[str, Any]) -> dict[str, int]:
     """How many of a bar are worse, equal and better; where it meets zero, what the other bars leave over."""
     side = _find_side_of_chart_bar(bar, bars)
     if side:
@@ -224,7 +226,10 @@ def draw_saturation_plots(comparison: Mapping[str, Any]) -> list[Plot]:
 def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
     last, most = curve[-1], max(one["half_width"] for one in curve)
     first = _scale_charted_half_width(last, curve[0]["n"])
-    x, y = make_horizontal_axis(0, last["n"], right=CURVE_RIGHT), make_vertical_axis(0, 1.1 * max(most, first) or 1.0)
+    x, y = (
+        make_horizontal_chart_axis(0, last["n"], right=CURVE_RIGHT),
+        make_vertical_chart_axis(0, 1.1 * max(most, first) or 1.0),
+    )
     counts = [curve[0]["n"] + (last["n"] - curve[0]["n"]) * step / 16 for step in range(17)]
     root = [(n, _scale_charted_half_width(last, n)) for n in counts]
     measured = [(one["n"], one["half_width"]) for one in curve]
@@ -248,7 +253,10 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
     middle, last = [(one["n"], one["estimate"]) for one in curve], curve[-1]
     low, high = (end(0, *(value for _, value in (*upper, *lower))) for end in (min, max))
     room = 0.06 * (high - low)
-    x, y = make_horizontal_axis(0, last["n"], right=CURVE_RIGHT), make_vertical_axis(low - room, high + room)
+    x, y = (
+        make_horizontal_chart_axis(0, last["n"], right=CURVE_RIGHT),
+        make_vertical_chart_axis(low - room, high + room),
+    )
     return Plot(
         name="Where the difference settles with more samples",
         about="estimate, and its half-width to both sides",

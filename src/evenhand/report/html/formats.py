@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from evenhand.report.phrases import (
-    describe_badge,
-    describe_badge_advice,
-    describe_badge_state,
+    describe_reported_badge,
+    describe_reported_badge_advice,
+    describe_reported_badge_state,
     format_report_p_value,
 )
 from evenhand.wording import format_dollar_amount, format_figure, format_kept_figure, format_milliseconds
@@ -72,7 +72,7 @@ def format_page_interval(estimate: Mapping[str, Any] | None) -> str | None:
     return f"{format_figure(estimate['low'], ends)} to {format_figure(estimate['high'], ends)}"
 
 
-def describe_fingerprint_tag(tag: str) -> str:
+def describe_fingerprint_tag_on_page(tag: str) -> str:
     """What a fingerprint is of, by its tag: a rubric, or the question that an assertion asks."""
     kind, _, name = tag.partition(":")
     if kind in ("assertion", "sample") and name:
@@ -80,7 +80,7 @@ def describe_fingerprint_tag(tag: str) -> str:
     return f"rubric for {tag or 'all'}"
 
 
-def link_to_sample(id: str | None) -> str:
+def link_page_to_sample(id: str | None) -> str:
     """A sample's place on the page, for a link; halves of characters, which no address can hold, are replaced."""
     return "#sample=" + quote((id or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
 
@@ -98,9 +98,9 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "moment": format_page_moment,
     "scale": format_page_scale,
     "bounds": format_page_interval,
-    "marked": describe_fingerprint_tag,
-    "place": link_to_sample,
-    "advised": describe_badge_advice,
-    "answered": describe_badge,
-    "short_answer": describe_badge_state,
+    "marked": describe_fingerprint_tag_on_page,
+    "place": link_page_to_sample,
+    "advised": describe_reported_badge_advice,
+    "answered": describe_reported_badge,
+    "short_answer": describe_reported_badge_state,
 }

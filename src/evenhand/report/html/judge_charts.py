@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.html.chart_layout import Plot, PlotDot, draw_plot_line, make_horizontal_axis, make_vertical_axis
+from evenhand.report.html.chart_layout import (
+    Plot,
+    PlotDot,
+    draw_plot_line,
+    make_horizontal_chart_axis,
+    make_vertical_chart_axis,
+)
 from evenhand.report.html.formats import format_page_count, format_page_scale
 from evenhand.wording import format_figure, pluralize_count
 
@@ -85,7 +91,10 @@ def draw_people_plots(labels: Mapping[str, Any] | None, scales: Iterable[Sequenc
 def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: str, most: int) -> Plot:
     """`most` is how many outputs the largest dot of all plots stands for: sizes can be compared across them."""
     room = 0.06 * (scale[1] - scale[0])  # So that no dot lies on the numbers of an axis.
-    x, y = make_horizontal_axis(scale[0] - room, scale[1] + room), make_vertical_axis(scale[0] - room, scale[1] + room)
+    x, y = (
+        make_horizontal_chart_axis(scale[0] - room, scale[1] + room),
+        make_vertical_chart_axis(scale[0] - room, scale[1] + room),
+    )
     # Those that stand for most outputs, the same ones whatever order they come in; large ones lie below small ones.
     points = sorted(((own, people, int(many)) for own, people, many in judge["points"]), key=lambda one: (-one[2], one))
     points, calibrated = points[:MOST_DOTS], judge.get("map") or []

@@ -38,9 +38,9 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
         **build_run_page(head),
         style=style,
         script=script,
-        policy=build_security_policy(style, script),
-        facts=dump_inert_json(facts),
-        blocks=render_sample_blocks(samples),
+        policy=build_page_security_policy(style, script),
+        facts=dump_inert_page_json(facts),
+        blocks=render_page_sample_blocks(samples),
     )
     stream.writelines(pieces)
 
@@ -75,7 +75,7 @@ def load_page_part(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text("utf-8")
 
 
-def build_security_policy(style: str, script: str = "") -> str:
+def build_page_security_policy(style: str, script: str = "") -> str:
     """Nothing is loaded, and nothing runs but the one script: even a hole in the escaping would be of no use."""
     runs = f"script-src {_hash_page_policy_source(script)}; " if script else ""
     rest = "img-src data:; base-uri 'none'; form-action 'none'"
@@ -99,24 +99,24 @@ SNIPPET_LENGTH = 140  # Characters of the input that the table shows.
 _RISKY_IN_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def render_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
+def render_page_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
     """The pieces of all blocks, in order; a sample is forgotten as soon as it is a piece."""
     rest = iter(samples)
     for sample in rest:
         rows = []
         yield '<script type="application/json" class="samples">\n'
         for one in chain([sample], islice(rest, SAMPLES_PER_BLOCK - 1)):
-            rows.append(_build_sample_index_row(one))
-            yield dump_inert_json(one) + "\n"
-        yield f'</script>\n<script type="application/json" class="index">{dump_inert_json(rows)}</script>\n'
+            rows.append(_build_page_index_row(one))
+            yield dump_inert_page_json(one) + "\n"
+        yield f'</script>\n<script type="application/json" class="index">{dump_inert_page_json(rows)}</script>\n'
 
 
-def dump_inert_json(data: object) -> str:
+def dump_inert_page_json(data: object) -> str:
     """JSON on one line in which no text can end a script element, nor begin a comment in it."""
     try:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return dump_inert_json(_name_page_nonfinite_numbers(data))
+        return dump_inert_page_json(_name_page_nonfinite_numbers(data))
     return _RISKY_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -129,7 +129,7 @@ def _name_page_nonfinite_numbers(data: object) -> object:
     return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
+def _build_page_index_row(sample: dict[str, Any]) -> list[object]:
     """What the table needs of a sample: id, beginning of the input, tags, results."""
     text = sample["input"]
     if not text and sample["messages"]:
@@ -143,11 +143,11 @@ def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
         card = one["scorecard"] or {}
         criteria, grade = card.get("criteria") or {}, card.get("grade")
         row = [one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"]), criteria, grade]
-        results.append([*row, _build_adjusted_row(card)] if card.get("statements") else row)
+        results.append([*row, _build_page_adjusted_row(card)] if card.get("statements") else row)
     return [sample["id"], shown, sample["tags"], results]
 
 
-def _build_adjusted_row(card: dict[str, Any]) -> list[object]:
+def _build_page_adjusted_row(card: dict[str, Any]) -> list[object]:
     """What red flags and bonuses did to an output: the score before, each of them, and the score."""
     said = "; ".join(map(describe_reported_statement, card["statements"]))
     return [find_reported_score_before_statements(card), said, card["score"]]

@@ -16,7 +16,7 @@ PageData = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRow:
+class PageScoreRow:
     """A measure or criterion with its mean for each variant, and the difference where two are compared."""
 
     name: str
@@ -27,7 +27,7 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateRow:
+class PageGateRow:
     """A gate with what each variant reached."""
 
     name: str
@@ -43,7 +43,7 @@ class PageColumn:
     cells: Sequence[str]
 
 
-def build_score_rows(head: PageData) -> list[ScoreRow]:
+def build_page_score_rows(head: PageData) -> list[PageScoreRow]:
     """Composite, layers and score; those that no variant has are left out."""
     variants, one = head["variants"], _find_only_page_comparison(head)
     changes = {"composite": one["composite"], **one["layers"]} if one else {}
@@ -56,7 +56,7 @@ def build_score_rows(head: PageData) -> list[ScoreRow]:
         "score": [variant["score"] for variant in variants],
     }
     return [
-        ScoreRow(name=name, scale=_name_page_measure_scale(cells), cells=cells, change=changes.get(name))
+        PageScoreRow(name=name, scale=_name_page_measure_scale(cells), cells=cells, change=changes.get(name))
         for name, cells in measures.items()
         if any(cells)
     ]
@@ -71,33 +71,33 @@ def _find_only_page_comparison(head: PageData) -> PageData | None:
     return compared[0] if len(compared) == 1 and len(head["variants"]) == 2 else None
 
 
-def build_criterion_rows(head: PageData) -> list[ScoreRow]:
+def build_page_criterion_rows(head: PageData) -> list[PageScoreRow]:
     """Every criterion with its question and its means, each with the share of its scale that it reaches."""
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
     changes = (_find_only_page_comparison(head) or {}).get("criteria", {})
     rows = []
     for id in list_report_criteria(head):
         found = [variant["criteria"].get(id) for variant in head["variants"]]
-        cells = [None if one is None or one["mean"] is None else _fill_criterion_cell(one) for one in found]
+        cells = [None if one is None or one["mean"] is None else _fill_page_criterion_cell(one) for one in found]
         scales = dict.fromkeys(format_page_scale(one["scale"]) for one in found if one)
         scale = f"({' or '.join(str(one) for one in scales)})" if scales else ""
-        rows.append(ScoreRow(name=id, asks=asks.get(id, ""), scale=scale, cells=cells, change=changes.get(id)))
+        rows.append(PageScoreRow(name=id, asks=asks.get(id, ""), scale=scale, cells=cells, change=changes.get(id)))
     return rows
 
 
-def _fill_criterion_cell(one: PageData) -> PageData:
+def _fill_page_criterion_cell(one: PageData) -> PageData:
     axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
     return {**one, "filled": axis.at(one["mean"])}
 
 
-def build_gate_rows(head: PageData) -> list[GateRow]:
+def build_page_gate_rows(head: PageData) -> list[PageGateRow]:
     """Every gate of any variant, in order, with what each variant reached."""
     by_variant = head["decision"]["gates"]
     keys = dict.fromkeys((gate["gate"], gate["min"]) for gates in by_variant.values() for gate in gates)
     found = {(name, gate["gate"], gate["min"]): gate for name, gates in by_variant.items() for gate in gates}
     names = [variant["name"] for variant in head["variants"]]
     return [
-        GateRow(name=word_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
+        PageGateRow(name=word_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
         for gate, least in keys
     ]
 
@@ -138,14 +138,14 @@ def _format_page_latency(one: PageData, which: str) -> str | None:
     return format_page_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
 
 
-def build_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
+def build_page_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
     """Each grade that was given, as its rubric describes it, with how many outputs of each variant have it."""
     known = {one["grade"]: one for rubric in head["eval"]["rubrics"] for one in rubric.get("grades", ())}
     counts = {grade: [(one.get("grades") or {}).get(grade, 0) for one in head["variants"]] for grade in known}
     return [(known[grade], several) for grade, several in counts.items() if any(several)]
 
 
-def build_statement_rows(head: PageData) -> list[dict[str, Any]]:
+def build_page_statement_rows(head: PageData) -> list[dict[str, Any]]:
     """Each red flag and bonus that was found, with what it asks."""
     known = [one for rubric in head["eval"]["rubrics"] for one in rubric.get("statements", ())]
     asked = {(one["kind"], one["id"]): one["asks"] for one in known}
@@ -166,7 +166,7 @@ def _keep_telling_page_columns(
     return [column for column in made if not set(column.cells) <= NOTHING_TOLD]
 
 
-def describe_unknown_agreement(agreement: Sequence[PageData]) -> str:
+def describe_unknown_agreement_on_page(agreement: Sequence[PageData]) -> str:
     """Why no two judges could be compared, in a line; empty where some could, or where there is one judge."""
     if not agreement or any(one["pearson"] is not None for one in agreement):
         return ""
@@ -181,7 +181,7 @@ def describe_judge_calls_on_page(judges: Sequence[PageData]) -> str:
     return ", ".join(f"{one['name']} ({times}{kind})" for one, times, kind in zip(judges, calls, kinds, strict=True))
 
 
-def are_sensitivity_charts_needless(found: PageData | None) -> bool:
+def are_page_sensitivity_charts_needless(found: PageData | None) -> bool:
     """Whether the same variant is first under all weights that were tried, so that charts of it show nothing."""
     rankings = [one for one in (found, (found or {}).get("layers")) if one]
     return bool(rankings) and all(

@@ -25,25 +25,25 @@ from evenhand.report.html.formats import (
 )
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
 from evenhand.report.html.page_tables import (
-    are_sensitivity_charts_needless,
-    build_criterion_rows,
-    build_gate_rows,
-    build_grade_rows,
+    are_page_sensitivity_charts_needless,
     build_page_cost_columns,
+    build_page_criterion_rows,
+    build_page_gate_rows,
+    build_page_grade_rows,
     build_page_judge_columns,
-    build_score_rows,
-    build_statement_rows,
+    build_page_score_rows,
+    build_page_statement_rows,
     describe_history_on_page,
     describe_judge_calls_on_page,
-    describe_unknown_agreement,
+    describe_unknown_agreement_on_page,
 )
 from evenhand.report.html.score_charts import (
+    chart_verdict_counts,
     draw_assertion_rates,
     draw_histograms,
     draw_length_plots,
     draw_score_charts,
-    order_verdict_counts,
-    split_share_bar,
+    split_chart_bar,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
@@ -75,7 +75,7 @@ UNKNOWN_LOOK = ("·", "calm")
 
 
 @dataclass(frozen=True, slots=True)
-class KeyFact:
+class PageKeyFact:
     """A number of the first screen with its name and a few words."""
 
     name: str
@@ -100,40 +100,40 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
-        "facts_row": list(_list_key_facts(head)),
+        "facts_row": list(_list_page_key_facts(head)),
         "hero_chart": compared or (charts[0] if charts else None),
         "score_charts": charts if compared else charts[1:],
         "differences": [
             (one, draw_difference_charts(one, scales), draw_spread_plot(one), draw_saturation_plots(one))
             for one in decision["comparisons"]
         ],
-        "score_rows": build_score_rows(head),
+        "score_rows": build_page_score_rows(head),
         "unpaired": describe_unpaired_in_report(head),
         "composed": describe_reported_composite(head).partition(": ")[2],
-        "gate_rows": build_gate_rows(head),
+        "gate_rows": build_page_gate_rows(head),
         "judge_columns": build_page_judge_columns(head["judges"]),
         "judge_calls": describe_judge_calls_on_page(head["judges"]),
-        "unknown_agreement": describe_unknown_agreement(head["agreement"]),
+        "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
         "cost_columns": build_page_cost_columns(variants),
         "costs_known": _are_page_costs_known(head),
         "for_review": [f"{one['variant']}: {one['says']}." for one in head["consistency"] if one.get("strayed")],
         "tie_lines": format_report_tie_lines(head),
         "history": describe_history_on_page(head["consistency"]),
-        "criteria": build_criterion_rows(head),
-        "grade_rows": build_grade_rows(head),
-        "statement_rows": build_statement_rows(head),
+        "criteria": build_page_criterion_rows(head),
+        "grade_rows": build_page_grade_rows(head),
+        "statement_rows": build_page_statement_rows(head),
         "preference_tables": build_report_preference_tables(head),
-        "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
+        "shares": {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "sensitivity": head.get("sensitivity"),
-        "settled": are_sensitivity_charts_needless(head.get("sensitivity")),
+        "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
         "lengths": draw_length_plots(head.get("lengths")),
-        "sections": _list_run_sections(head),
+        "sections": _list_run_page_sections(head),
     }
 
 
@@ -146,76 +146,78 @@ def _choose_verdict_look_on_page(head: Mapping[str, Any]) -> tuple[str, str]:
     return mark, "bad" if verdict == "SOLO" and head["decision"]["exit_code"] else "warn"
 
 
-def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
+def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     run, variants, cost = head["run"], head["variants"], head["cost"]
-    yield _build_score_fact(head)
-    yield from _build_pairs_fact(head["decision"]["comparisons"])
+    yield _build_page_score_fact(head)
+    yield from _build_page_pairs_fact(head["decision"]["comparisons"])
     counts = {"variants": len(variants), "repeats": run["repeats"]}
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
     if origin := describe_reported_origin(run):
-        yield KeyFact("Origin", "elsewhere", origin, "warn")
+        yield PageKeyFact("Origin", "elsewhere", origin, "warn")
     part = describe_reported_selection(run.get("selection"))
     counted = " ".join(times) or "one variant"
-    yield KeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
+    yield PageKeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
     counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
     results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
     said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
     note = f"of {results}: {said}" if unscored else f"of {results} results"
-    yield KeyFact("Not scored", format_page_count(unscored) or "–", note, "bad" if unscored else "")
+    yield PageKeyFact("Not scored", format_page_count(unscored) or "–", note, "bad" if unscored else "")
     by_guard: Counter[str] = Counter()
     for one in head["flags"]:
         by_guard[one["guard"]] += one["count"]
     flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
-    yield KeyFact("Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
+    yield PageKeyFact(
+        "Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else ""
+    )
     took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
-    yield KeyFact(
+    yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
         "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost)))),
     )
 
 
-def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
+def _build_page_score_fact(head: Mapping[str, Any]) -> PageKeyFact:
     """The one number per variant that the decision is about."""
     variants = head["variants"]
     measure = "composite" if any(one["composite"] for one in variants) else "score"
     known = [one for one in variants if one[measure]]
     name = "Composite" if measure == "composite" else "Score"
     if not known:
-        return KeyFact(name, "–", "nothing was scored", "bad")
+        return PageKeyFact(name, "–", "nothing was scored", "bad")
     on = f"on {format_page_scale(known[0][measure]['scale'])}"
     if len(variants) == 2 and len(known) == 2:
         old, new = sorted(known, key=lambda one: one["role"] != "control")
         means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in (old, new))
-        return KeyFact(name, means, f"{old['name']} → {new['name']}, {on}")
+        return PageKeyFact(name, means, f"{old['name']} → {new['name']}, {on}")
     best = next((one for one in known if one["name"] == head["decision"]["best"]), known[0])
     shown = format_figure(best[measure]["mean"], best[measure]["scale"])
     if len(variants) > 1:
-        return KeyFact(name, shown, f"{best['name']}, {on}")
-    return KeyFact(name, shown, f"{format_page_interval(best[measure]) or 'no interval'}, {on}")
+        return PageKeyFact(name, shown, f"{best['name']}, {on}")
+    return PageKeyFact(name, shown, f"{format_page_interval(best[measure]) or 'no interval'}, {on}")
 
 
-def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyFact]:
+def _build_page_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:
     if len(comparisons) == 1:
         one = comparisons[0]
         won = f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost"
-        yield KeyFact("Pairs", format_page_count(one["pairs"]) or "–", won)
+        yield PageKeyFact("Pairs", format_page_count(one["pairs"]) or "–", won)
     elif comparisons:
         said = Counter(one["verdict"] for one in comparisons)
         words = ", ".join(f"{times} {word.capitalize()}" for word, times in said.items())
-        yield KeyFact("Comparisons", str(len(comparisons)), words)
+        yield PageKeyFact("Comparisons", str(len(comparisons)), words)
 
 
-def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The ids and titles of the sections; those without anything to show are left out."""
     comparisons = head["decision"]["comparisons"]
     return [
         ("samples", "Samples"),
         ("scores", "Scores"),
-        *([("grades", "Grades")] if build_grade_rows(head) else []),
+        *([("grades", "Grades")] if build_page_grade_rows(head) else []),
         *([("statements", "Red flags and bonuses")] if head.get("statements") else []),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
         *([("preferences", "Preferences")] if head.get("preferences") else []),

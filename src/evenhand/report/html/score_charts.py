@@ -16,8 +16,8 @@ from evenhand.report.html.chart_layout import (
     Plot,
     draw_plot_dots,
     draw_plot_line,
-    make_horizontal_axis,
-    make_vertical_axis,
+    make_horizontal_chart_axis,
+    make_vertical_chart_axis,
 )
 from evenhand.report.html.formats import (
     format_page_count,
@@ -107,19 +107,19 @@ def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[st
             answered = one["passed"] + one["failed"]
             rate = SimpleNamespace(
                 variant=variant["name"], answered=answered, passed=one["passed"], unanswered=one["unanswered"],
-                parts=split_share_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
+                parts=split_chart_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
                 share=format_page_percent(round(one["passed"] / answered, 3)) if answered else None,
             )  # fmt: skip
             named.setdefault((one["name"], one["layer"]), []).append(rate)
     return [(name, layer, rates) for (name, layer), rates in named.items()]
 
 
-def order_verdict_counts(counts: Mapping[str, int]) -> dict[str, int]:
+def chart_verdict_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """The verdicts from the best to the worst, then what has none: bars can be compared only in one order."""
     return {word: counts[word] for word in dict.fromkeys((*VERDICT_WORDS, *sorted(counts))) if word in counts}
 
 
-def split_share_bar(counts: Mapping[str, int]) -> list[SimpleNamespace]:
+def split_chart_bar(counts: Mapping[str, int]) -> list[SimpleNamespace]:
     """Counts as stretches of a bar that is as long as all of them; what is 0 takes no room."""
     whole, before, parts = sum(counts.values()), 0, []
     for kind, number in counts.items():
@@ -156,12 +156,12 @@ def draw_length_plots(lengths: Sequence[Mapping[str, Any]] | None) -> list[Plot]
     """A plot for each variant that has scored outputs."""
     shown = [one for one in lengths or () if one["points"]]
     everywhere = [length for one in shown for length, _ in one["points"]]
-    x, y = make_horizontal_axis(0, max(everywhere, default=1)), make_vertical_axis(*LENGTH_SCORE_SCALE)
+    x, y = make_horizontal_chart_axis(0, max(everywhere, default=1)), make_vertical_chart_axis(*LENGTH_SCORE_SCALE)
     return [_draw_length_plot(one, x, y) for one in shown]
 
 
 def _draw_length_plot(one: Mapping[str, Any], x: ChartAxis, y: ChartAxis) -> Plot:
-    found, lengths = _describe_length_slope(one), [length for length, _ in one["points"]]
+    found, lengths = _describe_charted_length_slope(one), [length for length, _ in one["points"]]
     drawn = f", {format_page_count(len(lengths))} of them drawn" if len(lengths) < one["n"] else ""
     spread = f"{format_page_count(min(lengths))} to {format_page_count(max(lengths))} characters"
     return Plot(
@@ -179,7 +179,7 @@ def _draw_length_plot(one: Mapping[str, Any], x: ChartAxis, y: ChartAxis) -> Plo
     )
 
 
-def _describe_length_slope(one: Mapping[str, Any]) -> str:
+def _describe_charted_length_slope(one: Mapping[str, Any]) -> str:
     """What a hundred characters go with; a slope is a fact of these outputs, and no cause."""
     if one["slope"] is None:
         return f"no line: {one['why_not']}"
