@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
+from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -29,6 +30,7 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
+from evenhand.store.outbox import Outbox
 from evenhand.store.queries import (
     RUN_KIND,
     FinishedRowKeys,
@@ -59,6 +61,7 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tokens import TokenStore
 
 _BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
@@ -130,6 +133,25 @@ class Store(AbstractContextManager["Store"]):
     def evaluations(self) -> EvaluationStore:
         """The evaluations of subjects that are kept beside the runs."""
         return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    def now(self) -> datetime:
+        """The time by the clock that this store goes by."""
+        return self._clock()
+
+    @property
+    def inbox(self) -> ContestInbox:
+        """What came for contests that a service plays."""
+        return ContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+
+    @property
+    def outbox(self) -> Outbox:
+        """What others are to be told."""
+        return Outbox(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may call a service."""
+        return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""

@@ -147,21 +147,40 @@ async def run_contest(
         store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
     sitting = UserContestSession(store, row, how, connections)
     log = ContestEventLog(begun, sitting.record_event)
+    if locked is not None:
+        at = _find_user_contest_beginning(contest, locked)
+        first = ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal)
+    else:
+        first = None
+    panels = ContestMachinePanels(judges, others, how)
+    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
+
+
+async def play_stored_contest(
+    sitting: UserContestSession,
+    log: ContestEventLog,
+    panels: ContestMachinePanels,
+    contest: Contest,
+    *,
+    first: ContestCreated | None = None,
+    tell: Callable[[ContestProgress], None] = lambda _: None,
+) -> ContestResult:
+    """Play a contest that this process holds as far as it goes, and let go of it."""
+    id, begun = sitting.row["id"], len(log.events)
     why = ""
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
-        if locked is not None:
-            at = _find_user_contest_beginning(contest, locked)
-            log.write(ContestCreated(at=at, task=locked, contest=row["id"], rehearsal=rehearsal))
+        if first is not None:
+            log.write(first)
         arrivals = ContestEventArrivals(
             submissions=contest.submissions, challenges=contest.challenges, until=contest.until
         )
-        await advance_contest_phases(log, ContestMachinePanels(judges, others, how), arrivals, tell)
+        await advance_contest_phases(log, panels, arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
         elif log.state.payment is not None and log.state.released is None:
-            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(store, row["id"]))
+            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(sitting.store, id))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -170,9 +189,9 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
-    newly = log.state.released is not None and rebuild_contest_state(begun).released is None
-    record = build_contest_record_for_user(row, log.events, more, newly=newly)
-    return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
+    newly = any(isinstance(one, PaymentReleased) for one in log.events[begun:])
+    record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
+    return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
 
 def _find_contest_for_user(
