@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -41,17 +42,19 @@ class RequestRates:
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
         self._left: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
 
     def take_turn(self, caller: str) -> None:
         """Count a request; refused when the caller's bucket is empty."""
-        now = time.monotonic()
-        left, at = self._left.get(caller, (float(self._per_minute), now))
-        left = min(float(self._per_minute), left + (now - at) * self._per_minute / 60)
+        with self._lock:  # Callers are looked up in threads.
+            now = time.monotonic()
+            left, at = self._left.get(caller, (float(self._per_minute), now))
+            left = min(float(self._per_minute), left + (now - at) * self._per_minute / 60)
+            self._left[caller] = (left - 1 if left >= 1 else left, now)
         if left < 1:
             wait = str(int((1 - left) * 60 / self._per_minute) + 1)
             what = f"more than {self._per_minute} requests in a minute"
             raise ProblemError(429, what, f"try again in {wait} s", Retry_After=wait)
-        self._left[caller] = (left - 1, now)
 
 
 def find_caller(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from evenhand.contest.read_task import parse_task_text
 from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
 from evenhand.service.problems import ProblemError
 from evenhand.workflows.contest_messages import ContestHooks
-from evenhand.workflows.contests import list_contests, load_contest
+from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
     ContestReceipt,
     challenge_contest,
@@ -25,6 +21,7 @@ from evenhand.workflows.live_contest import (
     submit_to_contest,
     view_live_contest,
 )
+from evenhand.workflows.sent_inputs import parse_sent_task
 
 Json = dict[str, Any]
 router = APIRouter(prefix="/v1/contests", tags=["contests"])
@@ -48,7 +45,7 @@ class NewSubmission(_Body):
     """A submission to hand in."""
 
     text: str = Field(min_length=1, max_length=LONGEST_TEXT)
-    id: str | None = Field(default=None, max_length=200, description="A name of its own; else the author's.")
+    id: str | None = Field(default=None, max_length=200, description="For operators only: a name of its own.")
     author: str | None = Field(default=None, description="For operators only: whose it is.")
     notify: str | None = Field(default=None, description="Where to send feedback on it.")
 
@@ -63,14 +60,14 @@ class NewChallenge(_Body):
 @router.post("", status_code=201)
 async def create_contest(request: Request, new: NewContest, _: Operator) -> Json:
     """Begin a contest; where its task names no dimensions, its first judge chooses them now."""
-    task = parse_task_text(json.dumps(new.task), Path("task.json"), os.environ)
+    task, source = parse_sent_task(new.task)
     state = request.app.state
     hooks = ContestHooks(
         payment=state.hook_targets.check(new.payment_hook), operator=state.hook_targets.check(new.operator_hook)
     )
     async with state.judging:
         id = await create_live_contest(
-            state.store, task, connections=state.connections, hooks=hooks, source=json.dumps(new.task), again=new.again
+            state.store, task, connections=state.connections, hooks=hooks, source=source, again=new.again
         )
     await state.engine.wake_contest(id)
     return {"id": id}
@@ -101,6 +98,9 @@ async def post_submission(request: Request, id: str, new: NewSubmission, caller:
     """Hand in a submission; it has been received when this is answered, and is judged soon after."""
     state, author = request.app.state, _name_author(caller.author, new.author)
     target = state.hook_targets.check(new.notify)
+    if caller.author is not None and new.id is not None:
+        # Whether a name is taken would tell who else is here.
+        raise ProblemError(403, "a submitter chooses no id", "leave it out: the answer names it")
     receipt = await asyncio.to_thread(
         submit_to_contest, state.store, id, author=author, text=new.text, id=new.id, notify=target
     )
@@ -120,8 +120,6 @@ async def post_challenge(request: Request, id: str, new: NewChallenge, caller: S
 @router.get("/{id}/log")
 def get_contest_log(request: Request, id: str, _: Operator) -> Json:
     """Every event of a contest, for the operator."""
-    from evenhand.workflows.contests import open_contest_log_for_user
-
     store = request.app.state.store
     return encode_contest_state(open_contest_log_for_user(store, store.contests.find_contest(id)["id"]))
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from evenhand.errors import suggest_known_word_in_error
-from evenhand.files.methods import list_method_yaml_names
-from evenhand.files.rubrics import load_rubric
 from evenhand.guards.personal_data import build_personal_data_mask, mask_data
 from evenhand.judging.results import judge_panel_reviews_to_json
-from evenhand.models.model_names import choose_default_model_names
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
-from evenhand.service.problems import ProblemError
 from evenhand.workflows.judge import judge, resolve_user_sample
 from evenhand.workflows.rubric import list_rubrics
 from evenhand.workflows.score import score
+from evenhand.workflows.sent_inputs import choose_sent_judges, load_sent_rubric
 
 Json = dict[str, Any]
 router = APIRouter(prefix="/v1", tags=["scoring"])
@@ -51,18 +46,18 @@ class ScoreRequest(_Body):
 async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Json:
     """Ask judges about outputs: scorecards with reasons, evidence and every step."""
     state = request.app.state
-    rubric = load_rubric(_refuse_rubric_files(wanted.rubric))
-    judges = wanted.judges or choose_default_model_names(rubric.method.dialogue, state.environ)
+    rubric = load_sent_rubric(wanted.rubric)
+    judges = choose_sent_judges(wanted.judges, rubric)
     sample = resolve_user_sample(wanted.model_dump(include={"outputs", "input", "reference", "context"}))
     async with state.judging:
-        judged = await judge(rubric, sample, judges=_refuse_programs(judges), connections=state.connections)
+        judged = await judge(rubric, sample, judges=judges, connections=state.connections)
     return mask_data(judge_panel_reviews_to_json(judged, state.connections.spent), build_personal_data_mask(sample))  # type: ignore[return-value]
 
 
 @router.post("/score")
 def post_score(wanted: ScoreRequest, _: Operator) -> Json:
     """Turn answers into scorecards: score, decision, ranking, and why."""
-    return dict(scores_to_json(score(_refuse_rubric_files(wanted.rubric), wanted.answers)))
+    return dict(scores_to_json(score(load_sent_rubric(wanted.rubric), wanted.answers)))
 
 
 @router.get("/rubrics")
@@ -76,24 +71,3 @@ def get_rubrics(_: Anybody) -> Json:
         ],
         "methods": [{"name": one.name, "about": one.about} for one in library.methods],
     }
-
-
-def _refuse_rubric_files(rubric: str | Json) -> str | Json:
-    """Whoever calls names what ships, or sends the rubric: no file of this machine is read for them."""
-    if isinstance(rubric, str):
-        if rubric not in {one.name for one in list_rubrics().rubrics}:
-            hint = "GET /v1/rubrics lists them; or send it as a mapping"
-            raise ProblemError(422, f"no rubric {rubric!r} ships", hint)
-    elif (method := rubric.get("method")) is not None and method not in list_method_yaml_names():
-        hint = suggest_known_word_in_error(str(method), list_method_yaml_names())
-        raise ProblemError(422, f"no method {method!r} ships", hint)
-    return rubric
-
-
-def _refuse_programs(judges: Sequence[str]) -> list[str]:
-    """A judge that is code or a file of this machine is named by its operator, not by a request."""
-    for name in judges:
-        kind = name.partition(":")[0]
-        if kind in ("python", "replay", "gguf"):
-            raise ProblemError(422, f"a request cannot name a judge of the kind {kind}:", "as in openai/NAME")
-    return list(judges)

@@ -204,7 +204,7 @@ def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
 def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, list[Row]], Row]) -> ContestReceipt:
     if row["hooks"] is None:
         what = f"contest {row['id']} is played from files: it takes what is in its folder"
-        raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
+        raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
     kept = store.inbox.receive_row(row["id"], make_row)
     return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
 

@@ -66,7 +66,12 @@ class HookTargets:
                 found = list(self.resolve(host))
             except OSError:
                 return "not known"
-        return next((one for one in found if not ipaddress.ip_address(one.partition("%")[0]).is_global), "")
+        return next((one for one in found if not is_public_address(one)), "")
+
+
+def is_public_address(address: str) -> bool:
+    """Whether an address is one of the public network."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_global
 
 
 def derive_hook_secret(whom: str) -> str:
@@ -89,11 +94,12 @@ async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datet
     """Send what is due, each message once; how many were heard. What was not is tried again later, and later."""
     import aiohttp
 
-    rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=100, lease=LEASE)
+    rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=4 * AT_ONCE, lease=LEASE)
     if not rows:
         return 0
     limit, timeout = asyncio.Semaphore(AT_ONCE), aiohttp.ClientTimeout(total=SEND_SECONDS)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
+    connector = aiohttp.TCPConnector(resolver=_build_checked_resolver(targets))
+    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
 
         async def deliver(row: Row) -> bool:
             async with limit:
@@ -104,12 +110,25 @@ async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datet
         return sum(await asyncio.gather(*(deliver(row) for row in rows)))
 
 
+def _build_checked_resolver(targets: HookTargets) -> Any:
+    """Looks names up for sending: a name that has been given a private address since it was checked leads nowhere."""
+    import aiohttp
+
+    class CheckedResolver(aiohttp.ThreadedResolver):
+        async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
+            found = await super().resolve(host, port, family)
+            if not targets.allow_private and any(not is_public_address(one["host"]) for one in found):
+                raise OSError(f"{host} is an address of a private network now")
+            return found
+
+    return CheckedResolver()
+
+
 async def _send_message(session: Any, row: Row, targets: HookTargets, now: datetime) -> str:
     """Send one message; why it was not heard, or nothing."""
     import aiohttp
 
     try:
-        # Checked again: a name may have been given another address since.
         url = await asyncio.to_thread(targets.check, row["target"])
         body, timestamp = row["body"].encode(), int(now.timestamp())
         secret = derive_hook_secret(row["target"])
