@@ -31,7 +31,7 @@ BODIES = {
     "/v1/judge": {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["python:a:b"]},
     "/v1/score": {"rubric": "none", "answers": {}},
     "/v1/contests": {"task": {}},
-    "/v1/contests/{id}/submissions": {"text": "x", "author": None},
+    "/v1/contests/{id}/submissions": {"text": "worth 1", "author": None},
     "/v1/contests/{id}/challenges": {"reason": "x"},
 }
 

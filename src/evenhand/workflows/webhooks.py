@@ -7,6 +7,7 @@ can check it with any library for that format.
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import ipaddress
 import os
@@ -118,7 +119,7 @@ def _build_checked_resolver(targets: HookTargets) -> Any:
         async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
             found = await super().resolve(host, port, family)
             if not targets.allow_private and any(not is_public_address(one["host"]) for one in found):
-                raise OSError(f"{host} is an address of a private network now")
+                raise OSError(errno.EACCES, f"{host} is an address of a private network now")
             return found
 
     return CheckedResolver()
