@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenhand.testing.fakes import FakeServer
 from tests.contest.answering import server
-from tests.service.serving import NOON, Served, wait_until
+from tests.service.serving import NOON, Served, serve, wait_until
 from tests.service.test_callers import BODIES, ROUTES
 
 Json = dict[str, Any]
@@ -168,6 +169,24 @@ def test_a_challenge_comes_over_http_once(served: Served, judge: FakeServer) -> 
         wait_until(lambda: see(served, contest, ann)["state"] == "closed")
 
     assert (early.status_code, taken.status_code, again.status_code) == (422, 202, 422)
+
+
+def test_what_was_received_is_played_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: FakeServer
+) -> None:
+    """A worker that went away before it looked leaves nothing behind: the next one finds it in the store."""
+    with monkeypatch.context() as patched:
+        patched.setattr("evenhand.service.engine.list_due_contests", lambda _: [])
+        with serve(tmp_path, monkeypatch) as served:
+            contest = create(served, {}, build_task(judge))
+            path = f"/v1/contests/{contest}/submissions"
+            receipt = served.client.post(path, json={"text": "worth 75", "author": "ann"})
+        asked_before = len(judge.asked)
+    with serve(tmp_path, monkeypatch) as served:
+        wait_for_status(served, contest, served.make_token("submitter", "ann"), "gate_passed")
+
+    assert receipt.status_code == 202
+    assert asked_before == 0
 
 
 def test_an_operator_hands_in_for_somebody(served: Served, judge: FakeServer) -> None:

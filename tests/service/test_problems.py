@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evenhand.service.app import LimitedBodies
 from tests.service.serving import Served, serve
 
 TASK = {"description": "d", "acceptance": ["a"], "mode": "fastest_first", "judges": ["embedded"]}
@@ -74,17 +75,46 @@ def test_a_fault_of_evenhand_says_no_more_than_its_kind(served: Served, monkeypa
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_that_is_too_long_is_refused(chunked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its head, or, where that says nothing, while it comes: the rest is not read."""
-    read: list[int] = []
-
-    def parts() -> Iterator[bytes]:
-        for number in range(100):
-            read.append(number)
-            yield b"x" * 100
-
+    """By its head, or, where that says nothing, while it comes."""
+    content = iter([b"x" * 100] * 11) if chunked else b"x" * 1001
     with serve(tmp_path, monkeypatch, body_bytes=1000) as served:
-        answer = served.client.post("/v1/score", content=parts() if chunked else b"x" * 1001)
+        answer = served.client.post("/v1/score", content=content)
         fits = served.client.post("/v1/score", content=b"x" * 1000)
 
     assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
     assert fits.status_code == 422
+
+
+def test_nothing_is_read_of_a_body_that_says_that_it_is_too_long() -> None:
+    """Not a byte of it, and no route hears of it."""
+    sent: list[Any] = []
+
+    async def refuse(*_: Any) -> Any:
+        raise AssertionError("it was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [(b"content-length", b"1001")]}
+    asyncio.run(LimitedBodies(refuse, most=1000)(scope, refuse, send))
+
+    assert sent[0]["status"] == 413
+
+
+@pytest.mark.parametrize("panel", ["judges", "challenge_judges"])
+def test_a_task_cannot_name_code(panel: str, served: Served) -> None:
+    """Whoever may begin a contest may not run what is on the machine."""
+    task = {**TASK, "judges": ["openai/a"], "challenge_judges": ["openai/b"], panel: ["python:os:system"]}
+    answer = served.client.post("/v1/contests", json={"task": task})
+
+    assert answer.json()["detail"] == "a request cannot name a judge of the kind python:"
+
+
+def test_a_task_does_not_read_a_file_of_judges(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be a file in a task file is a name here, and nobody has it."""
+    (tmp_path / "panel.yaml").write_text("judges: [hidden-name]")
+    monkeypatch.chdir(tmp_path)
+    answer = served.client.post("/v1/contests", json={"task": {**TASK, "judges": "panel.yaml"}})
+
+    assert answer.status_code == 422
+    assert "hidden-name" not in answer.text

@@ -166,7 +166,7 @@ async def play_stored_contest(
     tell: Callable[[ContestProgress], None] = lambda _: None,
 ) -> ContestResult:
     """Play a contest that this process holds as far as it goes, and let go of it."""
-    id, begun = sitting.row["id"], len(log.events)
+    id, paid_before = sitting.row["id"], log.state.released is not None
     why = ""
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
@@ -189,7 +189,7 @@ async def play_stored_contest(
         raise
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
-    newly = any(isinstance(one, PaymentReleased) for one in log.events[begun:])
+    newly = log.state.released is not None and not paid_before
     record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
