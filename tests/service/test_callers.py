@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fastapi.routing import APIRoute
 
 from evenhand import InputError
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
-from evenhand.workflows.tokens import create_service_token, revoke_service_tokens
+from evenhand.workflows.tokens import TOKEN_ROLES, TokenRole, create_service_token, revoke_service_tokens
 from tests.service.serving import Served, bearer, serve
 
-OPERATOR, SUBMITTER, READER = "operator", "submitter", "reader"
+OPERATOR: TokenRole = "operator"
+SUBMITTER: TokenRole = "submitter"
+READER: TokenRole = "reader"
 # Who is let through to each route; what is wrong with an empty request is said after that.
 ROUTES = {
     ("POST", "/v1/judge"): {OPERATOR},
@@ -45,20 +46,19 @@ def call(served: Served, route: tuple[str, str], headers: dict[str, str]) -> int
     return answer.status_code
 
 
-def test_the_table_names_every_route(served: Served, tmp_path: Path) -> None:
+def test_the_table_names_every_route(tmp_path: Path) -> None:
     """A new route says who may call it."""
     app = build_service(ServiceSettings(store=tmp_path / "other"))
     paths = app.openapi()["paths"]
     there = {(method.upper(), path) for path, methods in paths.items() for method in methods}
 
     assert there == set(ROUTES) | OPEN
-    assert all(isinstance(one, APIRoute) or one for one in app.routes)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=" ".join)
 def test_each_role_may_call_what_is_its_own(route: tuple[str, str], served: Served) -> None:
     """Others are told that they may not, and those without a good token that they need one."""
-    tokens = {role: served.make_token(role, role) for role in (OPERATOR, SUBMITTER, READER)}  # type: ignore[arg-type]
+    tokens = {role: served.make_token(role, role) for role in TOKEN_ROLES}
     allowed = {role for role, headers in tokens.items() if call(served, route, headers) not in (401, 403)}
 
     assert allowed == ROUTES[route]

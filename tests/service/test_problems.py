@@ -104,7 +104,9 @@ def test_nothing_is_read_of_a_body_that_says_that_it_is_too_long() -> None:
 @pytest.mark.parametrize("panel", ["judges", "challenge_judges"])
 def test_a_task_cannot_name_code(panel: str, served: Served) -> None:
     """Whoever may begin a contest may not run what is on the machine."""
-    task = {**TASK, "judges": ["openai/a"], "challenge_judges": ["openai/b"], panel: ["python:os:system"]}
+    slow = {"mode": "quality_first", "deadline": "2026-12-01T18:00:00+00:00", "challenge_period": "1 h"}
+    panels = {"judges": ["openai/a"], "challenge_judges": ["openai/b"], panel: ["python:os:system"]}
+    task = {**TASK, **slow, **panels}
     answer = served.client.post("/v1/contests", json={"task": task})
 
     assert answer.json()["detail"] == "a request cannot name a judge of the kind python:"
