@@ -21,8 +21,9 @@ THIRD_PARTY = {
     "compare": {"numpy"},
     "calibrate": {"numpy"},
     "report": {"jinja2", "pandas", "pyarrow"},
-    "workflows": {"pandas"},
-    "cli": {"click", "rich"},
+    "workflows": {"aiohttp", "pandas"},
+    "service": {"fastapi", "pydantic", "starlette"},
+    "cli": {"click", "rich", "uvicorn"},
     "pytest_plugin": {"pytest"},
 }
 
@@ -39,6 +40,13 @@ WAITING_FILES = (
     "contest/panels.py",
     "contest/play.py",
 )
+
+# What a door reaches through workflows only. A service keeps its store open from start to end, and hands it to them.
+BEHIND_WORKFLOWS = {
+    "cli": ("store", "files", "evals", "stats"),
+    "pytest_plugin": ("store", "files", "evals", "stats"),
+    "service": ("files", "evals", "stats"),
+}
 
 # What a value is worth depends on these alone where nothing is handed in; durations (`monotonic`) are not among them.
 SURROUNDINGS = {
@@ -70,13 +78,12 @@ def find_upward_imports(modules: Sequence[Module]) -> list[str]:
 
 
 def find_shortcuts(modules: Sequence[Module]) -> list[str]:
-    """A command, or the plugin, reads no file and opens no store: it calls a workflow and prints what comes back."""
+    """A command, the plugin or a route reads no file and opens no store: it calls a workflow and shows what comes."""
     return [
         f"{module.path}:{one.line}: {one.module}"
         for module in modules
-        if module.room in ("cli", "pytest_plugin")
         for one in module.imports
-        if one.is_own and one.room in ("store", "files", "evals", "stats")
+        if one.is_own and one.room in BEHIND_WORKFLOWS.get(module.room, ())
     ]
 
 

@@ -105,6 +105,7 @@ PLANTED = {
     "a room beside": (find_upward_imports, "compare/x.py", "def f():\n    from evenhand.contest import task"),
     "a room named last": (find_upward_imports, "errors.py", "from evenhand import model"),
     "a shortcut": (find_shortcuts, "cli/x.py", "from evenhand.store.store import Store"),
+    "a file read by a route": (find_shortcuts, "service/x.py", "from evenhand.files.rubrics import load_rubric"),
     "a package": (find_foreign_packages, "model/x.py", "import numpy.linalg"),
     "a private module": (find_private_imports, "runs/x.py", "from evenhand.store._rows import Row"),
     "a private name": (find_private_imports, "runs/x.py", "from evenhand.runs.execute import _work"),

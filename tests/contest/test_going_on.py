@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand import ContestError, ContestResult, Limits, ModelSettings, StoreError, Submission, Task
+from evenhand.contest.play import AppendedContestEvent
 from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.store.store import Store
@@ -199,7 +200,15 @@ def test_a_damaged_log_is_told_with_its_event(store: Store) -> None:
         terms = task(judges=(judge.judge,), challenge_judges=())
         row = _row(terms)
         store.contests.begin_contest(row)
-        store.contests.append_event(row["id"], 0, START.isoformat(), '{"event": "created"}', "[]")
+        store.contests.append_event(
+            {
+                "contest": row["id"],
+                "number": 0,
+                "at": START.isoformat(),
+                "content": '{"event": "created"}',
+                "calls": "[]",
+            }
+        )
 
         with pytest.raises(StoreError, match="event 0 of contest 20261101-000000-000000 cannot be read"):
             load_contest_record_for_user(store, row["id"])
@@ -319,10 +328,10 @@ def test_a_process_that_dies_between_the_end_and_the_payment_leaves_it_to_the_ne
     """The contest is closed, and nobody was told to pay: the next call releases it, newly."""
     record = UserContestSession.record_event
 
-    def die(self: UserContestSession, number: int, event: Any, calls: Any) -> None:
-        if event.kind == "released":
+    def die(self: UserContestSession, appended: AppendedContestEvent) -> None:
+        if appended.event.kind == "released":
             raise KeyboardInterrupt
-        record(self, number, event, calls)
+        record(self, appended)
 
     with server() as judge:
         terms = task("fastest_first", judges=(judge.judge,), deadline=None)

@@ -11,6 +11,6 @@ if __name__ == "__main__":
     with Store.open(sys.argv[1], {}) as store:
         store.contests.hold_contest(CONTEST, process_holder_name())
         for number in count(len([*store.contests.stream_events(CONTEST)])):
-            store.contests.append_event(**event_row(number, at="2026-12-01T18:00:00+00:00"))
+            store.contests.append_event(event_row(number, at="2026-12-01T18:00:00+00:00"))
             sys.stdout.write(f"{number}\n")
             sys.stdout.flush()

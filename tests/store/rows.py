@@ -58,7 +58,7 @@ def contest_row(**changed: object) -> Row:
     row: Row = {
         "id": CONTEST, "name": "slogan", "digest": "d1", "state": "running", "started": "2026-11-16T07:15:00+00:00",
         "ended": None, "touched": "2026-11-16T07:15:00.000+00:00", "holder": None, "summary": None,
-        "source": "name: slogan\n", "key": None, **changed,
+        "source": "name: slogan\n", "key": None, "hooks": None, "wakes": None, **changed,
     }  # fmt: skip
     return {"seal": seal_contest_row("", row), **row}
 

@@ -34,7 +34,7 @@ def test_what_is_written_is_read_back(database: str) -> None:
     with Store.open(database, {}) as first:
         first.contests.begin_contest(contest_row(), now=NOON - timedelta(hours=1))
         for number in range(3):
-            first.contests.append_event(**event_row(number), now=NOON)
+            first.contests.append_event(event_row(number), now=NOON)
 
     with Store.open(database, {}, create=False) as second:
         found = second.contests.find_contest(CONTEST), [*second.contests.stream_events(CONTEST, calls=True)]
@@ -46,7 +46,7 @@ def test_what_is_written_is_read_back(database: str) -> None:
 def test_events_come_without_their_calls_unless_these_are_asked_for(store: Store) -> None:
     """The state is rebuilt from the events alone; what judges replied is long, and is not even read."""
     store.contests.begin_contest(contest_row())
-    store.contests.append_event(**event_row())
+    store.contests.append_event(event_row())
     asked: list[str] = []
     event.listen(store._engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
 
@@ -61,8 +61,8 @@ def test_events_come_by_number_however_many(store: Store) -> None:
     store.contests.begin_contest(contest_row())
     store.contests.begin_contest(contest_row(id=OTHER))
     for number in range(12):
-        store.contests.append_event(**event_row(number))
-    store.contests.append_event(**event_row(0, contest=OTHER))
+        store.contests.append_event(event_row(number))
+    store.contests.append_event(event_row(0, contest=OTHER))
 
     numbers = {id: [row["number"] for row in store.contests.stream_events(id)] for id in (CONTEST, OTHER, "nowhere")}
 
@@ -83,12 +83,12 @@ def test_an_event_that_is_not_the_next_is_refused(store: Store) -> None:
     """It was decided on a state that is no longer the last one; nothing of it stays, not even that it was tried."""
     store.contests.begin_contest(contest_row())
     for earlier in range(2):
-        store.contests.append_event(**event_row(earlier), now=NOON)
+        store.contests.append_event(event_row(earlier), now=NOON)
 
     for number in (0, 1, 3, -1):
         says = f"another process has gone on with contest {CONTEST}: its next event is 2, not {number}"
         with pytest.raises(StoreError, match=says):
-            store.contests.append_event(**event_row(number, content='"late"'), now=NOON + timedelta(hours=1))
+            store.contests.append_event(event_row(number, content='"late"'), now=NOON + timedelta(hours=1))
 
     assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row(0), event_row(1)]
     assert store.contests.find_contest(CONTEST)["touched"] == AT_NOON
@@ -103,11 +103,11 @@ def test_the_log_has_no_gap_and_nothing_twice(numbers: list[int]) -> None:
 
         for number in numbers:
             if number == len(due):
-                store.contests.append_event(**event_row(number))
+                store.contests.append_event(event_row(number))
                 due.append(number)
             else:
                 with pytest.raises(StoreError, match=f"its next event is {len(due)}, not {number}"):
-                    store.contests.append_event(**event_row(number))
+                    store.contests.append_event(event_row(number))
 
         assert [row["number"] for row in store.contests.stream_events(CONTEST)] == due
 
@@ -119,7 +119,7 @@ def test_of_many_that_append_the_same_number_one_does(database: str) -> None:
 
     def append(number: int, writer: int) -> int | None:
         try:
-            stores[writer].contests.append_event(**event_row(number, content=str(writer)))
+            stores[writer].contests.append_event(event_row(number, content=str(writer)))
         except StoreError as error:
             assert "another process has gone on with contest" in str(error)
             return None
@@ -192,7 +192,7 @@ def test_a_command_about_contests_makes_no_store_and_says_how_one_begins(databas
 def test_runs_do_not_see_contests(store: Store, database: str) -> None:
     """Neither listed nor found, nor collected however old, nor taken along with a run that is deleted."""
     store.contests.begin_contest(contest_row(state="stopped"))
-    store.contests.append_event(**event_row())
+    store.contests.append_event(event_row())
     store.begin_run(run_row(id=CONTEST))
     store.delete_run(CONTEST)
 
@@ -210,7 +210,7 @@ def test_a_deleted_contest_takes_its_events_with_it(store: Store) -> None:
     """And another one keeps its own."""
     for id in (CONTEST, OTHER):
         store.contests.begin_contest(contest_row(id=id))
-        store.contests.append_event(**event_row(contest=id))
+        store.contests.append_event(event_row(contest=id))
 
     store.contests.delete_contest(CONTEST[:8])
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_is_refused(store: Store) -> None:
     """A contest that is not there, a state that does not exist, a column misspelt."""
     store.contests.begin_contest(contest_row(), now=NOON)
     acts: list[tuple[Act, str]] = [
-        (lambda contests: contests.append_event(**event_row(contest="x")), "no contest 'x'"),
+        (lambda contests: contests.append_event(event_row(contest="x")), "no contest 'x'"),
         (lambda contests: contests.hold_contest("x", "h:1:1"), "no contest 'x'"),
         (lambda contests: contests.delete_contest("x"), "no contest 'x'"),
         (lambda contests: contests.release_contest(CONTEST, "done", "", None), "a contest cannot be 'done'"),
@@ -246,7 +246,7 @@ def test_what_cannot_be_is_refused(store: Store) -> None:
 def test_any_text_can_be_stored(store: Store) -> None:
     """Zero bytes and halves of characters come from outside; PostgreSQL takes neither."""
     store.contests.begin_contest(contest_row(name="a\0b", source="cut \ud83d"))
-    store.contests.append_event(**event_row(content='{"text":"cut \ud83d"}', calls='["\udcff"]'))
+    store.contests.append_event(event_row(content='{"text":"cut \ud83d"}', calls='["\udcff"]'))
 
     found = store.contests.find_contest("latest:a\0b")
     [written] = store.contests.stream_events(CONTEST, calls=True)

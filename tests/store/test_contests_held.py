@@ -89,7 +89,7 @@ def test_a_contest_at_work_is_neither_taken_nor_deleted(store: Store, neighbour:
     [
         lambda contests: contests.begin_contest(contest_row(id=OTHER, holder="elsewhere:1:1"), now=NOON),
         lambda contests: contests.hold_contest(CONTEST, "elsewhere:1:1", now=NOON),
-        lambda contests: contests.append_event(**event_row(), now=NOON),
+        lambda contests: contests.append_event(event_row(), now=NOON),
     ],
     ids=["begun", "taken", "appended"],
 )
@@ -139,18 +139,18 @@ def test_a_late_process_cannot_rewrite_a_closed_contest(store: Store) -> None:
     """It had read the log before another went on and finished: it holds nothing, writes nothing and ends nothing."""
     ended = "2026-11-18T12:05:00+00:00"
     store.contests.begin_contest(contest_row(state="stopped"))
-    store.contests.append_event(**event_row(0))
+    store.contests.append_event(event_row(0))
     store.contests.hold_contest(CONTEST, "other:1:1", seen=1, now=NOON)
-    store.contests.append_event(**event_row(1), holder="other:1:1")
+    store.contests.append_event(event_row(1), holder="other:1:1")
     store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder="other:1:1", seen=2)
     finished = store.contests.find_contest(CONTEST)
 
     with pytest.raises(StoreError, match="its next event is 2, not 1"):
         store.contests.hold_contest(CONTEST, process_holder_name(), seen=1)
     with pytest.raises(StoreError, match="another process has gone on with contest"):
-        store.contests.append_event(**event_row(1), holder=process_holder_name())
+        store.contests.append_event(event_row(1), holder=process_holder_name())
     with pytest.raises(StoreError, match="another process has taken over contest"):
-        store.contests.append_event(**event_row(2), holder=process_holder_name())
+        store.contests.append_event(event_row(2), holder=process_holder_name())
     store.contests.release_contest(CONTEST, "stopped", ended, '{"winner":null}', seen=1)
 
     assert store.contests.find_contest(CONTEST) == finished

@@ -159,7 +159,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
 
     with Store.open(database, {}, create=False) as store:
         store.contests.begin_contest(contest_row())
-        store.contests.append_event(**event_row())
+        store.contests.append_event(event_row())
 
         assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0)]

@@ -29,6 +29,8 @@ COMMAND_SUMMARIES = {
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
     "contest": "Play contests: accept submissions, advise, pick a winner, and show why.",
+    "serve": "Serve the REST API, and play contests as they become due.",
+    "token": "Make, list and revoke the tokens with which others call the service.",
     "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",

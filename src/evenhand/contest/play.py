@@ -13,6 +13,7 @@ from evenhand.contest.events import (
     AskGate,
     AskHorizontal,
     AskIndividual,
+    ContestEffect,
     ContestEvent,
     DeadlineReached,
     RankingChallenged,
@@ -32,7 +33,19 @@ from evenhand.errors import ContestError
 from evenhand.judging.results import JudgeCall
 from evenhand.model.scale import Missing
 
-KeepEvent = Callable[[int, ContestEvent, Sequence[JudgeCall]], None]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendedContestEvent:
+    """An event about to be kept: its number, the calls it rests on, what it wants done, and where it leads."""
+
+    number: int
+    event: ContestEvent
+    calls: Sequence[JudgeCall]
+    effects: Sequence[ContestEffect]
+    state: ContestState
+
+
+KeepEvent = Callable[[AppendedContestEvent], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +83,9 @@ class ContestEventLog:
 
     def write(self, event: ContestEvent, calls: Sequence[JudgeCall] = ()) -> None:
         """Let an event happen; one that cannot is refused before it is kept."""
-        state, _ = apply_contest_event(self.state, event)
-        self._keep(len(self.events), event, calls)
+        state, effects = apply_contest_event(self.state, event)
+        number = len(self.events)
+        self._keep(AppendedContestEvent(number=number, event=event, calls=calls, effects=effects, state=state))
         self.events.append(event)
         self.state = state
 

@@ -54,6 +54,11 @@ TASK_HINTS = {
 def load_task(path: Path, environ: AnyMapping[str, str]) -> tuple[Task, str]:
     """The task in a YAML or JSON file, and the file's text. Settings in the environment override its dimensions."""
     source = read_text_file(path, LARGEST_RUBRIC_FILE, ContestError)
+    return parse_task_text(source, path, environ), source
+
+
+def parse_task_text(source: str, path: Path, environ: AnyMapping[str, str]) -> Task:
+    """The task in a text; faults are told with the lines of the file that it is, or would be, from."""
     try:
         tree = parse_tree(path, source)
     except RubricError as error:
@@ -64,7 +69,7 @@ def load_task(path: Path, environ: AnyMapping[str, str]) -> tuple[Task, str]:
         raise ContestError(Fault(what, "as in description: …", where=f"{path}:{tree.line}"))
     if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_contest_texts(tree)]:
         raise ContestError(*unkept)
-    return _ContestTaskReader(tree, path, environ).task(), source
+    return _ContestTaskReader(tree, path, environ).task()
 
 
 def _find_unstorable_contest_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:

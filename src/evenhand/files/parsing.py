@@ -97,7 +97,7 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
     documents = 0
     try:
         for event in yaml.parse(text, Loader=_YamlLoader):
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 0
             tag = getattr(event, "tag", None)
             if tag not in (None, "!"):
                 raise make_line_error(line, f"the tag {tag!r} is not understood", "write the plain value")

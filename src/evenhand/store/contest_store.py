@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -26,7 +26,7 @@ from evenhand.store.queries import (
 )
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_stored_row
-from evenhand.store.tables import CONTESTS, EVENTS, RECEIPTS
+from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
 
@@ -41,7 +41,8 @@ _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
 
 def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
     """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS))
+    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay is nobody else's to change.
+    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS), *hooks)
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
@@ -77,30 +78,31 @@ class ContestStore:
 
     def append_event(
         self,
-        contest: str,
-        number: int,
-        at: str,
-        content: str,
-        calls: str,
+        event: Mapping[str, Any],
         *,
         holder: str | None = None,
         now: datetime | None = None,
+        messages: Sequence[Mapping[str, object]] = (),
     ) -> None:
         """Write the next event, safe when this returns; refused if it is not the next one: another process was faster.
 
-        `at` is the time of the contest; `now`, the time of the clock, is kept as the sign that its process lives.
-        With `holder`, it is refused too where another process has taken the contest over.
+        It has its contest, number, time (`at`, that of the contest), content and calls. `now`, the time of the clock,
+        is kept as the sign that its process lives. With `holder`, it is refused too where another process has taken the
+        contest over. `messages` say to others what it means: rows of the outbox, written with it or not at all.
         """
-        row = {"contest": contest, "number": number, "at": at, "content": content, "calls": calls}
+        contest, number = event["contest"], event["number"]
         with self._write() as connection:
             # First: whoever else appends waits here, and then sees this event.
             self._touch_contest_row(connection, contest, now)
             self._refuse_stale_write(connection, contest, number, holder)
             self._refuse_changed_row(connection, contest)
-            [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])]
+            [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
             fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
             connection.execute(insert(EVENTS), [fitted])
             self._seal_contest(connection, contest)
+            if messages:
+                rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
+                connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""
@@ -166,6 +168,25 @@ class ContestStore:
                 self._refuse_stale_write(connection, id, seen)
             self._touch_contest_row(connection, id, now)
             self._seal_contest(connection, id)
+
+    def beat_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
+        """A sign that the player of a contest lives."""
+        held = (CONTESTS.c.id == id) & (CONTESTS.c.holder == holder)
+        with self._write() as connection:
+            connection.execute(update(CONTESTS).where(held).values(touched=self._format_moment(now)))
+
+    def settle_wake(self, id: str, wakes: datetime | None, *, seen: int) -> None:
+        """Say when something is due next; where more has come than was seen, that is now, and stays so."""
+        came = select(func.count()).where(INBOX.c.contest == id).scalar_subquery()
+        value = None if wakes is None else wakes.astimezone(UTC).isoformat()
+        with self._write() as connection:
+            connection.execute(update(CONTESTS).where(CONTESTS.c.id == id, came == seen).values(wakes=value))
+
+    def list_waking(self, now: str) -> list[str]:
+        """The contests in which something is due, the longest waiting first."""
+        query = select(CONTESTS.c.id).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
 
     def release_contest(
         self,

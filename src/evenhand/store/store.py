@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +17,8 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
+from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
+from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -30,6 +31,7 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
+from evenhand.store.outbox import Outbox
 from evenhand.store.queries import (
     RUN_KIND,
     FinishedRowKeys,
@@ -60,8 +62,8 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tokens import TokenStore
 
-_BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
 
 
@@ -131,6 +133,25 @@ class Store(AbstractContextManager["Store"]):
     def evaluations(self) -> EvaluationStore:
         """The evaluations of subjects that are kept beside the runs."""
         return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    def now(self) -> datetime:
+        """The time by the clock that this store goes by."""
+        return self._clock()
+
+    @property
+    def inbox(self) -> ContestInbox:
+        """What came for contests that a service plays."""
+        return ContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+
+    @property
+    def outbox(self) -> Outbox:
+        """What others are to be told."""
+        return Outbox(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may call a service."""
+        return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
@@ -308,8 +329,7 @@ class Store(AbstractContextManager["Store"]):
     def list_baselines(self) -> list[Row]:
         """Every baseline as name, run and when it was set, by name."""
         with self._connect() as connection:
-            rows = connection.execute(select(BASELINES).order_by(BASELINES.c.name)).mappings()
-            return [dict(row) for row in rows]
+            return list_baseline_rows(connection)
 
     def find_baseline(self, name: str) -> Row:
         """The baseline of a name, as name, run and when it was set."""
@@ -318,29 +338,13 @@ class Store(AbstractContextManager["Store"]):
 
     def set_baseline(self, name: str, run: str, *, now: datetime | None = None) -> str | None:
         """Give a finished run a name, and say which run had it before."""
-        if not _BASELINE_NAME.fullmatch(name):
-            hint = "letters, digits and . _ / - as in main or release/2"
-            raise StoreError(Fault(f"a baseline cannot be called {name!r}", hint, where=self.shown))
-        at = now or self._clock()
         with self._connect(writes=True) as connection:
-            row = queries.find_run_row(connection, run, self.shown)
-            state = row["state"]
-            if state != "finished":
-                state = "killed" if state == "running" and not is_run_row_held(connection, row) else state
-                fix = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
-                what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {fix}"
-                raise StoreError(Fault(what, hint, where=self.shown))
-            before = connection.execute(select(BASELINES.c.run).where(BASELINES.c.name == name)).scalar()
-            new = {"name": name, "run": row["id"], "at": at.isoformat(timespec="milliseconds")}
-            upsert_rows(connection, BASELINES, [new])
-            return None if before is None else str(before)
+            return set_baseline_row(connection, name, run, now or self._clock(), self.shown)
 
     def remove_baseline(self, name: str) -> str:
         """Take a name away and say which run had it; the run stays."""
         with self._connect(writes=True) as connection:
-            row = queries.find_baseline_row(connection, name, self.shown)
-            connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
-            return str(row["run"])
+            return remove_baseline_row(connection, name, self.shown)
 
     def export_run(self, run: str, stream: BinaryIO) -> None:
         """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""

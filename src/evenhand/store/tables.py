@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0008"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0009"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -136,8 +136,11 @@ CONTESTS = Table(
     *_sql_table_columns(TEXT, "digest", "state", "started", "ended?", "touched", "holder?", "summary?", "source"),
     # The task that it is the contest of: no two share one. Rehearsals have none.
     Column("key", TEXT, nullable=True),
+    # Of contests that a service plays: whom to tell, as JSON, and when something is due next.
+    *_sql_table_columns(TEXT, "hooks?", "wakes?"),
     Column("seal", TEXT, nullable=True),  # Binds the row to the last event of the log, and that to the contest.
     Index("ix_contests_key", "key", unique=True),
+    Index("ix_contests_wakes", "wakes"),
 )
 
 EVENTS = Table(
@@ -164,6 +167,36 @@ EVALUATIONS = Table(
     *_table_key_columns(TEXT, "id"),
     Column("subject", TEXT, nullable=False, index=True),
     *_sql_table_columns(TEXT, "at", "fingerprint", "digest", "content"),
+)
+
+# What came for a contest that is played by a service: each takes its number when it comes.
+INBOX = Table(
+    "contest_inbox",
+    METADATA,
+    Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
+    *_table_key_columns(Integer, "number"),
+    *_sql_table_columns(TEXT, "kind", "id", "author", "at", "content"),
+    Index("ix_contest_inbox_id", "contest", "kind", "id", unique=True),
+)
+
+# What others are to be told, written with the event that it tells of; delivered at least once.
+OUTBOX = Table(
+    "outbox",
+    METADATA,
+    *_table_key_columns(TEXT, "id"),  # The idempotency key of whoever is told.
+    Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), nullable=False, index=True),
+    *_sql_table_columns(TEXT, "kind", "target", "state", "made", "due", "delivered?", "failure?"),
+    *_sql_table_columns(Integer, "attempts"),
+    *_sql_table_columns(TEXT, "body"),
+    Index("ix_outbox_due", "state", "due"),
+)
+
+TOKENS = Table(
+    "tokens",
+    METADATA,
+    *_table_key_columns(TEXT, "id"),
+    *_sql_table_columns(TEXT, "hash", "role", "name", "made", "expires?", "revoked?"),
+    Index("ix_tokens_hash", "hash", unique=True),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

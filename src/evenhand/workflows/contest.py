@@ -152,15 +152,33 @@ async def run_contest(
         store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
     sitting = UserContestSession(store, row, how, connections)
     log = ContestEventLog(begun, sitting.record_event)
+    first = None
+    if locked is not None:
+        first = _begin_contest_event_for_user(contest, locked, row["id"], rehearsal=rehearsal)
+    panels = ContestMachinePanels(judges, others, how)
+    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
+
+
+async def play_stored_contest(
+    sitting: UserContestSession,
+    log: ContestEventLog,
+    panels: ContestMachinePanels,
+    contest: Contest,
+    *,
+    first: ContestCreated | None = None,
+    tell: Callable[[ContestProgress], None] = lambda _: None,
+) -> ContestResult:
+    """Play a contest that this process holds as far as it goes, and let go of it."""
+    id, paid_before = sitting.row["id"], log.state.released is not None
     why = ""
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
-        if locked is not None:
-            log.write(_begin_contest_event_for_user(contest, locked, row["id"], rehearsal=rehearsal))
-        await advance_contest_phases(log, ContestMachinePanels(judges, others, how), contest.arrivals, tell)
+        if first is not None:
+            log.write(first)
+        await advance_contest_phases(log, panels, contest.arrivals, tell)
         why = _explain_open_contest_to_user(contest, log)
         if not why and log.state.payment is not None and log.state.released is None:
-            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(store, row["id"]))
+            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(sitting.store, id))
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -169,9 +187,9 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why, contest.set_aside)
-    newly = log.state.released is not None and rebuild_contest_state(begun).released is None
-    record = build_contest_record_for_user(row, log.events, more, newly=newly)
-    return ContestResult(id=row["id"], record=record, why_stopped=why, next_step=step)
+    newly = log.state.released is not None and not paid_before
+    record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
+    return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
 
 def _find_contest_for_user(

@@ -17,12 +17,12 @@ from evenhand.contest.event_log import contest_event_from_json, contest_event_js
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
-from evenhand.contest.play import ContestEventLog, RefusedEntry, explain_refused_contest_entries
+from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_contest_author_fault
 from evenhand.errors import ContestError, Fault, InputError, StoreError
-from evenhand.judging.results import JudgeCall, spending_to_json
+from evenhand.judging.results import spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
@@ -30,6 +30,7 @@ from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
+from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks, build_contest_messages
 from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
 
@@ -67,23 +68,23 @@ class UserContestSession:
     row: Row
     how: JudgeOptions
     connections: Connections
+    holder: str = ""  # This process, unless it plays several contests at once.
+    hooks: ContestHooks = NO_HOOKS
 
-    def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
+    def record_event(self, appended: AppendedContestEvent) -> None:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked and of which
         task it is the contest.
         """
-        said: object = [contest_call_json(one) for one in calls]
+        event = appended.event
+        said: object = [contest_call_json(one) for one in appended.calls]
         if isinstance(event, ContestCreated):
             how = requested_judge_options_json(self.how)
             said = {"how": how, "key": self.row["key"], "evenhand": __version__}
-        content = to_stored_json(contest_event_json(event))
+        texts = {"content": to_stored_json(contest_event_json(event)), "calls": to_stored_json(said)}
         self.store.contests.append_event(
-            self.row["id"],
-            number,
-            event.at.isoformat(),
-            content,
-            to_stored_json(said),
-            holder=process_holder_name(),
+            {"contest": self.row["id"], "number": appended.number, "at": event.at.isoformat(), **texts},
+            holder=self.holder or process_holder_name(),
+            messages=build_contest_messages(self.row["id"], appended, self.hooks),
         )
 
     def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
@@ -105,7 +106,7 @@ class UserContestSession:
             "stopped": why or None,
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
-        kept, holder = to_stored_json(more), process_holder_name()
+        kept, holder = to_stored_json(more), self.holder or process_holder_name()
         seen = len(log.events)
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more

@@ -1,0 +1,59 @@
+"""evenhand serve: the service on this machine, or, with tokens, for others."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.cli.output import print_message
+from evenhand.errors import Fault, InputError
+
+HOST_HELP = "Where to listen; what others can reach needs tokens."
+STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
+AT_LEAST_1 = click.IntRange(1)
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help=HOST_HELP)
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(1, 65535), help="The port.")
+@click.option("--store", metavar="FOLDER|URL", help=STORE_HELP)
+@click.option("--concurrency", default=50, show_default=True, type=AT_LEAST_1, help="Model calls at once.")
+@click.option("--budget", metavar="DOLLARS", help="What the models may cost in all, until it is restarted.")
+@click.option("--body-limit", default=2_000_000, show_default=True, type=AT_LEAST_1, help="Bytes of one request.")
+@click.option("--rate-limit", default=600, show_default=True, type=AT_LEAST_1, help="Requests a minute of one token.")
+@click.option("--allow-private-hooks", is_flag=True, help="Let webhooks go to private addresses and over plain http.")
+def serve_command(**options: Any) -> None:
+    """Serve the REST API, and play the contests in the store as they become due. /docs describes the API.
+
+    Ctrl-C stops it; whatever was received is kept, and what is due is played when it starts again.
+    """
+    try:
+        import uvicorn
+
+        from evenhand.service.app import build_service
+    except ImportError as error:
+        hint = "pip install 'evenhand[service]'"
+        raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
+    from evenhand.service.settings import ServiceSettings
+    from evenhand.workflows.connections import ConnectionOptions
+    from evenhand.workflows.inputs import parse_user_input_number
+
+    dollars: Fraction | None = (
+        None if options["budget"] is None else parse_user_input_number(options["budget"], "--budget")
+    )
+    place = options["store"]
+    settings = ServiceSettings(
+        host=options["host"],
+        port=options["port"],
+        store=place if place is None or "://" in place else Path(place),
+        connect=ConnectionOptions(concurrency=options["concurrency"], dollars=dollars),
+        body_bytes=options["body_limit"],
+        requests_per_minute=options["rate_limit"],
+        allow_private_hooks=options["allow_private_hooks"],
+    )
+    app = build_service(settings)
+    print_message(f"serving on http://{settings.host}:{settings.port} (API: /docs); Ctrl-C stops it", err=True)
+    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", server_header=False)

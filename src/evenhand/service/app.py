@@ -1,0 +1,116 @@
+"""The application: routes, who may call them, what is refused before it is read, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evenhand._version import __version__
+from evenhand.service.callers import RequestRates
+from evenhand.service.contest_routes import router as contest_router
+from evenhand.service.engine import ContestEngine
+from evenhand.service.problems import add_problem_handlers, build_problem
+from evenhand.service.scoring_routes import router as scoring_router
+from evenhand.service.settings import ServiceSettings, refuse_open_bind
+from evenhand.workflows.connections import open_user_connections
+from evenhand.workflows.stores import open_user_store
+from evenhand.workflows.tokens import has_service_tokens
+from evenhand.workflows.webhooks import HookTargets
+
+ABOUT = "Scores the work of language models against rubrics, explains every step, runs contests, and decides."
+
+
+def build_service(settings: ServiceSettings) -> FastAPI:
+    """The service with these settings; a store that cannot be opened, or would be open to anybody, is refused now."""
+    with open_user_store(settings.store, create=True) as store:
+        refuse_open_bind(settings, has_tokens=has_service_tokens(store))
+
+    @asynccontextmanager
+    async def live(app: FastAPI) -> AsyncIterator[None]:
+        with open_user_store(settings.store, create=True) as store:
+            async with open_user_connections(settings.connect) as connections:
+                targets = HookTargets(allow_private=settings.allow_private_hooks)
+                engine = ContestEngine(store, connections, targets)
+                parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
+                for name, part in parts.items():
+                    setattr(app.state, name, part)
+                engine.start()
+                try:
+                    yield
+                finally:
+                    await engine.stop()
+
+    app = FastAPI(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
+    app.state.settings = settings
+    app.state.rates = RequestRates(settings.requests_per_minute)
+    app.state.judging = asyncio.Semaphore(settings.judging_at_once)
+    add_problem_handlers(app)
+    app.include_router(scoring_router)
+    app.include_router(contest_router)
+    _add_health_routes(app)
+    app.add_middleware(LimitedBodies, most=settings.body_bytes)
+    return app
+
+
+def _add_health_routes(app: FastAPI) -> None:
+    @app.get("/healthz", tags=["operation"], response_class=PlainTextResponse)
+    def get_health() -> str:
+        """That the process is alive."""
+        return "ok"
+
+    @app.get("/readyz", tags=["operation"], response_class=PlainTextResponse)
+    def get_readiness(request: Request) -> Response:
+        """That it can do its work: the store answers."""
+        request.app.state.store.contests.list_waking("")
+        return PlainTextResponse("ready")
+
+
+class LimitedBodies:
+    """Refuses a body that is too long while it comes, whatever its head says of it."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app, self._most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, as far as it is not too long."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        refused = build_problem(413, [_long_body_fault(self._most)])
+        if length.isdigit() and int(length) > self._most:
+            await refused(scope, receive, send)
+            return
+        received, began = 0, False
+
+        async def receive_counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._most:
+                raise _LongBodyError
+            return message
+
+        async def send_noted(message: Message) -> None:
+            nonlocal began
+            began = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive_counted, send_noted)
+        except _LongBodyError:
+            if not began:
+                await refused(scope, receive, send)
+
+
+class _LongBodyError(BaseException):
+    """A body went on too long; no handler of a route is to take it for a fault of its own."""
+
+
+def _long_body_fault(most: int) -> dict[str, str]:
+    return {"where": "body", "what": f"is longer than {most:,} bytes", "would_work": "send less in one request"}

@@ -1,0 +1,108 @@
+"""Who calls: a token with a role, or, on this machine and as long as there are no tokens, its operator."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from evenhand.service.problems import ProblemError
+from evenhand.service.settings import ServiceSettings, is_loopback_host
+from evenhand.store.store import Store
+from evenhand.workflows.tokens import ServiceToken, TokenRole, find_service_token, has_service_tokens
+
+_BEARER = HTTPBearer(auto_error=False, description="A token made with `evenhand token create`.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Somebody who calls, and what they may do."""
+
+    id: str  # Of the token; empty for the operator of a service without tokens.
+    role: TokenRole
+    name: str
+
+    @property
+    def author(self) -> str | None:
+        """Whose submissions they may see; None for whoever hands in none."""
+        return self.name if self.role == "submitter" else None
+
+
+LOCAL_OPERATOR = Caller(id="", role="operator", name="operator")
+
+
+class RequestRates:
+    """How often each caller may call: a bucket that fills by the minute."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._left: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+
+    def take_turn(self, caller: str) -> None:
+        """Count a request; refused when the caller's bucket is empty."""
+        with self._lock:  # Callers are looked up in threads.
+            now = time.monotonic()
+            left, at = self._left.get(caller, (float(self._per_minute), now))
+            left = min(float(self._per_minute), left + (now - at) * self._per_minute / 60)
+            self._left[caller] = (left - 1 if left >= 1 else left, now)
+        if left < 1:
+            wait = str(int((1 - left) * 60 / self._per_minute) + 1)
+            what = f"more than {self._per_minute} requests in a minute"
+            raise ProblemError(429, what, f"try again in {wait} s", Retry_After=wait)
+
+
+def find_caller(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+) -> Caller:
+    """Whoever calls; refused without a good token where tokens are asked for."""
+    store: Store = request.app.state.store
+    settings: ServiceSettings = request.app.state.settings
+    caller = LOCAL_OPERATOR
+    if credentials is not None:
+        token = find_service_token(store, credentials.credentials)
+        if token is None:
+            what = "this token is not known here, has expired, or was revoked"
+            raise ProblemError(401, what, "ask the operator for another", WWW_Authenticate="Bearer")
+        caller = _read_caller(token)
+    elif not settings.is_loopback or has_service_tokens(store):
+        raise ProblemError(401, "a token is needed", "Authorization: Bearer TOKEN", WWW_Authenticate="Bearer")
+    else:
+        _refuse_other_sites(request)
+    request.app.state.rates.take_turn(caller.id)
+    return caller
+
+
+def _read_caller(token: ServiceToken) -> Caller:
+    return Caller(id=token.id, role=token.role, name=token.name)
+
+
+def _refuse_other_sites(request: Request) -> None:
+    """Without tokens, a page of another site that the operator looks at must not be able to call."""
+    if not is_loopback_host(request.url.hostname or ""):
+        raise ProblemError(403, f"this service is called localhost, not {request.url.hostname}", "use 127.0.0.1")
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"{request.url.scheme}://{request.url.netloc}":
+        raise ProblemError(403, "a page of another site may not call this service", "make a token and send it")
+
+
+def require_role(*roles: TokenRole) -> Callable[..., Coroutine[Any, Any, Caller]]:
+    """A dependency that lets only these roles through."""
+
+    async def check(caller: Annotated[Caller, Depends(find_caller)]) -> Caller:
+        if caller.role not in roles:
+            raise ProblemError(403, f"a {caller.role} may not do this", f"for {' or '.join(roles)}")
+        return caller
+
+    return check
+
+
+Operator = Annotated[Caller, Depends(require_role("operator"))]
+Reader = Annotated[Caller, Depends(require_role("operator", "reader"))]
+Submitter = Annotated[Caller, Depends(require_role("operator", "submitter"))]
+Anybody = Annotated[Caller, Depends(require_role("operator", "reader", "submitter"))]

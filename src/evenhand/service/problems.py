@@ -1,0 +1,87 @@
+"""What a caller is told when something is wrong: one shape, with where, what and what would work (RFC 9457)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
+
+MEDIA_TYPE = "application/problem+json"
+TITLES = {
+    400: "Bad request", 401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
+    409: "Conflict", 413: "Too large", 422: "Wrong content", 429: "Too many requests", 500: "Fault of Evenhand",
+    502: "A model could not be asked", 503: "Not ready",
+}  # fmt: skip
+
+
+class ProblemError(Exception):
+    """A request that is refused, with the status that says so."""
+
+    def __init__(self, status: int, what: str, would_work: str = "", **headers: str) -> None:
+        super().__init__(what)
+        self.status, self.what, self.would_work = status, what, would_work
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    """Every refusal and failure becomes one problem; no traceback leaves the service."""
+    app.add_exception_handler(ProblemError, _answer_problem)
+    app.add_exception_handler(EvenhandError, _answer_evenhand_error)
+    app.add_exception_handler(RequestValidationError, _answer_wrong_request)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(Exception, _answer_fault)
+
+
+def build_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:
+    """The answer to a request that cannot be met."""
+    detail = "; ".join(one["what"] for one in faults) or TITLES.get(status, "")
+    body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
+    return JSONResponse({**body, "faults": faults}, status_code=status, media_type=MEDIA_TYPE, headers=headers or None)
+
+
+async def _answer_problem(_: Request, error: Any) -> JSONResponse:
+    fault = {"where": "", "what": error.what, "would_work": error.would_work}
+    return build_problem(error.status, [fault], **error.headers)
+
+
+async def _answer_evenhand_error(_: Request, error: Any) -> JSONResponse:
+    if isinstance(error, ModelError):
+        return build_problem(502, [{"where": "", "what": str(error), "would_work": "try again, or ask another model"}])
+    if not isinstance(error, InputError):
+        return build_problem(422, [{"where": "", "what": str(error), "would_work": ""}])
+    faults = [
+        # Where the store is, is the operator's business.
+        {"where": "" if isinstance(error, StoreError) else _place(one), "what": one.what, "would_work": one.hint}
+        for one in error.faults
+    ]
+    missing = isinstance(error, StoreError) and any(one.what.startswith("no ") for one in error.faults)
+    return build_problem(404 if missing else 409 if isinstance(error, StoreError) else 422, faults)
+
+
+def _place(fault: Any) -> str:
+    from evenhand.errors import format_error_path
+
+    return str(fault.where or (format_error_path(fault.path) if fault.path else ""))
+
+
+async def _answer_wrong_request(_: Request, error: Any) -> JSONResponse:
+    faults = [
+        {"where": ".".join(str(part) for part in one["loc"]), "what": one["msg"], "would_work": ""}
+        for one in error.errors()
+    ]
+    return build_problem(422, faults)
+
+
+async def _answer_http_error(_: Request, error: Any) -> JSONResponse:
+    fault = {"where": "", "what": str(error.detail), "would_work": "/docs lists what there is"}
+    return build_problem(error.status_code, [fault], **(error.headers or {}))
+
+
+async def _answer_fault(_: Request, error: Any) -> JSONResponse:
+    fault = {"where": "", "what": f"{type(error).__name__}: please report it", "would_work": ""}
+    return build_problem(500, [fault])

@@ -1,0 +1,66 @@
+"""What a request sends instead of naming files: rubrics, tasks and judges, none of which is read from this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.contest.read_task import parse_task_text
+from evenhand.contest.task import Task
+from evenhand.errors import ContestError, Fault, InputError, suggest_known_word_in_error
+from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
+from evenhand.files.rubrics import load_rubric
+from evenhand.model.rubric import Rubric
+from evenhand.models.model_names import choose_default_model_names
+
+LOCAL_JUDGES = ("python", "replay", "gguf")  # Code and files of this machine.
+
+
+def load_sent_rubric(rubric: str | Mapping[str, object]) -> Rubric:
+    """A rubric that ships, by its name, or one that is sent as a mapping; what it builds on ships too."""
+    if isinstance(rubric, str):
+        _refuse_unshipped_name("rubric", rubric, list_rubric_file_names(), "; or send it as a mapping")
+    else:
+        for field, known in (("method", list_method_yaml_names()), ("extends", list_rubric_file_names())):
+            if field in rubric:
+                _refuse_unshipped_name(field, rubric[field], known)
+    return load_rubric(rubric)
+
+
+def choose_sent_judges(names: Sequence[str], rubric: Rubric) -> list[str]:
+    """The judges that a request names, or the ones that the environment has for a rubric."""
+    _refuse_local_judges(names)
+    return list(names or choose_default_model_names(rubric.method.dialogue, os.environ))
+
+
+def parse_sent_task(fields: Mapping[str, Any]) -> tuple[Task, str]:
+    """The task that these fields of a task file make, and the text that is kept of it."""
+    judges = fields.get("judges")
+    # One text under `judges` may be a file in a task file; here it is a name.
+    source = json.dumps({**fields, "judges": [judges]} if isinstance(judges, str) else fields)
+    try:
+        task = parse_task_text(source, Path("task.json"), os.environ)
+    except ContestError as error:
+        # It came in one line of no file: the field is the place.
+        raise ContestError(*(Fault(one.what, one.hint, one.path) for one in error.faults)) from None
+    _refuse_local_judges([*task.judges, *task.challenge_judges])
+    return task, source
+
+
+def _refuse_unshipped_name(field: str, name: object, known: Sequence[str], more: str = "") -> None:
+    if name not in known:
+        hint = suggest_known_word_in_error(str(name)[:40], known)
+        raise InputError(Fault(f"no {field} {str(name)[:80]!r} ships", f"{hint}{more}", (field,)))
+
+
+def _refuse_local_judges(names: Sequence[str]) -> None:
+    """A judge that is code or a file of this machine is named by its operator, not by a request."""
+    for name in names:
+        kind = name.partition(":")[0]
+        if kind in LOCAL_JUDGES:
+            raise InputError(
+                Fault(f"a request cannot name a judge of the kind {kind}:", "as in openai/NAME", ("judges",))
+            )

@@ -1,0 +1,169 @@
+"""Telling others: messages of the outbox, signed and sent until they are heard, or put aside for a person.
+
+Signed as the Standard Webhooks specification says: an HMAC-SHA256 over id, timestamp and body, so that whoever is told
+can check it with any library for that format.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hmac
+import ipaddress
+import os
+import random
+import socket
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit
+
+from evenhand.errors import Fault, InputError
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.workflows.stores import StoreLike, open_user_store
+
+SECRET_VARIABLE = "EVENHAND_WEBHOOK_SECRET"
+SECRET_PREFIX = "whsec_"
+MOST_ATTEMPTS = 12
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=6)
+LEASE = timedelta(seconds=90)
+SEND_SECONDS = 20.0
+AT_ONCE = 20
+HEARD = range(200, 300)
+NO_MESSAGES = "nobody was to be told of anything here yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookTargets:
+    """Where messages may be sent: https, or http to this machine; private addresses only if they are allowed."""
+
+    allow_private: bool = False
+    resolve: Callable[[str], Sequence[str]] = lambda host: [str(one[4][0]) for one in socket.getaddrinfo(host, None)]
+
+    def check(self, url: str | None) -> str | None:
+        """The address, if it is one that may be told; else an error that says why not."""
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("https", "http") or not parts.hostname or parts.username is not None:
+            raise InputError(Fault(f"{url!r} is no address to tell anything", "as in https://example.org/hook"))
+        if parts.scheme == "http" and not self.allow_private:
+            raise InputError(Fault(f"{url!r} is not encrypted", "use https"))
+        if not self.allow_private and (private := self.find_private_address(parts.hostname)):
+            what = f"{parts.hostname} is {private}, an address of a private network"
+            raise InputError(Fault(what, "name a public one, or serve with --allow-private-hooks"))
+        return url
+
+    def find_private_address(self, host: str) -> str:
+        """An address of a host that is not public; empty where all of them are. One that has none is not public."""
+        try:
+            found = [str(ipaddress.ip_address(host.strip("[]")))]
+        except ValueError:
+            try:
+                found = list(self.resolve(host))
+            except OSError:
+                return "not known"
+        return next((one for one in found if not is_public_address(one)), "")
+
+
+def is_public_address(address: str) -> bool:
+    """Whether an address is one of the public network."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_global
+
+
+def derive_hook_secret(whom: str) -> str:
+    """The secret with which messages to somebody are signed: of the operator's secret, another one for each."""
+    main = os.environ.get(SECRET_VARIABLE, "")
+    if not main:
+        hint = f"set {SECRET_VARIABLE} to a long random text, the same on every worker"
+        raise InputError(Fault("messages cannot be signed: there is no secret", hint))
+    return SECRET_PREFIX + b64encode(hmac.new(main.encode(), whom.encode(), sha256).digest()).decode()
+
+
+def sign_hook_message(secret: str, id: str, timestamp: int, body: bytes) -> str:
+    """The signature of a message, as the header webhook-signature has it."""
+    key = b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = f"{id}.{timestamp}.".encode() + body
+    return "v1," + b64encode(hmac.new(key, signed, sha256).digest()).decode()
+
+
+async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datetime | None = None) -> int:
+    """Send what is due, each message once; how many were heard. What was not is tried again later, and later."""
+    import aiohttp
+
+    rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=4 * AT_ONCE, lease=LEASE)
+    if not rows:
+        return 0
+    limit, timeout = asyncio.Semaphore(AT_ONCE), aiohttp.ClientTimeout(total=SEND_SECONDS)
+    connector = aiohttp.TCPConnector(resolver=_build_checked_resolver(targets))
+    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
+
+        async def deliver(row: Row) -> bool:
+            async with limit:
+                why = await _send_message(session, row, targets, store.now())
+            await asyncio.to_thread(_settle_message, store, row, why)
+            return not why
+
+        return sum(await asyncio.gather(*(deliver(row) for row in rows)))
+
+
+def _build_checked_resolver(targets: HookTargets) -> Any:
+    """Looks names up for sending: a name that has been given a private address since it was checked leads nowhere."""
+    import aiohttp
+
+    class CheckedResolver(aiohttp.ThreadedResolver):
+        async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
+            found = await super().resolve(host, port, family)
+            if not targets.allow_private and any(not is_public_address(one["host"]) for one in found):
+                raise OSError(errno.EACCES, f"{host} is an address of a private network now")
+            return found
+
+    return CheckedResolver()
+
+
+async def _send_message(session: Any, row: Row, targets: HookTargets, now: datetime) -> str:
+    """Send one message; why it was not heard, or nothing."""
+    import aiohttp
+
+    try:
+        url = await asyncio.to_thread(targets.check, row["target"])
+        body, timestamp = row["body"].encode(), int(now.timestamp())
+        secret = derive_hook_secret(row["target"])
+        headers = {
+            "content-type": "application/json",
+            "idempotency-key": row["id"],
+            "webhook-id": row["id"],
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": sign_hook_message(secret, row["id"], timestamp, body),
+        }
+        async with session.post(url, data=body, headers=headers, allow_redirects=False) as answer:
+            return "" if answer.status in HEARD else f"answered {answer.status}"
+    except (aiohttp.ClientError, TimeoutError, OSError, InputError) as error:
+        return str(error) or type(error).__name__
+
+
+def _settle_message(store: Store, row: Row, why: str) -> None:
+    now = store.now()
+    if not why:
+        store.outbox.mark_delivered(row["id"], now)
+    elif row["attempts"] + 1 >= MOST_ATTEMPTS:
+        store.outbox.bury_message(row["id"], why)
+    else:
+        pause = min(FIRST_PAUSE * 2 ** row["attempts"], LONGEST_PAUSE) * random.uniform(0.8, 1.2)
+        store.outbox.postpone_message(row["id"], now + pause, why)
+
+
+def list_hook_messages(store: StoreLike, *, contest: str | None = None, state: str | None = None) -> list[Row]:
+    """What others were, or are to be, told; the newest first."""
+    with open_user_store(store, empty=NO_MESSAGES) as opened:
+        return opened.outbox.list_messages(contest=contest, state=state)
+
+
+def replay_hook_messages(store: StoreLike, ids: Sequence[str]) -> None:
+    """Send messages once more, under the same key."""
+    with open_user_store(store, empty=NO_MESSAGES) as opened:
+        opened.outbox.replay_messages(ids, opened.now())

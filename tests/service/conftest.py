@@ -1,0 +1,17 @@
+"""The service as tests call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.serving import Served, serve
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """A service without tokens, on loopback."""
+    with serve(tmp_path, monkeypatch) as found:
+        yield found

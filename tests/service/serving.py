@@ -1,0 +1,85 @@
+"""A service in this process, with a clock that is moved by hand, and clients of every role."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from evenhand.service.app import build_service
+from evenhand.service.settings import ServiceSettings
+from evenhand.store.store import Store
+from evenhand.workflows.tokens import TokenRole, create_service_token
+
+Json = dict[str, Any]
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+ADDRESS = "http://127.0.0.1:8321"
+LONGEST_WAIT = 30.0
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = NOON
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    def pass_hours(self, hours: float) -> None:
+        """Move it."""
+        self.at += timedelta(hours=hours)
+
+
+@dataclass
+class Served:
+    """A service that runs, its store, and whoever calls it."""
+
+    client: TestClient
+    store: Store
+    clock: Clock
+
+    def make_token(self, role: TokenRole, name: str, expires_in: str | None = None) -> dict[str, str]:
+        """The headers of somebody who has a token."""
+        return bearer(create_service_token(self.store, role=role, name=name, expires_in=expires_in).secret)
+
+
+def bearer(secret: str) -> dict[str, str]:
+    """The header with a token."""
+    return {"authorization": f"Bearer {secret}"}
+
+
+@contextmanager
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Iterator[Served]:
+    """A service over a store of its own; faults of Evenhand are answered, as over a socket."""
+    clock = Clock()
+
+    @contextmanager
+    def open_with_clock(place: Any, *, create: bool) -> Iterator[Store]:
+        with Store.open(place, {}, create=create, clock=clock) as store:
+            yield store
+
+    monkeypatch.setattr("evenhand.service.app.open_user_store", open_with_clock)
+    folder = tmp_path / "store"
+    app = build_service(ServiceSettings(store=folder, **settings))
+    with (
+        TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client,
+        Store.open(folder, {}, clock=clock) as store,
+    ):
+        yield Served(client, store, clock)
+
+
+def wait_until(happened: Callable[[], Any]) -> Any:
+    """What comes of it as soon as it is true; the engine plays in another thread."""
+    end = time.monotonic() + LONGEST_WAIT
+    while not (found := happened()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found

@@ -1,0 +1,122 @@
+"""What is refused: one shape for everything, and nothing of the machine in it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.service.app import LimitedBodies
+from tests.service.serving import Served, serve
+
+TASK = {"description": "d", "acceptance": ["a"], "mode": "fastest_first", "judges": ["embedded"]}
+REFUSED: dict[str, tuple[int, str, str, Any]] = {
+    "no such route": (404, "GET", "/v1/nothing", None),
+    "another method": (405, "DELETE", "/v1/rubrics", None),
+    "no such contest": (404, "GET", "/v1/contests/20261116-000000-000000", None),
+    "no such contest to hand in to": (404, "POST", "/v1/contests/x/submissions", {"text": "t", "author": "ann"}),
+    "a field that is missing": (422, "POST", "/v1/score", {"rubric": "oracle"}),
+    "a field too many": (422, "POST", "/v1/score", {"rubric": "oracle", "answers": {}, "file": "x"}),
+    "a rubric that does not ship": (422, "POST", "/v1/score", {"rubric": "/etc/passwd", "answers": {}}),
+    "a method that is a file": (422, "POST", "/v1/score", {"rubric": {"method": "/etc/passwd"}, "answers": {}}),
+    "a parent that is a file": (422, "POST", "/v1/score", {"rubric": {"extends": "/etc/passwd"}, "answers": {}}),
+    "a rubric with a fault": (422, "POST", "/v1/score", {"rubric": {"criteria": 3}, "answers": {}}),
+    "a judge that is code": (
+        422, "POST", "/v1/judge", {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["python:os:system"]}
+    ),
+    "a judge that cannot be": (
+        422, "POST", "/v1/judge", {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["nobody"]}
+    ),
+    "a task with faults": (422, "POST", "/v1/contests", {"task": {"mode": "slowest"}}),
+    "a task judged by code": (422, "POST", "/v1/contests", {"task": {**TASK, "judges": ["python:os:system"]}}),
+    "a task judged by a file": (422, "POST", "/v1/contests", {"task": {**TASK, "judges": "panel.yaml"}}),
+    "a private hook": (422, "POST", "/v1/contests", {"task": TASK, "payment_hook": "https://127.0.0.1/pay"}),
+    "a hook over http": (422, "POST", "/v1/contests", {"task": TASK, "payment_hook": "http://example.org/pay"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_every_refusal_is_a_problem(name: str, served: Served) -> None:
+    """With its status, in words, and, fault by fault, where, what and what would work."""
+    status, method, path, content = REFUSED[name]
+    answer = served.client.request(method, path, json=content)
+    body = answer.json()
+
+    assert (answer.status_code, body["status"]) == (status, status), body
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(body) == {"type", "title", "status", "detail", "faults"}
+    assert body["title"] and body["detail"] and body["faults"]
+    assert all(set(one) == {"where", "what", "would_work"} and one["what"] for one in body["faults"])
+    assert "store.sqlite" not in answer.text and "Traceback" not in answer.text
+    assert "root:" not in answer.text
+
+
+def test_a_body_that_is_no_json_is_a_problem(served: Served) -> None:
+    """Not a fault of Evenhand."""
+    answer = served.client.post("/v1/score", content=b"{", headers={"content-type": "application/json"})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_a_fault_of_evenhand_says_no_more_than_its_kind(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What went wrong inside is for the log."""
+
+    def fail() -> None:
+        raise RuntimeError("secret of the machine")
+
+    monkeypatch.setattr("evenhand.service.scoring_routes.list_rubrics", fail)
+    answer = served.client.get("/v1/rubrics")
+
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert "secret of the machine" not in answer.text
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_long_is_refused(chunked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its head, or, where that says nothing, while it comes."""
+    content = iter([b"x" * 100] * 11) if chunked else b"x" * 1001
+    with serve(tmp_path, monkeypatch, body_bytes=1000) as served:
+        answer = served.client.post("/v1/score", content=content)
+        fits = served.client.post("/v1/score", content=b"x" * 1000)
+
+    assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
+    assert fits.status_code == 422
+
+
+def test_nothing_is_read_of_a_body_that_says_that_it_is_too_long() -> None:
+    """Not a byte of it, and no route hears of it."""
+    sent: list[Any] = []
+
+    async def refuse(*_: Any) -> Any:
+        raise AssertionError("it was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [(b"content-length", b"1001")]}
+    asyncio.run(LimitedBodies(refuse, most=1000)(scope, refuse, send))
+
+    assert sent[0]["status"] == 413
+
+
+@pytest.mark.parametrize("panel", ["judges", "challenge_judges"])
+def test_a_task_cannot_name_code(panel: str, served: Served) -> None:
+    """Whoever may begin a contest may not run what is on the machine."""
+    slow = {"mode": "quality_first", "deadline": "2026-12-01T18:00:00+00:00", "challenge_period": "1 h"}
+    panels = {"judges": ["openai/a"], "challenge_judges": ["openai/b"], panel: ["python:os:system"]}
+    task = {**TASK, **slow, **panels}
+    answer = served.client.post("/v1/contests", json={"task": task})
+
+    assert answer.json()["detail"] == "a request cannot name a judge of the kind python:"
+
+
+def test_a_task_does_not_read_a_file_of_judges(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be a file in a task file is a name here, and nobody has it."""
+    (tmp_path / "panel.yaml").write_text("judges: [hidden-name]")
+    monkeypatch.chdir(tmp_path)
+    answer = served.client.post("/v1/contests", json={"task": {**TASK, "judges": "panel.yaml"}})
+
+    assert answer.status_code == 422
+    assert "hidden-name" not in answer.text
