@@ -8,7 +8,8 @@ import hashlib
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import inf
@@ -164,7 +165,22 @@ def release_stored_row(
     connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
 
 
-def beat_run_hold_until(over: threading.Event, beat: Callable[[], None], on_lost: Callable[[], object]) -> None:
+@contextmanager
+def keep_run_hold_beating(beat: Callable[[], None], on_lost: Callable[[], object]) -> Iterator[None]:
+    """A context in which a thread beats again and again."""
+    over = threading.Event()
+    thread = threading.Thread(
+        target=_beat_run_hold_until, args=(over, beat, on_lost), name="evenhand-heartbeat", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _beat_run_hold_until(over: threading.Event, beat: Callable[[], None], on_lost: Callable[[], object]) -> None:
     """Beat for a run until that is over, or another process has the run: then `on_lost` is called."""
     while not over.wait(BEAT_SECONDS):
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -53,10 +52,10 @@ from evenhand.store.run_export import export_stored_run_lines, insert_run_rows, 
 from evenhand.store.run_holds import (
     RunHold,
     beat_run_hold,
-    beat_run_hold_until,
     explain_lost_run,
     insert_run_hold,
     is_run_row_held,
+    keep_run_hold_beating,
     lock_run_hold,
     release_stored_row,
     take_run_hold,
@@ -188,8 +187,7 @@ class Store(AbstractContextManager["Store"]):
             connection.execute(delete(COLUMNS).where(COLUMNS.c.run == id))  # Its results are about to change.
             return hold
 
-    @contextmanager
-    def beat_for_run(self, hold: RunHold, on_lost: Callable[[], object] = lambda: None) -> Iterator[None]:
+    def beat_for_run(self, hold: RunHold, on_lost: Callable[[], object] = lambda: None) -> AbstractContextManager[None]:
         """A context in which a thread shows that the holder of a run lives, whatever judges and variants wait for.
 
         `on_lost` is called from that thread.
@@ -199,16 +197,7 @@ class Store(AbstractContextManager["Store"]):
             with self._connect(writes=True) as connection:
                 beat_run_hold(connection, hold, self.shown)
 
-        over = threading.Event()
-        thread = threading.Thread(
-            target=beat_run_hold_until, args=(over, beat, on_lost), name="evenhand-heartbeat", daemon=True
-        )
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
+        return keep_run_hold_beating(beat, on_lost)
 
     def release_run(self, id: str, state: str, ended: str, summary: str | None, *, hold: RunHold | None = None) -> None:
         """Let go of a run: stopped or finished, with its summary as JSON; with `hold`, only if that is still good."""
