@@ -43,8 +43,8 @@ def test_nothing_of_a_value_is_left_at_a_cut(value: str) -> None:
 
 
 def test_other_words_at_a_cut_stay_as_they_are() -> None:
-    """Also beside apostrophes, and where two letters are the same."""
-    hide = build_personal_text_mask(["Write to anna@mail.example.org"])
+    """Also beside apostrophes, and where a word begins or ends like a value."""
+    hide = build_personal_text_mask(["Write to anna@mail.example.org or leo@example.com"])
 
-    text = "It isn't 'an apple', Ann's or 'plain…' and \"orange\""
+    text = "It isn't 'an apple', Ann's or 'plain…' and \"organ\" {\"complete\": 1} 'galileo'"
     assert hide(text) == text

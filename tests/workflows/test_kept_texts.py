@@ -10,6 +10,8 @@ import pytest
 import yaml
 from pyarrow import parquet  # type: ignore[import-untyped]
 
+from evenhand.guards.masked_results import mask_personal_result
+from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.store.store import Store
 from evenhand.testing import FakeServer
 from evenhand.testing.fakes import FakeServerJson
@@ -243,6 +245,22 @@ def test_nothing_personal_is_left_where_a_finding_is_cut(tmp_path: Path) -> None
     pieces = [value[at : at + 4] for value in CUT.values() for at in range(len(value) - 3)]
     assert len(quoted) > 100
     assert sorted({one for one in quoted if any(piece in one for piece in pieces)}) == []
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_nothing_personal_is_left_where_a_judge_cuts_a_quotation(kind: str) -> None:
+    """Wherever it begins and ends: the quotation is what stands there in the masked output."""
+    text = f"Write to {CUT[kind]} or call"
+    left = []
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            quote = {"text": text[start:end], "start": start, "end": end}
+            result = {"output": {"text": text}, "findings": [], "assertions": [], "judgments": [{"evidence": [quote]}]}
+            masked = mask_personal_result(result, build_personal_text_mask([text]))
+            kept = masked["judgments"][0]["evidence"][0]
+            left += [text[start:end]] if kept["text"] not in masked["output"]["text"] else []
+
+    assert left == []
 
 
 def test_all_that_a_server_says_of_its_reply_is_masked(tmp_path: Path) -> None:

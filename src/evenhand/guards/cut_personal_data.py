@@ -9,6 +9,8 @@ _LEAST = 3  # Characters: fewer of a value are in many words.
 # Where a quotation may begin or end: at a mark of what was left out, and at quotation marks, but not inside a word.
 _EDGE = re.compile(r"""…|(?<!\w)['"]|['"](?!\w)""")
 
+_WORD = re.compile(r"[0-9A-Za-z]")  # A value never touches one.
+
 
 def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], str]:
     """A function that masks what quotations in a text have of these values, each given with its mask."""
@@ -21,10 +23,10 @@ def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], s
         for edge in _EDGE.finditer(text):
             start, end = edge.span()
             for first in range(max(0, start - longest), start - _LEAST + 1):
-                if text[first:start] in heads:
+                if text[first:start] in heads and not _WORD.match(text, max(0, first - 1), first):
                     yield first, start, heads[text[first:start]]
             for last in range(end + _LEAST, min(len(text), end + longest) + 1):
-                if text[end:last] in tails:
+                if text[end:last] in tails and not _WORD.match(text, last):
                     yield end, last, tails[text[end:last]]
             if _LEAST <= start - before <= longest:
                 yield from ((before, start, masked) for value, masked in values.items() if text[before:start] in value)
