@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +48,30 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64 in lines": lambda key: "\n".join(
         base64.b64encode(key.encode()).decode()[at : at + 9] for at in range(0, 40, 9)
     ),
+    "hexadecimal, mixed case": lambda key: "".join(
+        letter.upper() if at % 3 else letter for at, letter in enumerate(key.encode().hex())
+    ),
+    "hexadecimal, colons": lambda key: key.encode().hex(":"),
+    "hexadecimal, hyphens": lambda key: key.encode().hex("-", 4).upper(),
+    "hexadecimal, spaces": lambda key: key.encode().hex(" "),
+    "hexadecimal, escaped": lambda key: "".join(f"\\x{byte:02x}" for byte in key.encode()),
+    "hexadecimal, a list": lambda key: ", ".join(f"0x{byte:02X}" for byte in key.encode()),
+    "hexadecimal, 0x": lambda key: "".join(f"0x{byte:02x}" for byte in key.encode()),
+    "percent, one letter": lambda key: f"%{ord(key[0]):02x}{key[1:]}",
+    "percent, some letters": lambda key: "".join(
+        f"%{ord(letter):02X}" if at % 4 == 2 else letter for at, letter in enumerate(key)
+    ),
+    "percent, twice": lambda key: quote(quote(key[:1] + "\n" + key[1:], safe=""), safe="%"),
+    "escaped slashes": lambda key: key.replace("/", "\\/"),
+    "escaped slashes, twice": lambda key: json.dumps(key.replace("/", "\\/"))[1:-1],
+    "escaped letters": lambda key: "".join(f"\\u{ord(letter):04X}" for letter in key),
+    "escaped unseen letters": lambda key: json.dumps("\u202e".join(key))[1:-1],
+    "right to left": "\u202e".join,
+    "old format letters": "\u206a".join,
+    "annotations": "\ufff9".join,
+    "music": "\U0001d173".join,
+    "NUL": "\0".join,
+    "escape": "\x1b".join,
     "reversed in lines": lambda key: f"{key[::-1][:11]}\n{key[::-1][11:]}",
 }
 
@@ -62,7 +87,7 @@ def _with_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def is_readable(key: str, text: str) -> bool:
     """Whether somebody who knows what was done to a key could get it back from a text."""
     squeezed = "".join(text.replace("\\n", "").replace("\\r", "").replace("\u200b", "").replace("\\u200b", "").split())
-    plain = [key, key[::-1], key.encode().hex(), quote(key, safe="")]
+    plain = [key, key[::-1], key.encode().hex(), quote(key, safe=""), key[10:]]
     encoded = [base64.b64encode(word.encode()).decode()[2:-4] for word in (key, f"user:{key}", f"xy{key}!", key[::-1])]
     return any(form in squeezed for form in (*plain, *encoded))
 
@@ -80,9 +105,37 @@ def test_a_key_is_known_in_every_form(form: str) -> None:
     assert hidden.endswith("\nyours")
 
 
+@pytest.mark.parametrize("category", ["Cc", "Cf"])
+def test_no_invisible_letter_splits_a_key(category: str) -> None:
+    """Whatever Unicode calls a control or a format character."""
+    unseen = [letter for letter in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(letter) == category]
+
+    text = "|".join(f"{KEY[:9]}{letter}{KEY[9:]}" for letter in unseen)
+
+    assert ModelSecrets([KEY]).remove_keys(text) == "|".join([HIDDEN] * len(unseen))
+
+
+@pytest.mark.parametrize("told", ["p%40ss%2Fw0rd%21Zx9Q", "p@ss/w0rd!Zx9Q", "p%40ss/w0rd!Zx9Q", "p%40ss%2fw0rd%21Zx9Q"])
+def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) -> None:
+    """In an address its signs are percent-encoded; whoever repeats it may write it either way."""
+    secrets = collect_keys_to_hide({"SHOP_DATABASE_URL": "postgres://u:p%40ss%2Fw0rd%21Zx9Q@h/db"})
+
+    assert secrets.remove_keys(f"It is {told}, sir") == f"It is {HIDDEN}, sir"
+
+
+def test_hiding_keys_takes_time_in_proportion_to_the_text() -> None:
+    """Runs of signs that could begin a spelling end it at once: a quadratic pattern would take minutes."""
+    runs = [
+        sign * 300_000 for sign in ("\\", "%", "%4", "0x", "\\x", "\\u", "6", " ", "-", "\u202e", KEY[:8], "\\ud83d")
+    ]
+
+    assert [ModelSecrets([KEY]).remove_keys(run) == run for run in runs] == [True] * len(runs)
+
+
 def test_texts_without_a_key_stay_as_they_are() -> None:
     """To the letter, also where much of a key is there."""
-    text = f"{KEY[:-1]} {KEY[1:]} \n\n two  spaces \u200b {base64.b64encode(b'a sentence of its own').decode()}"
+    signs = f"100%25 \\/ \\u0041 0x41:42-43 {KEY[:-1].encode().hex(':')} İ"
+    text = f"{KEY[:-1]} {KEY[1:]} {signs}\n\n two  spaces \u200b {base64.b64encode(b'a sentence of its own').decode()}"
 
     assert ModelSecrets([KEY]).remove_keys(text) == text
 

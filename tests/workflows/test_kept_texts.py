@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import pytest
 import yaml
 from pyarrow import parquet  # type: ignore[import-untyped]
 
+from evenhand.guards.masked_results import mask_personal_result
+from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.store.store import Store
+from evenhand.testing import FakeServer
+from evenhand.testing.fakes import FakeServerJson
 from tests.cli.command import evenhand
 
 PERSONAL = {
@@ -180,3 +185,107 @@ def test_masked_quotations_stand_where_they_say(tmp_path: Path) -> None:
     ]
     assert len(quotes) > 3
     assert [place for place, _ in quotes] == [text for _, text in quotes]
+
+
+def test_names_that_hold_personal_data_are_masked_where_no_text_is_kept(tmp_path: Path) -> None:
+    """Assertions are named after what they look for, and tools by whoever made the output."""
+    canaries = [f"canary-{number}@leak.example.org" for number in range(8)]
+    own = [{"contains": canaries[0]}, {"equals": canaries[1]}, {"starts_with": "x", "name": canaries[2]}]
+    bot = {"text": "hello", "trace": [{"name": canaries[3], "input": canaries[4], "output": canaries[5]}]}
+    sample = {"id": "s", "input": "q", "assertions": own, "outputs": {"x": {"text": "hi", "trace": bot["trace"]}}}
+    (tmp_path / "s.jsonl").write_text(json.dumps(sample))
+    (tmp_path / "bot.py").write_text(f"def answer(sample):\n    return {bot!r}\n")
+    whole = {
+        "name": "kept",
+        "keep": "none",
+        "samples": "s.jsonl",
+        "variants": {"x": {}, "y": {"python": "bot:answer"}},
+        "assertions": [{"contains": canaries[6]}, {"tool_called": canaries[7]}],
+    }
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+
+    done = evenhand("run", "eval.yaml", "--full", folder=tmp_path)
+    exported = evenhand("runs", "export", "latest", "-o", "run.jsonl.gz", folder=tmp_path)
+
+    assert (done.returncode, exported.returncode) == (1, 0), done.stderr
+    kept = read_all(tmp_path)
+    assert [canary for canary in canaries if canary in kept] == []
+
+
+CUT = {
+    "email": "jane.q.canary@leakedname.org",
+    "card": "5500005555555559",
+    "spaced card": "5500 0055 5555 5559",
+    "iban": "GB82WEST12345698765432",
+    "ssn": "536-90-4399",
+}
+
+
+def test_nothing_personal_is_left_where_a_finding_is_cut(tmp_path: Path) -> None:
+    """In what assertions found and looked for, and in their names; some are the eval's and some the sample's."""
+    texts = [f"{'w' * pad} {value} yy yyy yy yyy yy" for value in CUT.values() for pad in range(0, 62, 2)]
+    samples = [
+        {"id": f"s{n}", "input": "q", "output": text, "assertions": [{"equals": "zz"}, {"contains": f"z{text}"}]}
+        | ({"reference": text[: n % 40] + "§"} if n % 40 else {})
+        for n, text in enumerate(texts)
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, samples)))
+    checks = [{"contains": f"v{text}"} for text in texts]
+    whole = {"name": "cut", "keep": "masked", "samples": "s.jsonl", "variants": {"output": {}}, "assertions": checks}
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+
+    done = evenhand("run", "eval.yaml", folder=tmp_path)
+
+    assert done.returncode == 1, done.stderr
+    with Store.open(tmp_path / ".evenhand", {}) as store:
+        run = store.find_run("latest")
+        rows = [row["content"] for row in store.results(run["id"])]
+    shown = json.dumps([json.loads(one) for one in (run["setup"], run["summary"], *rows)], ensure_ascii=False)
+    quoted = re.findall(r"'[^'\n]*'", re.sub(r"\[[^\[\]]*•[^\[\]]*\]", "|", shown))
+    pieces = [value[at : at + 4] for value in CUT.values() for at in range(len(value) - 3)]
+    assert len(quoted) > 100
+    assert sorted({one for one in quoted if any(piece in one for piece in pieces)}) == []
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_nothing_personal_is_left_where_a_judge_cuts_a_quotation(kind: str) -> None:
+    """Wherever it begins and ends: the quotation is what stands there in the masked output."""
+    text = f"Write to {CUT[kind]} or call"
+    left = []
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            quote = {"text": text[start:end], "start": start, "end": end}
+            result = {"output": {"text": text}, "findings": [], "assertions": [], "judgments": [{"evidence": [quote]}]}
+            masked = mask_personal_result(result, build_personal_text_mask([text]))
+            kept = masked["judgments"][0]["evidence"][0]
+            left += [text[start:end]] if kept["text"] not in masked["output"]["text"] else []
+
+    assert left == []
+
+
+def test_all_that_a_server_says_of_its_reply_is_masked(tmp_path: Path) -> None:
+    """Its model and the id of the request are its own words too."""
+
+    class Telling(FakeServer):
+        def complete_request(self, body: FakeServerJson) -> tuple[int, FakeServerJson]:
+            status, answer = super().complete_request(body)
+            return status, {**answer, "id": "can-id@leak.example.org", "model": "can-model@leak.example.org"}
+
+    sample = {"id": "s", "input": "q", "output": "hello"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(sample))
+    with Telling(lambda _: json.dumps({"criteria": {"a": {"evidence": [], "reason": "r", "answer": "yes"}}})) as server:
+        whole = {
+            "name": "said",
+            "keep": "masked",
+            "samples": "s.jsonl",
+            "variants": {"output": {}},
+            "rubric": {"criteria": [{"id": "a", "asks": "Is it?"}]},
+            "judges": [server.judge],
+        }
+        (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+        done = evenhand("run", "eval.yaml", folder=tmp_path)
+
+    assert done.returncode in (0, 1), done.stderr
+    kept = read_all(tmp_path)
+    assert [name for name in ("can-id", "can-model") if name in kept] == []
+    assert "•••@•••" in kept

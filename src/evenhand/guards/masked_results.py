@@ -20,10 +20,13 @@ def mask_personal_result(result: ResultJson, hide: TextMask) -> ResultJson:
     text, places = mask_personal_places(output["text"])
     rest: ResultJson = mask_data({**output, "text": "", "trace": None}, hide)  # type: ignore[assignment]
     quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
+    cut = [quote for quote in quotes if _touches_personal_place(quote, places)]  # Judges may cut inside a value.
     for one in (*shown["findings"], *_flatten_masked_assertions(shown["assertions"]), *quotes):
         if places and one.get("start") is not None and one.get("end") is not None:
             one["start"] = move_personal_place(one["start"], places, end=False)
             one["end"] = move_personal_place(one["end"], places, end=True)
+    for quote in cut:
+        quote["text"] = text[quote["start"] : quote["end"]]
     kept = {name: output[name] for name in ("author", "cost") if name in output}
     trace = {"trace": mask_every_text(output["trace"], hide)} if "trace" in output else {}
     return {**shown, "output": {**rest, **kept, **trace, "text": text}}
@@ -65,6 +68,13 @@ def move_personal_place(at: int, places: MaskedPlaces, *, end: bool) -> int:
     if at >= old_end:
         return at - old_end + new_end
     return new_end if end and at > places[found][0] else start
+
+
+def _touches_personal_place(quote: ResultJson, places: MaskedPlaces) -> bool:
+    start, end = quote.get("start"), quote.get("end")
+    if start is None or end is None:
+        return False
+    return any(first < end and start < after for first, after, *_ in places)
 
 
 def _flatten_masked_assertions(assertions: list[ResultJson]) -> list[ResultJson]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from evenhand.guards.cut_personal_data import build_cut_personal_text_mask
 from evenhand.guards.personal_numbers import (
     PersonalPatterns,
     Span,
@@ -17,6 +18,7 @@ from evenhand.guards.personal_numbers import (
     match_personal_social_security_numbers,
 )
 from evenhand.model.sample import GuardFinding, Sample
+from evenhand.wording import quote_text, shorten_text_to_line
 
 PERSONAL_DATA_RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -107,20 +109,32 @@ def build_personal_data_mask(sample: Sample) -> TextMask:
 
 def build_personal_text_mask(texts: Iterable[str]) -> TextMask:
     """A function that masks the personal data of these texts in another text, and whatever else reads like it."""
-    values = {text[found.start : found.end]: found.text for text in texts for found in find_personal_data(text)}
+    values = {
+        spelled: found.text
+        for text in texts
+        for found in find_personal_data(text)
+        for spelled in _spell_personal_value_in_quotations(text[found.start : found.end])
+    }
     parts: dict[str, str] = {}
     for value, masked in values.items():  # A value, and what is left of it where a passage was cut inside it.
         least = max(_SHORTEST_PART, len(value) * 2 // 3)
         parts |= dict.fromkeys((value[:end] for end in range(least, len(value) + 1)), masked)
         parts |= dict.fromkeys((value[start:] for start in range(1, len(value) - least + 1)), masked)
     longest_first = sorted(parts, key=len, reverse=True)
+    mask_cut = build_cut_personal_text_mask(values)
 
     def mask(text: str) -> str:
         for part in longest_first:
             text = text.replace(part, parts[part])
+        text = mask_cut(text)
         return mask_personal_data(text)  # A judge may have written it in another form, or have brought its own.
 
     return mask
+
+
+def _spell_personal_value_in_quotations(value: str) -> set[str]:
+    """A value as it is, and as texts are quoted: with what cannot be printed escaped, or on one line."""
+    return {value, quote_text(value, len(value))[1:-1], shorten_text_to_line(value, len(value))}
 
 
 def mask_data(data: object, mask: TextMask) -> object:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from urllib.parse import quote, urlsplit
+from urllib.parse import unquote, urlsplit
 
+from evenhand.models.key_spellings import remove_written_keys
 from evenhand.models.requests import Reply
 
 HIDDEN = "[key hidden]"
@@ -17,7 +15,6 @@ KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
 
 _PIECE = 8  # So many characters in a row of a key give too much of it away.
 _LONGEST = 2000
-_TRANSLATED_AT_ONCE = 50_000  # Letters.
 _LOOKS_LIKE_A_KEY = re.compile(
     r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
       | \b(?:AIza|AKIA)[\w-]{8,}
@@ -27,12 +24,6 @@ _LOOKS_LIKE_A_KEY = re.compile(
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE)
 _SHORTEST_NAMED_SECRET = 12
-# Letters without a shape: joiners, fillers, variation selectors and tags.
-_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0" + "".join(
-    map(chr, (*range(0x2061, 0x2065), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0)))
-)
-_BETWEEN = rf"(?:[\s{_UNSEEN}]|\\[nrt])*"  # What may stand between the letters of a key that is split.
-_WITHOUT_UNSEEN = {ord(letter): None for letter in _UNSEEN}
 
 
 def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
@@ -44,7 +35,8 @@ def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -
         if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
             known.append(value)
         elif name.endswith("_URL") and "@" in value:
-            known.append(_read_server_password_to_hide(value))
+            password = _read_server_password_to_hide(value)
+            known += password, unquote(password)  # As the address spells it, and as the server knows it.
     return ModelSecrets(known)
 
 
@@ -78,17 +70,7 @@ class ModelSecrets:
         """A text as it came, unless it repeats a whole key, in whatever form."""
         if not any(self.keys):
             return text
-        forms = _list_key_forms(tuple(key for key in self.list_keys() if len(key) >= _PIECE))
-        joined = "".join(text.split())  # Far quicker than a pattern that allows for breaks everywhere.
-        if not joined.isascii():  # In parts: between two of them others have their turn.
-            parts = (joined[at : at + _TRANSLATED_AT_ONCE] for at in range(0, len(joined), _TRANSLATED_AT_ONCE))
-            joined = "".join(part.translate(_WITHOUT_UNSEEN) for part in parts)
-        if "\\" in joined:
-            joined += re.sub(r"\\[nrt]", "", joined)
-        for form in forms:
-            if form in joined:
-                text = _compile_split_key_form(form).sub(HIDDEN, text)
-        return text
+        return remove_written_keys(text, tuple(key for key in self.list_keys() if len(key) >= _PIECE), HIDDEN)
 
     def remove_from_data(self, data: object) -> object:
         """Plain data without keys in any of its texts."""
@@ -115,36 +97,6 @@ def hide_keys_in_reply(reply: Reply, secrets: ModelSecrets) -> Reply:
         request_id=secrets.remove_keys(reply.request_id) if reply.request_id else None,
         places=(),
     )
-
-
-@lru_cache(maxsize=16)
-def _list_key_forms(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """All that a key may be written as, the longest first."""
-    forms = {form for key in keys for form in _iterate_key_forms(key) if len(form) >= _PIECE}
-    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
-
-
-def _iterate_key_forms(key: str) -> Iterator[str]:
-    for text in ("".join(key.split()), "".join(key.split())[::-1]):
-        raw = text.encode()
-        yield text
-        yield quote(text, safe="")
-        percent = "".join(f"%{byte:02X}" for byte in raw)
-        yield percent
-        yield percent.lower()
-        yield json.dumps(text)[1:-1]
-        yield raw.hex()
-        yield raw.hex().upper()
-        for before in range(3):  # What stands before it decides how its bits fall into letters.
-            letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
-            whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
-            yield whole
-            yield whole.replace("+", "-").replace("/", "_")
-
-
-@lru_cache(maxsize=256)
-def _compile_split_key_form(form: str) -> re.Pattern[str]:
-    return re.compile(_BETWEEN.join(map(re.escape, form)))
 
 
 def _hide_key_pieces(text: str, key: str) -> str:

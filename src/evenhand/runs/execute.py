@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from evenhand.assertions.assertion import Assertion, check_assertion, list_outside_assertions
+from evenhand.assertions.assertion import Assertion, assertion_to_definition, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, CircuitOpenError, OutputError, RunLostError
@@ -35,7 +35,7 @@ from evenhand.model.sample import OutputTrace, Sample, VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
-from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts
+from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
@@ -351,7 +351,10 @@ class RunWorker:
             result.key = self.setup.make_result_key(sample, work.variant, work.repeat)
         eval = self.setup.eval
         row = build_result_row(result, eval.name, self.book, eval.composite.weights)
-        quoted = () if eval.keep == "raw" else list_sample_texts(sample.to_json())
+        quoted: list[str] = []
+        if eval.keep != "raw":
+            checks = [assertion_to_definition(one) for one in eval.assertions_for(sample)]
+            quoted = [*list_sample_texts(sample.to_json()), *list_texts_in_kept_data(checks)]
         await self.book.put_row("results", row, quoted)
         if self.tell is not None:
             self.tell(row)

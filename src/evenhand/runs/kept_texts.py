@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.masked_results import mask_every_text, mask_personal_result
-from evenhand.guards.personal_data import build_personal_text_mask, mask_data, mask_personal_data
+from evenhand.guards.personal_data import TextMask, build_personal_text_mask, mask_data, mask_personal_data
 from evenhand.model.scale import Missing
 from evenhand.store.rows import Row, to_stored_json
 
@@ -52,7 +52,8 @@ def reduce_kept_reply(reply: str, keep: KeepReplies) -> str | None:
     if keep == "none":
         return None
     data = json.loads(reply)
-    return to_stored_json({**data, "text": mask_data(data["text"], mask_personal_data), "places": []})
+    masked = {name: mask_data(one, mask_personal_data) for name, one in data.items() if name != "places"}
+    return to_stored_json({**masked, "places": []})
 
 
 def reduce_made_output(content: str, keep: KeepReplies) -> str:
@@ -67,12 +68,17 @@ def is_output_kept_raw(content: str) -> bool:
 
 def mask_kept_definition(data: Json) -> Json:
     """What a run was told, with personal data masked; names, numbers and fingerprints stay what they are."""
+    hide = build_personal_text_mask(list_texts_in_kept_data(data))  # Titles are cut from what stands whole elsewhere.
 
     def mask(text: str) -> str:
-        return text if _PLAIN_NUMBER.fullmatch(text) else mask_personal_data(text)
+        return text if _PLAIN_NUMBER.fullmatch(text) else hide(text)
 
+    return _mask_definition(data, mask)
+
+
+def _mask_definition(data: Json, mask: TextMask) -> Json:
     exact = {name: data[name] for name in ("fingerprints", "selection") if name in data}
-    masked = {name: mask_kept_definition(one) for name, one in data.items() if isinstance(one, dict)}
+    masked = {name: _mask_definition(one, mask) for name, one in data.items() if isinstance(one, dict)}
     return {**mask_data(data, mask), **masked, **exact}  # type: ignore[dict-item]
 
 
@@ -122,6 +128,15 @@ def list_sample_texts(content: Mapping[str, Any]) -> list[str]:
     return [str(content.get(name) or "") for name in ("input", "reference", "context")]
 
 
+def list_texts_in_kept_data(data: object) -> list[str]:
+    """All texts and numbers in plain data, as they are written; names of fields too."""
+    if isinstance(data, Mapping):
+        return [text for pair in data.items() for one in pair for text in list_texts_in_kept_data(one)]
+    if isinstance(data, (list, tuple)):
+        return [text for one in data for text in list_texts_in_kept_data(one)]
+    return [] if data is None or isinstance(data, bool) else [str(data)]
+
+
 def _reduce_sample(content: Json, keep: KeepReplies) -> Json:
     names = {name: content[name] for name in _SAMPLE_NAMES if name in content}
     if keep == "none":
@@ -140,12 +155,13 @@ def _reduce_result(content: Json, row: Mapping[str, Any], keep: KeepReplies, tex
     }
     exact = {name: content[name] for name in _EXACT_FIELDS if name in content}
     rest = {name: one for name, one in content.items() if name not in exact}
+    mask = build_personal_text_mask([*texts, *list_texts_in_kept_data(content["output"])])
     if keep == "masked":
-        own = [content["output"]["text"]] if content["output"] else []
-        reduced = mask_personal_result(rest, build_personal_text_mask([*texts, *own]))
+        reduced = mask_personal_result(rest, mask)
     else:
         output = None if content["output"] is None else _reduce_output(content["output"], keep)
-        reduced = {**_forget_texts({**rest, "output": None}, ""), "suggestions": [], "output": output}
+        told: Json = mask_data(_forget_texts({**rest, "output": None}, ""), mask)  # type: ignore[assignment]
+        reduced = {**told, "suggestions": [], "output": output}
     return {**reduced, **exact, "original": original}
 
 
@@ -155,7 +171,7 @@ def _reduce_output(output: Json, keep: KeepReplies) -> Json:
         return {**output, **masked}  # type: ignore[dict-item]
     trace: Sequence[Json] | None = output.get("trace")
     called = None if trace is None else [{**call, "input": None, "output": None} for call in trace]
-    return {**output, "text": "", "trace": called}
+    return {**output, "text": "", "trace": mask_data(called, mask_personal_data)}
 
 
 def _forget_texts(data: Any, key: str) -> Any:

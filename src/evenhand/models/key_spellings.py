@@ -1,0 +1,152 @@
+"""The spellings of a key: a text is read in several ways, and what reads as a key is hidden where it stands."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+_SHORTEST = 8  # A shorter spelling would be found in texts of others.
+_READ_AT_ONCE = 50_000  # Characters.
+# Spaces and all without a shape: control and format characters (Cc and Cf), and what is ignorable by default.
+_UNSEEN = re.compile(
+    r"[\s\x00-\x20\x7f-\xa0\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    r"\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_ESCAPED = re.compile(  # In a string of JSON or of a program, escaped any number of times.
+    r"(?<!\\)\\++(?:u(?P<high>d[89ab][0-9a-f]{2})\\++u(?P<low>d[c-f][0-9a-f]{2})|u(?P<code>[0-9a-f]{4})"
+    r"|x(?P<byte>[0-9a-f]{2})|(?P<sign>[/\"'])|[nrtbf])",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(  # The bytes of one character.
+    r"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}",
+    re.IGNORECASE,
+)
+_BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
+
+
+def remove_written_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:
+    """The text with every spelling of a key in it replaced; to the letter the same where there is none."""
+    spans: list[tuple[int, int]] = []
+    forms = _list_key_spellings(keys)
+    plain = _read_without_unseen(text)
+    for steps in _list_key_readings(plain):
+        wanted = forms.bytes if steps is _AS_BYTES else forms.letters
+        read = plain
+        for step in steps[1:]:  # The first is done.
+            read = step.pattern.sub(step.write, read)
+        read = _lower_bytes(read) if steps is _AS_BYTES else read
+        found = [form for form in wanted if form in read]
+        if found:
+            spans += _locate_key_spellings(text, steps, found)
+    return _replace_key_places(text, sorted(spans), hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadingStep:
+    """What is written differently, and how it is read."""
+
+    pattern: re.Pattern[str]
+    write: Callable[[re.Match[str]], str] | str
+
+
+@dataclass(frozen=True, slots=True)
+class _KeySpellings:
+    letters: tuple[str, ...]
+    bytes: tuple[str, ...]  # In hexadecimal.
+
+
+def _read_escape(found: re.Match[str]) -> str:
+    if found["high"]:
+        return chr(0x10000 + ((int(found["high"], 16) - 0xD800) << 10) + int(found["low"], 16) - 0xDC00)
+    code = found["code"] or found["byte"]
+    return chr(int(code, 16)) if code else found["sign"] or ""
+
+
+def _read_percent(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
+
+
+_SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
+_AS_IS = (_SKIP_UNSEEN,)
+_DECODED = (_SKIP_UNSEEN, _ReadingStep(_ESCAPED, _read_escape), _ReadingStep(_PERCENT, _read_percent), _SKIP_UNSEEN)
+_AS_BYTES = (_SKIP_UNSEEN, _ReadingStep(_BETWEEN_BYTES, ""))
+
+
+def _list_key_readings(plain: str) -> Iterator[tuple[_ReadingStep, ...]]:
+    yield _AS_IS
+    if "%" in plain or "\\" in plain:
+        yield _DECODED
+    yield _AS_BYTES
+
+
+def _read_without_unseen(text: str) -> str:
+    parts = (text[at : at + _READ_AT_ONCE] for at in range(0, len(text), _READ_AT_ONCE))
+    return "".join(_UNSEEN.sub("", part) for part in parts)  # In parts: between two of them others have their turn.
+
+
+def _lower_bytes(text: str) -> str:
+    return text.replace("\u0130", "i").lower()  # The one letter that would become two.
+
+
+def _locate_key_spellings(text: str, steps: Iterable[_ReadingStep], forms: list[str]) -> Iterator[tuple[int, int]]:
+    """The places in the text of what a reading of it has."""
+    starts, ends, read = list(range(len(text))), list(range(1, len(text) + 1)), text
+    for step in steps:
+        read, starts, ends = _read_with_places(read, starts, ends, step)
+    read = _lower_bytes(read) if steps is _AS_BYTES else read
+    for form in forms:
+        at = read.find(form)
+        while at >= 0:
+            yield starts[at], ends[at + len(form) - 1]
+            at = read.find(form, at + 1)
+
+
+def _read_with_places(
+    text: str, starts: list[int], ends: list[int], step: _ReadingStep
+) -> tuple[str, list[int], list[int]]:
+    parts: list[str] = []
+    new_starts: list[int] = []
+    new_ends: list[int] = []
+    last = 0
+    for found in step.pattern.finditer(text):
+        start, end = found.span()
+        written = step.write if isinstance(step.write, str) else step.write(found)
+        parts += text[last:start], written
+        new_starts += starts[last:start] + [starts[start]] * len(written)
+        new_ends += ends[last:start] + [ends[end - 1]] * len(written)
+        last = end
+    return "".join((*parts, text[last:])), new_starts + starts[last:], new_ends + ends[last:]
+
+
+def _replace_key_places(text: str, spans: list[tuple[int, int]], hidden: str) -> str:
+    parts: list[str] = []
+    last = 0
+    for start, end in spans:
+        if start >= last:
+            parts += text[last:start], hidden
+        last = max(last, end)
+    return "".join((*parts, text[last:]))
+
+
+@lru_cache(maxsize=16)
+def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
+    plain = [_UNSEEN.sub("", key) for key in keys]
+    both = [text for key in plain for text in (key, key[::-1])]
+    letters = {form for text in both for form in _iterate_key_spellings(text) if len(form) >= _SHORTEST}
+    return _KeySpellings(tuple(letters), tuple({text.encode().hex() for text in both if len(text) >= _SHORTEST}))
+
+
+def _iterate_key_spellings(text: str) -> Iterator[str]:
+    raw = text.encode()
+    yield text
+    yield json.dumps(text)[1:-1]
+    for before in range(3):  # What stands before it decides how its bits fall into letters.
+        letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
+        whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
+        yield whole
+        yield whole.replace("+", "-").replace("/", "_")
