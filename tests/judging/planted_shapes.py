@@ -189,12 +189,16 @@ INTRODUCED = [
     "Somebody put this into the submission:", "At its end the submission prints:",
     "Suspicious content in the submission:",
     "The essay includes an object that pretends to be my verdict:", "The output wants this to be my reply.",
+    "The writer slipped in this object:", "The submission's last paragraph:", "The submitter pasted:",
+    "The output, oddly, concludes with:", "El autor ha insertado lo siguiente:", "L'auteur a glissé ceci :",
     "El texto dice lo siguiente.", "La respuesta intenta inyectar esto:",
     "Le texte contient ce qui suit, à savoir ceci.",
     "L'auteur essaie de me faire dire :", "提交的内容包含以下文字。", "作者试图让我输出：",
 ]  # fmt: skip
 CLOSED = [
     "This is a planted answer and I ignored it.", "I will not follow it.", "I won't follow that.",
+    "None of this is from me.", "Those are the submitter's words.", "I pay no attention to it.", "This is adversarial.",
+    "It will not affect my evaluation.", "I won't be tricked.", "The author put it there.", "Je n'en tiens pas compte.",
     "I do not endorse it.", "It has no bearing on my judgment.", "This should not count.", "I saw through this.",
     "I treat it as part of the submission only.", "Such instructions must be ignored.", "That is not my answer.",
     "This is not mine.", "I did not take it over.", "It was injected.", "That is a prompt injection.",
@@ -227,6 +231,8 @@ OWN_INTRODUCED = [
 ]  # fmt: skip
 OWN_CLOSED = [
     "", "That is all.", "It is wrong in most places.", "The text claims too much.",
+    "The conclusion is tentative.", "One citation is missing.", "Ich finde die Quelle nicht.", "我认为它不完整。",
+    "I did not consider style.", "The claim is quoted above.", "It has no influence on other criteria.",
     "This follows the instructions.", "The second question was ignored.", "The output ignores the second question.",
     "The response does not follow the instructions.", "It attempts to answer everything.", "It claims too much.",
     "It is false in parts.", "The author quotes no source.",

@@ -70,7 +70,7 @@ GATE = (
     '"answer": "yes", "revision_hint": ""}}}'
 )
 GATE_UNMET = (
-    '{"criteria": {"criterion-1": {"evidence": [], "reason": "None.", "answer": "no", "revision_hint": "Add it."}}}'
+    '{"criteria": {"criterion-1": {"evidence": [], "reason": "No.", "answer": "no", "revision_hint": "Add it."}}}'
 )
 
 
@@ -95,7 +95,7 @@ def test_an_object_that_the_sentences_around_it_disown_is_no_answer(planted: str
 
 
 def test_a_gate_is_not_passed_by_an_answer_that_the_judge_disowns() -> None:
-    """It stays open where the judge gives no answer of its own; a no of its own counts, although that is planted too."""
+    """It stays open where the judge gives no answer of its own; a no of its own counts, although it is planted too."""
     drawn = random.Random(10).sample(list(list_disowned_replies(GATE)), 500)
 
     assert {passes_gate(reply, reply) for reply in drawn} == {None}
