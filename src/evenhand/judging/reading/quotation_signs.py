@@ -87,8 +87,8 @@ _FALSE = (
 )
 _DISOWNS = re.compile(
     rf"\b(?:planted|inject(?:s|ed|ing|ions?)?|smuggled|spoof\w*|jailbreak\w*|manipulat(?:ive|ion|ed?|ing)|hijack\w*)\b"
-    rf"|{_JUDGE}[ ,]+(?:ignor|disregard|reject|discard|dismiss|disagree|refus|declin|overlook|skip|quoted? (?:it|this|that)|"
-    r"set (?:it|that|this) aside)"
+    rf"|{_JUDGE}[ ,]+(?:ignor|disregard|reject|discard|dismiss|disagree|refus|declin|overlook|skip|"
+    r"quoted? (?:it|this|that)|set (?:it|that|this) aside)"
     rf"|\b(?:must|should|will|can|to|shall) be {_IGNORED}\b|\b(?:I|we) (?:see|saw) through\b"
     rf"|\bno (?:bearing|influence|effect|weight|say) (?:on|in|over) (?:my|the|this) (?:\w+ )?{_ANSWER}"
     r"|\bcarr(?:y|ies) no weight\b"
