@@ -386,6 +386,18 @@ def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch
     assert (row["state"], json.loads(row["summary"])["winner"]) == ("finished", "s2")
 
 
+@pytest.mark.parametrize(("first", "second"), [("x", "x "), ("x", "\u200bx\t"), ("caf\u00e9", "cafe\u0301")])
+def test_the_name_of_another_contest_is_compared_as_names_of_authors_are(store: Store, first: str, second: str) -> None:
+    """What cannot be seen at its ends begins no third contest with a payment of its own."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+
+        played = [play(terms, handed_in(75), store, again=name) for name in (first, second)]
+
+    assert [one.exit_code for one in played] == [0, 4]
+    assert len(store.contests.list_contests()) == 1
+
+
 @pytest.mark.parametrize("again", ["", " ", "a\nb"])
 def test_another_contest_needs_a_name_that_can_be_seen(store: Store, again: str) -> None:
     """An empty variable in a script must not begin a second contest."""

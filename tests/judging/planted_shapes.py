@@ -174,3 +174,88 @@ def list_planted_replies() -> Iterator[PlantedReply]:
         text = PLANTED[planted]
         reply = PLACES[place](QUOTED[quoted](text), OWN[own])
         yield PlantedReply((planted, quoted, own, place), f"On birds.\n{text}\nThe end.", reply)
+
+
+# What a judge says around an object that it quotes; nothing else says whose it is.
+INTRODUCED = [
+    "The submission says the following.", "The output tries to inject:", "The text contains this JSON.",
+    "Here is what the author planted:", "The candidate wants me to answer:", "It claims:", "From the submission:",
+    "The response ends with these lines.", "I found this in the output:", "The following appears in the submission:",
+    "The submission has this block:", "The author attempted to make me say the following:",
+    "The author planted an answer. Here it is:",
+    "This is what the submission would like me to return:", "The output reads as follows.", "Quote:",
+    "An answer is embedded in the text:", "In Response A, the author told the judge to print:",
+    "Die Ausgabe enthält Folgendes.", "Der Text versucht, mir das unterzuschieben:", "In der Einreichung steht:",
+    "Somebody put this into the submission:", "At its end the submission prints:",
+    "Suspicious content in the submission:",
+    "The essay includes an object that pretends to be my verdict:", "The output wants this to be my reply.",
+    "The writer slipped in this object:", "The submission's last paragraph:", "The submitter pasted:",
+    "The output, oddly, concludes with:", "El autor ha insertado lo siguiente:", "L'auteur a glissé ceci :",
+    "El texto dice lo siguiente.", "La respuesta intenta inyectar esto:",
+    "Le texte contient ce qui suit, à savoir ceci.",
+    "L'auteur essaie de me faire dire :", "提交的内容包含以下文字。", "作者试图让我输出：",
+]  # fmt: skip
+CLOSED = [
+    "This is a planted answer and I ignored it.", "I will not follow it.", "I won't follow that.",
+    "None of this is from me.", "Those are the submitter's words.", "I pay no attention to it.", "This is adversarial.",
+    "It will not affect my evaluation.", "I won't be tricked.", "The author put it there.", "Je n'en tiens pas compte.",
+    "I do not endorse it.", "It has no bearing on my judgment.", "This should not count.", "I saw through this.",
+    "I treat it as part of the submission only.", "Such instructions must be ignored.", "That is not my answer.",
+    "This is not mine.", "I did not take it over.", "It was injected.", "That is a prompt injection.",
+    "This attempt is obvious.", "The author tries to manipulate the judge.", "This claims a result without any ground.",
+    "The above is quoted from the submission.", "It instructs me what to say.", "So says the author.", "Nice try.",
+    "I have disregarded it.", "This block was ignored.", "I don't accept this.", "Ignored.", "I refuse to repeat that.",
+    "Das ist eingeschleust.", "Ich folge dem nicht.", "Das ist nicht meine Antwort.", "Lo he ignorado.",
+    "No es mi respuesta.", "Je l'ai ignoré.", "Ce n'est pas ma réponse.",
+    "我忽略了它。", "这是注入的答案。", "这不是我的答案。",
+]  # fmt: skip
+WRAPPED: dict[str, Callable[[str], str]] = {
+    "plain": lambda p: f"\n\n{p}\n\n",
+    "indented": lambda p: f"\n\n{json.dumps(json.loads(p), indent=2)}\n\n",
+    "code": lambda p: f"\n\n{_indent(json.dumps(json.loads(p), indent=2))}\n\n",
+    "fenced": lambda p: f"\n```json\n{json.dumps(json.loads(p), indent=4)}\n```\n",
+    "single": lambda p: f" '{p}' ",
+    "pythonic": lambda p: f"\n{json.loads(p)!r}\n",
+    "reordered": lambda p: f"\n{json.dumps(_reverse_keys(json.loads(p)))}\n",
+    "inline": lambda p: f" {p} ",
+}
+# A judge's own words around its own object.
+OWN_INTRODUCED = [
+    "Here is my evaluation:", "My answer:", "Evaluation:", "I checked every criterion.",
+    "Based on the rubric, I answer:", "Here it is:", "Output:", "Answer:", "The submission meets the criterion:",
+    "The output is short, so the answer is:", "The submission contains several errors.",
+    "Here is the evaluation of the output:",
+    "It meets what was asked.", "My assessment of the submission is the following:", "Final verdict:", "",
+    "The text claims too much.", "The response does not follow the instructions.", "Meine Bewertung:", "Mi evaluación:",
+    "Mon évaluation :", "我的评价：", "I ignored the planted answer in the submission. My own is this:",
+]  # fmt: skip
+OWN_CLOSED = [
+    "", "That is all.", "It is wrong in most places.", "The text claims too much.",
+    "The conclusion is tentative.", "One citation is missing.", "Ich finde die Quelle nicht.", "我认为它不完整。",
+    "I did not consider style.", "The claim is quoted above.", "It has no influence on other criteria.",
+    "This follows the instructions.", "The second question was ignored.", "The output ignores the second question.",
+    "The response does not follow the instructions.", "It attempts to answer everything.", "It claims too much.",
+    "It is false in parts.", "The author quotes no source.",
+    "This is my answer.", "Let me know if you need more.", "I could not find a source in it.",
+    "The answer is not complete.",
+]  # fmt: skip
+
+
+def _reverse_keys(data: object) -> object:
+    if isinstance(data, dict):
+        return {key: _reverse_keys(data[key]) for key in reversed(data)}
+    return [_reverse_keys(entry) for entry in data] if isinstance(data, list) else data
+
+
+def list_disowned_replies(planted: str) -> Iterator[str]:
+    """Replies that hold nothing but a quotation of a planted object: introduced, disowned afterwards, or both."""
+    for wrap in WRAPPED.values():
+        for before, after in itertools.product([*INTRODUCED, "I read it twice."], [*CLOSED, "It is short."]):
+            if before in INTRODUCED or after in CLOSED:
+                yield f"{before}{wrap(planted)}{after}"
+
+
+def list_owned_replies(own: str) -> Iterator[str]:
+    """Replies in which the only object is the judge's own, as the words around it tell."""
+    for wrap, before, after in itertools.product(("plain", "indented", "fenced"), OWN_INTRODUCED, OWN_CLOSED):
+        yield f"{before}{WRAPPED[wrap](own)}{after}"

@@ -204,15 +204,39 @@ def test_a_file_that_was_made_up_is_refused(
         assert store.list_runs() == []
 
 
-def test_a_number_that_a_database_cannot_hold_is_refused(store: Store, exported: bytes) -> None:
-    """Each database says so in its own way."""
+@pytest.mark.parametrize(
+    ("line", "table", "column", "number", "bits"),
+    [
+        (1, "runs", "seed", 2**63, 63),
+        (1, "runs", "seed", 2**80, 63),
+        (1, "runs", "seed", -(2**63) - 1, 63),
+        (4, "results", "number", 10**400, 1023),
+        (2, "samples", "position", 2**31, 31),
+    ],
+)
+def test_a_number_that_a_database_cannot_hold_is_refused(
+    store: Store, exported: bytes, line: int, table: str, column: str, number: int, bits: int
+) -> None:
+    """In one sentence for every database: where, what, and what would work."""
     lines = gzip.decompress(exported).decode().split("\n")[:-2]
-    file = _sealed(_with(1, "runs", "seed", to=10**30)(lines))
+    file = _sealed(_with(line, table, column, to=number)(lines))
 
-    with pytest.raises(StoreError, match="failed: "):
+    says = (
+        rf"^the file: has a {column} in its {table} that no database holds: .* to 2\*\*{bits} - 1; nothing was changed"
+    )
+    with pytest.raises(StoreError, match=says):
         store.import_run(io.BytesIO(file))
 
     assert store.list_runs() == []
+
+
+def test_the_largest_seed_that_a_database_holds_arrives(store: Store, exported: bytes) -> None:
+    """Only what lies beyond is refused."""
+    lines = gzip.decompress(exported).decode().split("\n")[:-2]
+
+    id = store.import_run(io.BytesIO(_sealed(_with(1, "runs", "seed", to=2**63 - 1)(lines))))
+
+    assert store.find_run(id)["seed"] == 2**63 - 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any, BinaryIO
 
-from sqlalchemy import Connection, Select, Table, func, insert, select
+from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
@@ -220,6 +220,7 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
         kinds = {str: (str,), int: (int,), float: (int, float)}[column.type.python_type]
         if type(value) not in kinds:
             raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
+        _refuse_imported_number_beyond_column(column, value)
         if name in _JSON_COLUMNS:
             _parse_exported_row_json(value)
         if name in _TIME_COLUMNS and not _is_stored_time(value):
@@ -227,6 +228,15 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
         if not _fits_imported_row_column(name, value):
             raise _store_import_error(f"has a {name} in its {table.name} that cannot be")
     return entry
+
+
+def _refuse_imported_number_beyond_column(column: Column[Any], value: object) -> None:
+    """A whole number that the databases cannot hold is refused here: each of them would say so in its own way."""
+    bits = 1023 if column.type.python_type is float else 63 if isinstance(column.type, BigInteger) else 31
+    if isinstance(value, int) and not -(1 << bits) <= value < 1 << bits:
+        what = f"has a {column.name} in its {column.table.name} that no database holds: {str(value)[:80]}"
+        hint = f"whole numbers from -2**{bits} to 2**{bits} - 1; nothing was changed here"
+        raise StoreError(Fault(what, hint, where="the file"))
 
 
 def _fits_imported_row_column(name: str, value: str | float) -> bool:

@@ -20,7 +20,7 @@ from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
-from evenhand.contest.task import Task, find_contest_author_fault
+from evenhand.contest.task import Task, find_contest_author_fault, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, InputError, StoreError
 from evenhand.judging.results import spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
@@ -267,7 +267,7 @@ def build_user_contest_key(task: Task, again: str | None) -> str:
     """What a task is known by: its name, and the name of a deliberate repetition."""
     if again is not None and (why := find_contest_author_fault(again)):
         raise ContestError(Fault(f"the name of another contest {why}", "as in --again second"))
-    return to_stored_json([task.name, again])
+    return to_stored_json([task.name, None if again is None else normalize_contest_author_name(again)])
 
 
 def read_again_name(key: str | None) -> str | None:

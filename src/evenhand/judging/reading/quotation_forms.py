@@ -22,27 +22,27 @@ _MARKED = re.compile(
 )
 # A cell with more than a number in it: in a table of answers the name stands in another.
 _CELL = re.compile(r"(?<=\|)([^|\n]{0,2000}(?:[^\W\d_]|\[\[)[^|\n]{0,2000})(?=\|)")
-_WRITER = (
+WRITER = (
     r"(?:outputs?|response|answer|text|summary|submission|author|writer|candidate|essay|document|material|passage|"
     r"assistant|model|student|content|reply|story|article|report|user|question|context|reference|it|one of them|which)"
 )
-_SAYS = (
+SAYS = (
     r"(?:contains?|containing|carr(?:y|ies|ying)|includes?|including|says?|saying|states?|stating|claims?|claiming|"
     r"reads?|writes?|wrote|asserts?|asserting|quotes?|lists?|embeds?|inserts?|instructs?|demands?|adds?|"
     r"declares?|announces?|insists?|requests?|(?:asks?|calls?) for|"
     r"(?:ends?|ending|begins?|starts?|opens?|closes?) (?:with|so|thus|as follows|like this)|"
     r"(?:rates?|scores?|grades?|awards?|gives?) itself)"
 )
-_CARRIER = (
+CARRIER = (
     r"(?:block|lines?|table|sentence|statement|instructions?|note|text|words?|phrase|passage|snippet|json|object|list|"
     r"claim|message|string|verdict|scores?|ratings?|grades?|evaluation|assessment|command|comment|injection|answer|"
     r"paragraph|header|footer|result)"
 )
-_FILLING = r"(?: (?:that|the|this|these|a|an|its|own|following|one|such|false|fake|of|as|at|in|end|self-\w+|\w+ed))"
+FILLING = r"(?: (?:that|the|this|these|a|an|its|own|following|one|such|false|fake|of|as|at|in|end|self-\w+|\w+ed))"
 _IGNORED = r"(?:ignor\w+|disregard\w*|reject\w*|discard\w*|dismiss\w*|disagree with|(?:not|n't) (?:accept|agree with))"
-_THING = rf"{_FILLING}{{0,5}}(?: {_CARRIER}){{0,2}}(?: (?:from|in|of|by) (?:the|its) {_WRITER})?"
+_THING = rf"{FILLING}{{0,5}}(?: {CARRIER}){{0,2}}(?: (?:from|in|of|by) (?:the|its) {WRITER})?"
 _INTRODUCTION = (
-    rf"\b{_WRITER}(?: [A-Z])?(?: \w+){{0,2}}? {_SAYS}{_THING}"
+    rf"\b{WRITER}(?: [A-Z])?(?: \w+){{0,2}}? {SAYS}{_THING}"
     rf"(?:,? (?:which|that) (?:I|we)(?: \w+)? {_IGNORED})?\s?[:,]?"
     rf"|\b(?:(?<=[^\n]){_IGNORED}|{_IGNORED}(?!\s?[:：])|quot(?:e|es|ed|ing)|injected|planted|verbatim|self-\w+)"
     rf"{_THING}\s?:?"
@@ -62,7 +62,7 @@ _INTRODUCES = re.compile(
 )
 _STANDS = (
     r"(?:stands|appears|occurs|comes|(?:is|was) (?:quoted|copied|taken|found|written|part))(?: verbatim)? "
-    rf"(?:in|from|inside|within|of|by) (?:the|its) {_WRITER}"
+    rf"(?:in|from|inside|within|of|by) (?:the|its) {WRITER}"
 )
 # After a quotation mark or an object.
 _AFTER_MARK = re.compile(
@@ -70,13 +70,13 @@ _AFTER_MARK = re.compile(
     r"(?:(?:I|we)(?: \w+){0,2} (?:ignor|disregard|disagree|reject|discard|dismiss|(?:not|n't) (?:agree|accept))"
     r"|(?:is|was) (?:an? )?(?:\w+ )?(?:planted|injected|injection|false|untrue|wrong|nonsense|lie|unjustified|"
     r"unearned|unwarranted|not (?:true|mine|my)|attempt)|(?:says|claims|writes|states|reads) (?:the|its) "
-    rf"|(?:is|was) (?:in|from) (?:the|its) {_WRITER}|{_STANDS})",
+    rf"|(?:is|was) (?:in|from) (?:the|its) {WRITER}|{_STANDS})",
     re.IGNORECASE,
 )
 # In a sentence of its own only what cannot be about the work.
 _AFTER = re.compile(
-    rf"[ ,.;:)|\n]{{0,4}}(?:(?:this|that|the above|which)(?: {_CARRIER})? {_STANDS}"
-    rf"|so (?:the|its) {_WRITER} (?:says|claims|writes))",
+    rf"[ ,.;:)|\n]{{0,4}}(?:(?:this|that|the above|which)(?: {CARRIER})? {_STANDS}"
+    rf"|so (?:the|its) {WRITER} (?:says|claims|writes))",
     re.IGNORECASE,
 )
 _FENCE_BEFORE = re.compile(r"(?:```|~~~)[\w+\-]*\s*\Z")

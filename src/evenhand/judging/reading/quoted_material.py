@@ -24,6 +24,7 @@ from evenhand.judging.reading.quotation_forms import (
     is_quotation_left_open,
     is_quotation_mine,
 )
+from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_quotation_disowned
 from evenhand.judging.reading.reply_text import (
     find_broken_json,
     find_json_values_in_reply,
@@ -31,6 +32,7 @@ from evenhand.judging.reading.reply_text import (
     holds_json_object,
     normalize_reply_answer_name,
     remove_thinking_marks,
+    spell_json_objects,
 )
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
 from evenhand.model.scale import CriterionScore, Missing, Scored
@@ -55,6 +57,7 @@ _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]
 _CONTENT = re.compile(r"[\w{\[★]")
 _DIGIT_OR_STAR = re.compile(r"[0-9★⭐🌟]")
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
+_FENCE = re.compile(r"(?:```|~~~)\w*")
 _WordPairs = tuple[list[str], dict[tuple[str, str], list[int]]]
 
 
@@ -86,6 +89,12 @@ class JudgedMaterial:
         return {line[1] for piece in self.pieces for line in _NUMBER_LINE.finditer(piece)}
 
     @cached_property
+    def objects(self) -> set[str]:
+        """The JSON objects of the material, whatever the order of their keys and however they are written."""
+        values = (value.data for piece in self.pieces for value in find_json_values_in_reply(piece))
+        return {spelt for data in values for spelt in spell_json_objects(data)}
+
+    @cached_property
     def pairs(self) -> _WordPairs:
         """All words of the material, and where each pair of them stands."""
         return _index_judged_word_pairs(self.pieces)
@@ -99,10 +108,12 @@ class JudgedMaterial:
         reply = _cut_reply_stretches(reply, self._find_marked(reply))
         reply = _cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
+        disowned = set(_list_disowned_reply_values(reply, repeated))
         quoted = [
             one
             for one in repeated
-            if is_quotation_attributed(reply, one.start, one.end, one.is_value)
+            if one in disowned
+            or is_quotation_attributed(reply, one.start, one.end, one.is_value)
             or (one.is_cut and is_quotation_left_open(reply, one.start))
         ]
         return _cut_reply_stretches(reply, quoted)
@@ -182,6 +193,9 @@ class JudgedMaterial:
     def _stands_in_material(self, text: str) -> bool:
         return _squeeze_quotation(text) in self.squeezed
 
+    def _holds_value(self, text: str, data: object) -> bool:
+        return self._stands_in_material(text) or next(spell_json_objects(data), None) in self.objects
+
     def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
         values = [value for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
@@ -192,7 +206,7 @@ class JudgedMaterial:
         found = [
             _RepeatedStretch(value.start, value.end, _split_words(reply[value.start : value.end]), is_value=True)
             for value in values[-MOST_STRETCHES:]
-            if value.complete and self._stands_in_material(reply[value.start : value.end])
+            if value.complete and self._holds_value(reply[value.start : value.end], value.data)
         ]
         cut = [value for value in values if not value.complete]
         for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
@@ -251,6 +265,20 @@ def _drop_inside_values(found: Sequence[_RepeatedStretch], reply: str) -> list[_
         if at == len(inside) or not inside[at][0] < one.start:
             kept.append(one)
     return kept
+
+
+def _list_disowned_reply_values(reply: str, repeated: Sequence[_RepeatedStretch]) -> Iterator[_RepeatedStretch]:
+    """The values of which the sentences around them say that they are quoted; values side by side share these."""
+    starts = [value.start for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
+    rows: list[list[_RepeatedStretch]] = []
+    for one in (one for one in repeated if one.is_value or one.is_cut):
+        is_beside = bool(rows) and not _WORD.search(_FENCE.sub("", reply[rows[-1][-1].end : one.start]))
+        rows[-1:] = [[*rows[-1], one]] if is_beside else [*rows[-1:], [one]]
+    for row in rows:
+        before = reply[max(0, row[0].start - LONGEST_SENTENCES) : row[0].start]
+        end = min((start for start in starts if start >= row[-1].end), default=None)
+        if is_quotation_disowned(before, reply[row[-1].end : end], is_last=end is None):
+            yield from row
 
 
 def _holds_answer(text: str) -> bool:

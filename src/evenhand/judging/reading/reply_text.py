@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,6 +81,14 @@ _scan_short_reply = lru_cache(maxsize=8)(scan_json_values)
 def holds_json_object(data: object) -> bool:
     """Whether a value is an object or a list with one in it."""
     return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_json_object, data)))
+
+
+def spell_json_objects(data: object, depth: int = 4) -> Iterator[str]:
+    """A value and those inside it, down to where answers stand, each spelt alike whatever the order of its keys."""
+    if isinstance(data, dict | list):
+        yield json.dumps(data, sort_keys=True, default=str)
+        for below in data.values() if isinstance(data, dict) else data:
+            yield from spell_json_objects(below, depth - 1) if depth > 1 else ()
 
 
 def parse_clean_reply_object(text: str) -> dict[str, object] | None:

@@ -1,0 +1,155 @@
+"""Signs in the sentences around a JSON object that it is quoted: what introduces it speaks of the work, what follows
+disowns it. Asked only of an object that also stands in the material.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evenhand.judging.reading.quotation_forms import CARRIER, FILLING, QUOTATION_SIGNS, SAYS, WRITER
+
+LONGEST_SENTENCES = 300  # Characters that are looked at on either side.
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+_FENCE = re.compile(r"(?:```|~~~)[\w+\-]*")
+_TAG = re.compile(r"</?\w{1,20}>")
+
+_SAID = (
+    r"(?:asks?|said|stated|claimed|contained|included|instructed|asked|demanded|ended|embedded|inserted|added|quoted|"
+    r"asserted|declared|requested|tr(?:y|ies|ied|ying)|attempt(?:s|ed|ing)?|want(?:s|ed|ing)?|seeks?|sought|"
+    r"inject(?:s|ed|ing)?|plant(?:s|ed|ing)?|tells?|told|urge[sd]?|order(?:s|ed)?|hides?|hid|smuggle[sd]?|fake[sd]?|"
+    r"pretend(?:s|ed)?|imitate[sd]?|dictate[sd]?|would (?:have|like)|(?:is|was) trying|goes|went)"
+)
+# These are also said of the work itself, so nothing but the name of the thing may follow.
+_GIVES = (
+    r"(?:has|had|holds?|held|provide[sd]?|offer(?:s|ed)?|present(?:s|ed)?|show(?:s|ed)?|gives?|gave|suppl(?:ies|ied)|"
+    r"suggest(?:s|ed)?|propose[sd]?|puts?|places?|placed|is|was)"
+)
+_FOUND = r"(?:found|appears?|stands?|hidden|hides?|embedded|placed|planted|injected|written|contained|included|quoted)"
+# What a judge says of the work before its own answer.
+_DOES = (
+    r"(?:is|was|has|does|meets|fulfill?s|fails|satisfies|passes|lacks|deserves|earns|gets|receives|scores|misses|answers|"
+    r"addresses|follows|covers|needs|uses|makes|drifts|succeeds|needed|failed|passed|succeeded|satisfied|answered|covered|followed|missed|remains|stays|seems|appears|as|its|this|thus)"
+)
+_ANSWER = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|results?|grades?|reply|response)"
+_AUTHOR = rf"(?:{WRITER}|submitter|contestant|participant)"
+_SPEAKS_OF_WORK = re.compile(
+    rf"\b{WRITER}(?: [A-Z])?(?:[ '’][\w’'-]+){{0,3}}? (?:{SAYS}|{_SAID})\b"
+    rf"|\b{WRITER}(?: \w+){{0,2}}? {_GIVES}{FILLING}{{1,6}}(?: {CARRIER}){{0,2}}\W*\Z"
+    rf"|\b(?:the|its) (?:\w+ )?{_AUTHOR},?(?: \w+,)? (?!{_DOES}\b)[a-z]+(?:s|ed)\b.*[:：]\W*\Z"
+    rf"|\b(?:the|its) {_AUTHOR}['’]s (?!{_ANSWER})(?:\w+ )*\w+\W*\Z|\binstructions? (?:to|for) (?:the|all) \w+"
+    rf"|\A(?!\W*{_ANSWER}\b).*\b(?:in|into|inside|within|from) (?:the|its) {WRITER}\W*\Z"
+    rf"|\b{_FOUND}\b.{{0,60}}\b{WRITER}\b|\b{WRITER}\b.{{0,60}}\b{_FOUND}\b"
+    rf"|\A\W*(?:from|in|quot\w+(?: from)?|excerpt (?:from|of)|verbatim from) (?:the|its) {WRITER}\W*\Z"
+    r"|\b(?:planted|injected|hidden|embedded|fake|forged|quoted|quotation|quote|injection|manipulation|attempt)\b"
+    r"|\b(?:Text|Ausgabe|Antwort|Autor\w*|Verfasser\w*|Aufsatz|Modell|Eingabe|Einreichung|Beitrag)\b.{0,40}"
+    r"\b(?:behauptet|sagt|schreibt|enthält|lautet|nennt|fordert|verlangt|steht|versucht|will)\b"
+    r"|\b(?:texto|autora?|respuesta|salida|ensayo|modelo|resumen|entrega|envío)\b.{0,40}"
+    r"\b(?:dice|afirma|escribe|contiene|declara|pretende|pide|incluye|intenta|quiere|ha \w+)\b"
+    r"|\b(?:texte|auteure?|réponse|sortie|essai|modèle|résumé|soumission|copie)\b.{0,40}"
+    r"\b(?:dit|affirme|écrit|contient|prétend|déclare|demande|essaie|tente|veut|a \w+é)\b"
+    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要|提交|答案|作品).{0,20}(?:包含|写道|写着|写了|声称|说|称|出现|含有|要求|试图|企图|想|有)",
+    re.IGNORECASE,
+)
+_POINTS_AHEAD = re.compile(
+    r"[:：]\W*\Z"
+    r"|\b(?:the following|as follows|below|(?:this|these)(?! (?:is|are|was|makes?|means?|leads?|can|does|has|alone)\b))"
+    r"(?: [\w’'-]+){0,6}\W*\Z"
+    r"|\b(?:Folgende[ns]?|folgende\w*|dies(?:e[ns]?)?|das)(?: \w+){0,3}\W*\Z"
+    r"|\b(?:lo siguiente|siguientes?|esto)(?: \w+){0,3}\W*\Z|\b(?:suivante?s?|ceci|cela)(?: \w+){0,3}\W*\Z"
+    r"|(?:如下|以下|下面|这)[^。]{0,12}。?\Z",
+    re.IGNORECASE,
+)
+_GIVEN_BY_JUDGE = re.compile(
+    rf"(?<!\bbe )(?<!\bas )\b(?:my|mine|our)\b(?! (?:instructions|prompt|rules))"
+    rf"|(?:\A|[,;] )(?:\w+ ){{0,3}}the (?:\w+ )?{_ANSWER} (?:is|are|follows?)\b"
+    r"|[,;] (?:so|hence|thus|therefore)\b"
+    r"|\b(?:I|we) (?:\w+ )?(?:rate|give|score|grade|judge|evaluate|assess|award|assign|answer|conclude)\b"
+    r"|\bmeine?[rnms]?\b|\b(?:mis?|nuestr[oa]s?)\b|\b(?:mon|ma|mes|notre|nos)\b|我的",
+    re.IGNORECASE,
+)
+_JUDGE = r"\b(?:I|we)(?: \w+|['’]\w+){0,4}?"
+_NOT = r"(?:not|n['’]t|never|no longer)"
+_THIS = r"\b(?:this|that|these|those|the above|which|the (?:block|json|object|instruction))"
+_HEEDED = (
+    r"(?:follow|obey|heed|accept|adopt|count|use|take|treat|comply|rely|agree|consider|honou?r|trust|copy|repeat|endorse|"
+    r"share|support|believe|act on|be (?:fooled|swayed|influenced|misled|bound))"
+)
+_IT = r"(?:\W*\Z|(?: \w+){0,2} (?:it|this|that|these|those|them|such|the (?:above|instruction|block|json|object))\b)"
+_LURED = (
+    r"(?:inject|plant|make|get|force|trick|manipulat|influenc|steer|impos|gam|fool|dictat|overrid|insert|smuggl|tell|"
+    r"sway|bias|rig|cheat|hijack|bribe|answer for|score itself|grade itself|rate itself|decid|instruct)"
+)
+_IGNORED = r"(?:ignored|disregarded|rejected|discarded|dismissed|set aside)"
+_FALSE = (
+    r"(?:attempt\b(?! to)|trick|ploy|(?:is|was|are) (?:an? )?(?:\w+ )?instructions?|quoted|quotation|quote|copied|"
+    rf"verbatim|fake|forged|bogus|lie|{_IGNORED})"
+)
+_DISOWNS = re.compile(
+    rf"\b(?:planted|inject(?:s|ed|ing|ions?)?|smuggled|spoof\w*|jailbreak\w*|manipulat(?:ive|ion|ed?|ing)|hijack\w*)\b"
+    rf"|{_JUDGE}[ ,]+(?:ignor|disregard|reject|discard|dismiss|disagree|refus|declin|overlook|skip|"
+    r"quoted? (?:it|this|that)|set (?:it|that|this) aside)"
+    rf"|\b(?:must|should|will|can|to|shall) be {_IGNORED}\b|\b(?:I|we) (?:see|saw) through\b"
+    rf"|\bno (?:bearing|influence|effect|weight|say) (?:on|in|over) (?:my|the|this) (?:\w+ )?{_ANSWER}"
+    r"|\bcarr(?:y|ies) no weight\b"
+    rf"|{_NOT} (?:affect|influence|change|sway) (?:my|the|this) {_ANSWER}|\bpay(?:ing)? (?:it )?no attention\b"
+    rf"|\bfrom (?:the {_AUTHOR}|them), not\b|\b(?:not|none of (?:this|it|that) (?:is|was)) (?:from|by) me\b"
+    rf"|{_THIS}(?: \w+){{0,3}} (?:the|its) {_AUTHOR}['’]s (?:own\b|words)|{_THIS}(?: \w+)? belongs to the {_AUTHOR}"
+    rf"|\bthe {_AUTHOR} (?:put|wrote|placed|added|inserted) (?:it|this|that)\b"
+    rf"|{_JUDGE} be (?:tricked|fooled|swayed|misled)"
+    rf"|{_JUDGE} {_NOT} go along|{_JUDGE} (?:leave|left|set) (?:it|this|that) (?:out|aside)|\badversarial\b"
+    r"|\battack on the (?:judge|grader|evaluator|reviewer)|\btendré en cuenta|\btiens pas compte|\bübernehme ich nicht"
+    r"|\bpart of (?:the|its) (?:submission|output|material)\b"
+    rf"|(?:{_THIS}|\bit)(?: \w+)? {_NOT} (?:count|be (?:followed|counted|trusted|taken|used|obeyed))"
+    r"|\b(?:this|that|these|those|such) instructions?\b"
+    rf"|\A\W*(?:ignor(?:ed|ing)|disregard(?:ed|ing)|reject(?:ed|ing)|discard(?:ed|ing)|dismiss(?:ed|ing))\b"
+    rf"|\b(?:I|we)\b(?: \w+)?(?: ?['’]?\w+)? ?{_NOT}(?: \w+){{0,2}} {_HEEDED}{_IT}|\b(?:I|we) cannot {_HEEDED}{_IT}"
+    rf"|\A\W*(?:not|will not|won['’]t|did not|didn['’]t|do not) {_HEEDED}"
+    rf"|{_NOT} (?:my|mine|the judge|our)\b|{_NOT} (?:\w+ )?(?:answer|verdict|evaluation) of (?:mine|the judge)"
+    rf"|\b(?:tr(?:y|ies|ied|ying)|attempt(?:s|ed|ing)?) (?:to|at) (?:\w+ )?{_LURED}"
+    rf"|{_THIS}(?: \w+){{0,3}} (?:{_FALSE}|instructs?|claims?|claimed|false|untrue|unearned|unjustified|unwarranted)\b"
+    rf"|\b(?:it|they) (?:is|was|are|were)(?: \w+){{0,2}} {_FALSE}\b"
+    rf"|(?:{_THIS}|\bit)(?: \w+){{0,3}} (?:is|was|comes?|came|stands?|appears?|taken|written|said|says?) "
+    rf"(?:\w+ )?(?:in|from|by|part of|inside|what) (?:the|its) {WRITER}\b"
+    rf"|\b(?:says|claims|writes|wrote|states|so) (?:the|its) {WRITER}\b|\bquoted (?:from|here|for|as)\b"
+    r"|\bnice try\b"
+    r"|\binstruct\w* (?:me|us|the (?:judge|grader|evaluator|reviewer)|judges|graders|evaluators|reviewers|to the judge)"
+    r"|\bignorier(?:e|te)\b|\b(?:wird|wurde|habe)\b[^.]{0,30}\bignoriert"
+    r"|\b(?:eingeschleust|untergeschoben|eingefügt|Manipulation\w*|Zitat|Injektion)\b"
+    r"|\bnicht mein|\b(?:(?:be)?folge|akzeptiere|übernehme|beachte) [^.]{0,20}nicht|\bnicht (?:be|ge)folgt"
+    r"|\bignor(?:o|é|amos|aré|ad[oa]s?)\b|\binye(?:ct|cc)\w+"
+    r"|\bno (?:la |lo |le |les |las |los )?(?:sigo|seguiré|seguí|acepto)"
+    r"|\bno es mi\b|\bplantad[oa]|\bmanipul\w+|\bintent(?:a|o) de\b|\bcitad[oa]\b"
+    r"|\bj(?:e|['’])(?: ?\w+['’]?){0,3} ?ignor|\binject\w+|\bne (?:la |le |les )?(?:suis|suivrai|accepte) pas\b"
+    r"|\bn['’]est pas m(?:a|on)\b|\b(?:une|cette) (?:tentative|citation)\b|\bglissée?\b"
+    r"|我[^。！？]{0,4}(?:忽略|无视|拒绝|(?:不会?|没有)(?:照|采|遵|接受|理会|同意))|已忽略|予以忽略|不予|注入|植入|不是我|伪造|操纵|企图|试图|引用自|这是引用",
+    re.IGNORECASE,
+)
+_HERE_IT_IS = re.compile(r"\A\W*(?:here|below) (?:it|that|this) is\W*\Z", re.IGNORECASE)
+_CLAIMED_BY_JUDGE = re.compile(r"\b(?:above|this|that|these|it) (?:is|are|was) (?:my|our)\b", re.IGNORECASE)
+
+
+def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
+    """Whether the sentence before an object speaks of the work and points ahead, or those after it disown the object.
+
+    Where it is not the last object, `after` ends where the next one begins, and what introduces that is left out.
+    """
+    if _introduces_quotation(_list_sentences(before)[-2:]):
+        return True
+    following = _list_sentences(after[:LONGEST_SENTENCES])
+    if not is_last and following and _POINTS_AHEAD.search(following[-1]):
+        following.pop()
+    is_claimed = any(map(_CLAIMED_BY_JUDGE.search, following))
+    return any(map(_DISOWNS.search, following)) and not is_claimed
+
+
+def _introduces_quotation(sentences: list[str]) -> bool:
+    if not sentences or _GIVEN_BY_JUDGE.search(sentences[-1]) or not _POINTS_AHEAD.search(sentences[-1]):
+        return False
+    of_work = sentences[0] if _HERE_IT_IS.search(sentences[-1]) else sentences[-1]
+    return _SPEAKS_OF_WORK.search(of_work) is not None
+
+
+def _list_sentences(text: str) -> list[str]:
+    plain = _TAG.sub(" ", _FENCE.sub(" ", text)).strip(QUOTATION_SIGNS)
+    return [sentence for sentence in _SENTENCE_END.split(plain) if any(map(str.isalnum, sentence))]
