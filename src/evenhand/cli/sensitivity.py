@@ -84,7 +84,7 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
     else:
         known = [(part, flip["weights"].get(part["criterion"], part["weight"])) for part in one["by_weight"]]
         changed = [(part, new) for part, new in known if abs(new - part["weight"]) > 0.005]
-        moved = ", ".join(f"{part['criterion']} {part['weight']:.2f} to {new:.2f}" for part, new in changed)
+        moved = ", ".join(f"{word_layer(part['criterion'])} {part['weight']:.2f} to {new:.2f}" for part, new in changed)
         drawn = "" if flip["exact"] else " drawn"
         share = format_percent(flip["distance"] / 2)
         turns = f"The smallest change{drawn} that levels them moves {share} of the weight: {moved}."
