@@ -120,6 +120,17 @@ def test_a_reviewer_does_not_score_its_own_response() -> None:
     assert str(reviews(panel(self_votes=True), **given)["a"].score) == "8.50"
 
 
+def test_an_author_that_was_not_even_asked_is_named_as_not_voting() -> None:
+    """A panel of judges does not ask the author: the steps say so all the same, and so does a card without a score."""
+    given = {"x": [said("b", 5)], "y": [said("a", 7, author="x"), said("b", 5)]}
+
+    found = reviews("council", **given)
+
+    assert "x does not vote on its own response" in " ".join(found["a"].explain())
+    alone = reviews("council", x=[said("b", 5)], y=[said("a", 7, author="y"), said("b", 5)])["a"]
+    assert "y does not vote on its own response" in " ".join(alone.notes)
+
+
 @pytest.mark.parametrize(("aggregate", "score"), [("mean", "8.00"), ("median", "9.00")])
 def test_mean_and_median(aggregate: str, score: str) -> None:
     """10, 9 and (ceiling) 5."""

@@ -150,9 +150,9 @@ def _join_reviewer_scorecards(
     }
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[AppliedStep, ...] = ()
+    counted = {entry.judge for entry in reviewed}
+    own = tuple(judge for judge in weights if judge not in counted)  # The author, asked about it or not.
     if enough:
-        counted = {entry.judge for entry in reviewed}
-        own = tuple(judge for judge in answers if judge != NO_JUDGE and judge not in counted)
         after = combine_reviewer_scores(panel, says, weights)
         facts = (panel, reviewed, said, own, weights)
         trail = (AppliedStep("panel", None, after, _explain_pooled_score_step, facts, rubric.method.scale.decimals),)
@@ -166,6 +166,7 @@ def _join_reviewer_scorecards(
         card = fail_scorecard_without_layers(card, rubric)
     notes = [*card.notes, *_note_pooled_scorecard(rubric, reviewed, said, weights)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
+    notes += [f"{', '.join(own)} does not vote on its own response"] if own and not enough else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
 
 
