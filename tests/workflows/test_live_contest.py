@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import ContestError, Task
+from evenhand import ContestError, Limits, Task
 from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
@@ -29,6 +29,7 @@ from tests.contest.answering import answer, counted, server
 from tests.contest.building import task
 
 Json = dict[str, Any]
+QUICK = Limits(retries=0)
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
@@ -58,7 +59,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
 
 def create(store: Store, terms: Task, hooks: ContestHooks | None = None) -> str:
     async def begin() -> str:
-        async with Connections({}) as connections:
+        async with Connections({}, limits=QUICK) as connections:
             return await create_live_contest(store, terms, connections=connections, hooks=hooks or ContestHooks())
 
     return asyncio.run(begin())
@@ -68,7 +69,7 @@ def play(store: Store, *contests: str) -> list[Any]:
     """Play contests at the same time."""
 
     async def go() -> list[Any]:
-        async with Connections({}) as connections:
+        async with Connections({}, limits=QUICK) as connections:
             played = (play_live_contest(store, one, connections=connections) for one in contests)
             return list(await asyncio.gather(*played))
 

@@ -315,7 +315,7 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
 
 def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -> None:
     played = contest.result
-    if contest.dimensions_generated and played.record["state"] != "closed":
+    if contest.dimensions_generated:
         ids = escape_terminal_text(", ".join(f"{one['id']} {one['weight']:g}" for one in played.record["dimensions"]))
         how = "evenhand contest dimensions locks them in the task before the start"
         print_message(f"\ndimensions generated: {ids}; {how}", err=True)
