@@ -57,7 +57,8 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
-	$(LOCK) --extra embedded --extra local --extra parquet --extra postgres --extra service --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(LOCK) --extra embedded --extra local --extra mcp --extra parquet --extra postgres --extra service \
+	  --extra telemetry --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 
 clean:
