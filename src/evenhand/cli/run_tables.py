@@ -11,7 +11,6 @@ from evenhand.cli.output import escape_cli_line
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
-    measure_least_table_width,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -36,6 +35,7 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_gate,
     describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
@@ -47,7 +47,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count, word_gate
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -244,16 +244,13 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
 def _print_sample_table(
     screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> None:
-    """Samples with criteria as columns, whose names are cut as far as it takes and they can be told apart."""
+    """Samples with criteria as columns; only a very long name is cut, where it can still be told apart."""
     told = ["sample", "variant"] if len({one["variant"] for one in samples}) > 1 else ["sample"]
     names, heads = [*told, "composite", *criteria], len(told)
     rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
     screen.line(title, bold=True, gap=True)
-    for most in range(WIDEST_NAME, NARROWEST_NAME - 1, -1):
-        cut = [*names[: heads + 1], *(shorten_terminal_name(name, most) for name in names[heads + 1 :])]
-        if len(set(cut)) == len(cut) and measure_least_table_width(cut, rows, cut[heads:]) <= screen.width:
-            names = cut
-            break
+    cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
+    names = cut if len(set(cut)) == len(cut) else names
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
 
 
@@ -315,12 +312,7 @@ def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -
     shown = every if len(every) <= FEW_GATES else [(variant, gate) for variant, gate in every if not gate["passed"]]
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
-        mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-        how = f"{word_gate(gate['gate'])} was not measured (gate {least})"
-        if gate["passed"] is not None:
-            passes = "passes" if gate["passed"] else "is below"
-            how = f"{word_gate(gate['gate'])} {mean} {passes} {least}"
-        lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
+        lines.append((f"{variant}: {describe_reported_gate(gate)}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))
     return lines

@@ -179,7 +179,9 @@ def _list_submission_moments_on_page(contest: ReportedContest, one: ContestRepor
     checked, alone = contest.last_event("gate_checked", id), contest.last_event("scored", id)
     if checked:
         passed = one["status"] != "gate_failed" and (alone or one["status"] != "unjudged")
-        words = f"{id} {'passed the gate' if passed else 'did not pass the gate'}"
+        unknown = not passed and one["status"] != "gate_failed"
+        missed = "could not be checked at the gate" if unknown else "did not pass the gate"
+        words = f"{id} {'passed the gate' if passed else missed}"
         yield TimelineMoment(contest.time(checked["at"]), "passed" if passed else "failed", words)
     if alone:
         yield TimelineMoment(contest.time(alone["at"]), "alone", f"{id} was scored alone")
