@@ -220,3 +220,14 @@ def test_what_strayed_is_a_table_and_no_wall_of_text(folder: Path, columns: str)
     assert [row[0] for row in table[8:]] == ["latest"] * 7
     assert f"  latest: for review: {', '.join(SEVEN[:-1])} and {SEVEN[-1]}" in "\n".join(lines).replace(",\n  ", ", ")
     assert max(map(len, lines)) <= int(columns)
+
+
+def test_a_subject_is_no_run_and_the_error_says_what_shows_it(folder: Path) -> None:
+    """By its name, as the latest of it, or by the id of an evaluation."""
+    stored = evenhand("score", "-r", "rubric.yaml", write_answers(folder, 8), "--subject", "notes", folder=folder)
+    id = stored.stdout.rpartition("stored as evaluation ")[2].strip()
+
+    for wanted in ("notes", "latest:notes", id):
+        done = evenhand("report", wanted, "--html", folder=folder)
+        assert done.returncode == 2
+        assert "not a run (evenhand history notes shows its evaluations; --json has their scorecards)" in done.stderr
