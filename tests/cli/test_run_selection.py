@@ -79,6 +79,16 @@ def test_a_part_is_told_as_one_wherever_a_run_is_shown(folder: Path) -> None:
     assert "evenhand run eval.yaml --resume" in done.stderr
 
 
+def test_the_trend_of_a_part_is_that_of_parts(folder: Path) -> None:
+    """A whole run, a part, and both again: each moved by nothing since its own kind, and not since the other."""
+    for arguments in ((), ("--limit", "1"), (), ("--limit", "1")):
+        evenhand("run", "eval.yaml", *arguments, folder=folder)
+
+    entries = json.loads(evenhand("history", "greetings/new", "--json", folder=folder).stdout)
+
+    assert [one["trend"] for one in entries] == [None, None, 0.0, 0.0]
+
+
 def test_a_part_is_not_compared_with_the_whole(folder: Path) -> None:
     """In either direction; two runs of the same part are."""
     evenhand("run", "eval.yaml", "--limit", "3", folder=folder)

@@ -234,8 +234,10 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
         for gate in gates:
             if not gate["passed"] and variant in _list_annotated_report_variants(head):
                 reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-                mean = _explain_open_gate_in_report(gate) if gate["passed"] is None else f"the mean is {reached}"
-                yield "error", f"{variant}: gate {word_gate(gate['gate'])}", f"{mean}, the gate is {least}"
+                mean = "nothing was measured" if gate["mean"] is None else f"the mean is {reached}"
+                is_open = gate["passed"] is None and gate["mean"] is not None
+                says = describe_reported_gate(gate) if is_open else f"{mean}, the gate is {least}"
+                yield "error", f"{variant}: gate {word_gate(gate['gate'])}", says
     for one in head["failures"]:
         title = f"{one['variant']}: {describe_reported_failure_count(one)}"
         yield "error", title, f"{one['why']} (first in sample {one['first']})"
