@@ -501,3 +501,15 @@ def test_files_that_were_set_aside_are_told_with_their_reason() -> None:
     assert "eve/final.md eve it is empty" in text
     assert ("aside", "Set aside") in build_contest_page(record)["sections"]
     assert "could not be taken" not in Words(contests.quality()).text
+
+
+def test_a_gate_that_could_not_be_checked_is_neither_passed_nor_failed() -> None:
+    """The judge said nothing of a criterion: the page says that it is open, wherever it tells of the gate."""
+    record = Contest().comes("a", 1).gate("a", None).deadline().record
+
+    text = Words(record).text
+
+    assert "– Gate could not be checked" in text
+    assert "a could not be checked at the gate" in text
+    assert "a passed the gate" not in text
+    assert "failed the gate" not in text
