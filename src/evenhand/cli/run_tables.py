@@ -11,6 +11,7 @@ from evenhand.cli.output import escape_cli_line
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
+    measure_least_table_width,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -57,7 +58,7 @@ VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
-NARROWEST_NAME = 6  # Cells to which the name of a criterion is cut before its table becomes sentences.
+MOST_CRITERIA_AS_ROWS = 10  # With the composite: so many rows may a table of samples have that is turned round.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -251,7 +252,23 @@ def _print_sample_table(
     screen.line(title, bold=True, gap=True)
     cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
     names = cut if len(set(cut)) == len(cut) else names
+    turned = _turn_sample_table(names[heads:], samples, cells) if heads == 1 else {}
+    if turned and measure_least_table_width(names, rows, names[heads:]) > screen.width:
+        first, *ids = turned
+        if measure_least_table_width([first, *ids], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
+            screen.table(turned, right=ids)
+            return
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+
+
+def _turn_sample_table(
+    names: Sequence[str], samples: Sequence[RunHeadData], cells: Sequence[Sequence[str]]
+) -> dict[str, list[str]]:
+    """The same with samples as columns, for a screen too narrow for the criteria; empty where these are too many."""
+    ids = [one["sample"] for one in samples]
+    if len(names) > MOST_CRITERIA_AS_ROWS or len({"criterion", *ids}) <= len(ids):
+        return {}
+    return {"criterion": [*names], **{id: list(own) for id, own in zip(ids, cells, strict=True)}}
 
 
 def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
