@@ -105,7 +105,7 @@ def test_every_report_says_that_it_is_not_known(tmp_path: Path) -> None:
     assert "passes 1.00" not in terminal + markdown
     assert f'<error message="bot: {said}"' in junit
     assert f"::error title=bot%3A gate required::{said}" in terminal
-    (cells,) = [row for row in csv.DictReader(io.StringIO(table)) if row["sample"] == "s1"]
+    (cells,) = [row for row in csv.DictReader(io.StringIO(table.lstrip("\ufeff"))) if row["id"] == "s1"]
     assert (cells["state"], cells["verdict"]) == ("incomplete", "incomplete")
     assert '0.50 <span class="mark none">' in " ".join(page.split())
     assert "1 output without an answer" in page
@@ -151,3 +151,19 @@ def test_an_output_whose_checks_could_not_run_does_not_pass(tmp_path: Path) -> N
 
     (state,) = [one for one in head["decision"]["gates"]["bot"] if one["gate"] == "pass_rate"]
     assert (state["mean"], state["passed"]) == (0.0, False)
+
+
+def test_a_run_scored_anew_is_held_to_the_gates_of_its_new_rubric(tmp_path: Path) -> None:
+    """What was not required and not answered is open once it is required; also of an output that was never made."""
+    folder = folder_with(tmp_path, "fine", "silent", "mute")
+    strict = (folder / "rubric.yaml").read_text("utf-8")
+    (folder / "rubric.yaml").write_text(strict.replace("required: true", "required: false"), "utf-8")
+    before = run_head(folder)
+    (folder / "strict.yaml").write_text(strict, "utf-8")
+
+    evenhand("runs", "rescore", "latest", "--rubric", "strict.yaml", folder=folder)
+    after = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
+
+    assert [one["gate"] for one in before["decision"]["gates"]["bot"]] == ["judge", "scored"]
+    state = required_gate(after)
+    assert (state["passed"], state["unknown"], state["short"]["samples"]) == (None, 2, ["s1", "s2"])
