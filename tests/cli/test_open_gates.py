@@ -84,8 +84,11 @@ def test_an_answer_that_fails_the_gate_is_known(tmp_path: Path) -> None:
 
 
 def test_a_gate_that_is_open_is_not_shipped(tmp_path: Path) -> None:
-    """Two variants, each without an answer on the same sample: nothing was lost by one alone, and still."""
-    head = run_head(folder_with(tmp_path, *["fine"] * 5, "silent", variants="old new"))
+    """Two variants, each without an answer on the same sample: nothing was lost by one alone, and still.
+
+    Also where no text is kept: the criterion is named.
+    """
+    head = run_head(folder_with(tmp_path, *["fine"] * 5, "silent", variants="old new", gates="keep: none\n"))
 
     assert required_gate(head, "new")["passed"] is None
     said = "new: required is not known (1 output without an answer), the gate is 1; not known: s5 (criterion tone)."
