@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import EvalSampleSelection, InlineSamples, select_samples
 from tests.cli.command import evenhand
 
 EVAL = """
@@ -57,6 +59,14 @@ def test_only_the_chosen_samples_are_run(folder: Path, arguments: tuple[str, ...
     assert samples_of(folder) == ids
     assert plan["samples"] == head["run"]["samples"] == len(ids)
     assert plan["selection"] == head["run"]["selection"]
+
+
+@pytest.mark.parametrize(("chosen", "ids"), [({"limit": 2}, "ab"), ({"only": ("c",)}, "c"), ({"limit": 9}, "abcd")])
+def test_whoever_goes_through_the_samples_sees_the_chosen_ones(chosen: dict[str, Any], ids: str) -> None:
+    """A plan looks at them this way, before a run reads them with their lines."""
+    every = InlineSamples(tuple(EvalSample(id=id) for id in "abcd"), "samples")
+
+    assert [one.id for one in select_samples(every, EvalSampleSelection(**chosen))] == [*ids]
 
 
 def test_a_part_is_told_as_one_wherever_a_run_is_shown(folder: Path) -> None:
