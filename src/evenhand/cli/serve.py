@@ -35,7 +35,7 @@ def serve_command(**options: Any) -> None:
 
         from evenhand.service.app import build_service
     except ImportError as error:
-        hint = "pip install 'evenhand[service]'"
+        hint = "pip install '/path/to/evenhand[service]'"
         raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.service.settings import ServiceSettings
     from evenhand.workflows.connections import ConnectionOptions

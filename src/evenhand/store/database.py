@@ -116,7 +116,7 @@ def create_store_engine(place: StoreLocation) -> Engine:
         waiting = {"connect_timeout": 10}
         return create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
     except ImportError:
-        hint = "pip install 'evenhand[postgres]'"
+        hint = "pip install '/path/to/evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
 
 

@@ -89,9 +89,12 @@ class Contest:
         return ContestEventArrivals(submissions=self.submissions, challenges=self.challenges, until=self.until)
 
     def runs_ahead(self, now: datetime) -> bool:
-        """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal."""
-        ends = [] if self.task.deadline is None else [self.task.deadline + self.task.challenge_period]
-        times = [*ends, *(one.at for one in self.submissions), *(one.at for one in self.challenges)]
+        """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal.
+
+        What is dated after the end is late: it is refused alone, and makes no rehearsal of a contest that is over.
+        """
+        deadline = self.task.deadline
+        times = [one.at for one in self.submissions] if deadline is None else [deadline + self.task.challenge_period]
         return (self.until is None or self.until > now) and any(one > now for one in times)
 
 

@@ -30,6 +30,7 @@ from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
+from evenhand.wording import format_whole_duration
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks, build_contest_messages
 from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
@@ -295,13 +296,16 @@ def _list_terms_changed_by_user(first: Row | None, task: Task, how: JudgeOptions
     now = {**contest_task_json(task), **requested_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
     differing = [
-        f"{name} {_shorten_term_changed_by_user(before.get(name))}, not {_shorten_term_changed_by_user(now[name])}"
+        f"{name} {_shorten_term_changed_by_user(name, before.get(name))}, "
+        f"not {_shorten_term_changed_by_user(name, now[name])}"
         for name in names
     ]
     return differing or ["dimensions"]
 
 
-def _shorten_term_changed_by_user(value: object) -> str:
+def _shorten_term_changed_by_user(name: str, value: object) -> str:
+    if name == "challenge_period" and isinstance(value, (int, float)):
+        return format_whole_duration(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 
