@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import view_contest
+from evenhand.contest.views import list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
@@ -47,10 +48,12 @@ from evenhand.workflows.contests import (
     open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.webhooks import refuse_unsigned_hooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0
 RETRY_AFTER = timedelta(seconds=60)  # A judge that could not be asked is asked again.
+OVERDUE_AFTER = timedelta(seconds=5)  # Workers look every second.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +78,17 @@ async def create_live_contest(
     again: str | None = None,
 ) -> str:
     """Begin a contest and lock its dimensions; its id. Submissions may come from now on."""
+    refuse_unsigned_hooks(hooks.payment, hooks.operator)
     if task.deadline is not None and task.deadline <= store.now():
         raise ContestError(Fault(f"the deadline {task.deadline.isoformat()} is over", "name a later one"))
+    key = build_user_contest_key(task, again)
+    if (begun := store.contests.find_contest_by_key(key)) is not None:
+        what = f"the contest of {task.name!r} has begun: {begun['id']}"
+        raise StoreError(
+            Fault(
+                what, "--again NAME, over HTTP again, begins another one with a payment of its own", where=store.shown
+            )
+        )
     open_contest_judges_for_user(
         [*task.judges, *task.challenge_judges], connections
     )  # Names that nobody has are told now.
@@ -90,7 +102,7 @@ async def create_live_contest(
         "started": began.isoformat(timespec="milliseconds"),
         "holder": _name_contest_player(),
         "source": source,
-        "key": build_user_contest_key(task, again),
+        "key": key,
         "hooks": to_stored_json(hooks.to_json()),
         "wakes": began.isoformat(),
     }
@@ -111,6 +123,7 @@ def submit_to_contest(
 
     Where revisions are asked for, a further submission of an author revises the one before.
     """
+    refuse_unsigned_hooks(notify)
 
     def make_row(at: datetime, before: list[Row]) -> Row:
         state = _foresee_contest_state(opened, row, before)
@@ -138,6 +151,9 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
             what = f"the ranking was challenged by {waiting[0]['author']} before"
             raise ContestError(Fault(what, "one review of a ranking is final"))
         state = _foresee_contest_state(opened, row, before)
+        if state.phase != "challenge_period":
+            what = f"there is no ranking to challenge: the contest is {state.phase}"
+            raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
         content = to_stored_json({"reason": reason})
@@ -202,10 +218,42 @@ def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
     return store.contests.list_waking((now or store.now()).isoformat())
 
 
+def find_overdue_contest(store: StoreLike, contest: str) -> str | None:
+    """Since when something has been due in a contest that nobody plays; None where nothing is, or somebody does."""
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        row = opened.contests.find_contest(contest)
+        late = row["wakes"] is not None and datetime.fromisoformat(row["wakes"]) < opened.now() - OVERDUE_AFTER
+        return row["wakes"] if late and not opened.contests.is_contest_held(row) else None
+
+
+def watch_contest(
+    look: Callable[[], Json], *, every: float = 2.0, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Json]:
+    """What happens in a contest, from its beginning to its end, as often as one looks: each change once.
+
+    A look is a contest as the operator has it or as an author may see it, of a store or of a service.
+    """
+    before: Json | None = None
+    while True:
+        after = look()
+        changes = list_contest_changes(before, after, seen=datetime.now(UTC).isoformat(timespec="seconds"))
+        yield from changes
+        if after["state"] == "closed" and (before is None or _is_contest_settled(before, after, changes)):
+            return
+        before = after
+        pause(every)
+
+
+def _is_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> bool:
+    """The payment is released in the step after the last: where it is to come, one look more is taken."""
+    paid = after["winner"] is None or any(one["event"] == "released" for one in changes)
+    return paid or before["state"] == "closed"
+
+
 def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, list[Row]], Row]) -> ContestReceipt:
     if row["hooks"] is None:
         what = f"contest {row['id']} is played from files: it takes what is in its folder"
-        raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
+        raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
     kept = store.inbox.receive_row(row["id"], make_row)
     return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
 
