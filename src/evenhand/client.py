@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
+from socket import gaierror
 from typing import Any, TypedDict, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
@@ -64,15 +65,15 @@ class EvenhandClient:
     ) -> Json:
         """Ask judges about outputs: scorecards with reasons, evidence and every step."""
         texts = {"input": input, "reference": reference, "context": context}
-        return self.post("/v1/judge", {"rubric": rubric, "outputs": outputs, **texts, "judges": list(judges)})
+        return self.post_json("/v1/judge", {"rubric": rubric, "outputs": outputs, **texts, "judges": list(judges)})
 
     def score_answers(self, rubric: str | Mapping[str, object], answers: Json | Sequence[Json]) -> Json:
         """Turn answers into scorecards."""
-        return self.post("/v1/score", {"rubric": rubric, "answers": answers})
+        return self.post_json("/v1/score", {"rubric": rubric, "answers": answers})
 
     def list_rubrics(self) -> Json:
         """The rubrics and methods that ship."""
-        return self.get("/v1/rubrics")
+        return self.get_json("/v1/rubrics")
 
     def create_contest(
         self,
@@ -84,25 +85,19 @@ class EvenhandClient:
     ) -> str:
         """Begin a contest from the fields of a task file; its id."""
         hooks = {"payment_hook": payment_hook, "operator_hook": operator_hook}
-        return str(self.post("/v1/contests", {"task": task, **hooks, "again": again})["id"])
+        return str(self.post_json("/v1/contests", {"task": task, **hooks, "again": again})["id"])
 
     def list_contests(self) -> Iterator[Json]:
-        """The contests, the newest first, page by page as they are asked for."""
-        cursor: str | None = None
-        while True:
-            page = self.get("/v1/contests", cursor=cursor)
-            yield from page["contests"]
-            cursor = page["next"]
-            if cursor is None:
-                return
+        """The contests, the newest first."""
+        return self.list_pages("/v1/contests", "contests")
 
     def load_contest(self, contest: str, *, author: str | None = None, public: bool = False) -> Json:
         """A contest: whole for an operator, else what the caller may see; an operator may look as others would."""
-        return self.get(_contest_path(contest), author=author, public="true" if public else None)
+        return self.get_json(_contest_path(contest), author=author, public="true" if public else None)
 
     def load_contest_log(self, contest: str) -> Json:
         """Every event of a contest, for operators."""
-        return self.get(_contest_path(contest, "log"))
+        return self.get_json(_contest_path(contest, "log"))
 
     def submit_to_contest(
         self,
@@ -116,23 +111,37 @@ class EvenhandClient:
     ) -> ReceiptJson:
         """Hand in a text; it has been received when this returns. Operators name the author, and may choose an id."""
         fields = {"text": text, "author": author, "id": id, "notify": notify}
-        return cast(ReceiptJson, self.post(_contest_path(contest, "submissions"), fields, key=key))
+        return cast(ReceiptJson, self.post_json(_contest_path(contest, "submissions"), fields, key=key))
 
     def challenge_contest(
         self, contest: str, reason: str, *, author: str | None = None, key: str | None = None
     ) -> ReceiptJson:
         """Challenge the ranking of a contest."""
         fields = {"reason": reason, "author": author}
-        return cast(ReceiptJson, self.post(_contest_path(contest, "challenges"), fields, key=key))
+        return cast(ReceiptJson, self.post_json(_contest_path(contest, "challenges"), fields, key=key))
 
-    def get(self, path: str, **query: str | None) -> Json:
+    def list_pages(self, path: str, name: str) -> Iterator[Json]:
+        """What a route lists under a name, page by page as it is gone through."""
+        cursor: str | None = None
+        while True:
+            page = self.get_json(path, cursor=cursor)
+            yield from page[name]
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def get_json(self, path: str, **query: str | None) -> Json:
         """What a route answers; any route of the service can be called so."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._send_request("GET", f"{path}?{urlencode(given)}" if given else path)
 
-    def post(self, path: str, fields: Mapping[str, object], *, key: str | None = None) -> Json:
+    def post_json(self, path: str, fields: Mapping[str, object], *, key: str | None = None) -> Json:
         """What a route answers to these fields. A request that is sent again has the same idempotency key."""
         return self._send_request("POST", path, json.dumps(fields).encode(), key or uuid4().hex)
+
+    def delete_json(self, path: str) -> Json:
+        """What a route answers that stops or removes something."""
+        return self._send_request("DELETE", path)
 
     def _send_request(self, method: str, path: str, body: bytes | None = None, key: str = "") -> Json:
         headers = {"accept": "application/json", "user-agent": f"evenhand/{__version__}"}
@@ -164,6 +173,8 @@ class EvenhandClient:
             else:
                 words = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
                 what, hint = f"cannot be reached: {words.lower()}", "is evenhand serve running there?"
+            if request.data is not None and not isinstance(reason, (ConnectionRefusedError, gaierror)):
+                hint = "whether it was received is not known: look before you send it again"
             raise ServiceBusyError(Fault(what, hint, where=self.address)) from None
 
 

@@ -313,7 +313,7 @@ def test_a_store_that_nobody_serves_says_so(tmp_path: Path) -> None:
 
 def test_in_a_store_the_author_is_named(place: Place, opened: str) -> None:
     """Whoever writes a store is its operator, and may hand in for anybody."""
-    done = place.keep("submit", opened, "ann.md")
+    done = place.keep("submit", opened, "ann.md", EVENHAND_SERVER="http://127.0.0.1:1")  # The option counts.
     listed = place.keep("list", "--name", "task")
 
     assert (done.returncode, done.stderr) == (2, "whose is it? (--author NAME; a service knows it from the token)\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -176,6 +177,30 @@ def test_an_answer_of_something_else_is_told(status: int, content: object, said:
         EvenhandClient(service.address).list_rubrics()
 
     assert str(raised.value) == f"{service.address}: {said}"
+
+
+def test_what_may_have_been_received_is_not_sent_blindly_again() -> None:
+    """A connection that breaks before the answer leaves that open, and the error says so; a look is just repeated."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=_hang_up_twice, args=(listening,), daemon=True).start()
+        client = EvenhandClient(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(ServiceBusyError, match=r"\(whether it was received is not known: look before"):
+            client.submit_to_contest("c", "text")
+        with pytest.raises(ServiceBusyError, match=r"\(is evenhand serve running there\?\)"):
+            client.load_contest("c")
+
+
+def _hang_up_twice(listening: socket.socket) -> None:
+    for _ in range(2):
+        connection, _address = listening.accept()
+        with connection:
+            connection.recv(65536)
+
+
+def test_a_service_that_is_slow_is_given_up() -> None:
+    """With the time that was allowed."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(ServiceBusyError, match=r"within 0\.05 s"):
+        EvenhandClient(f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=0.05).list_rubrics()
 
 
 def test_a_service_that_is_not_there_may_be_there_later() -> None:

@@ -47,7 +47,7 @@ def create_contest_command(task: str, store: str | None, server: str | None, as_
     Where the task names no dimensions, its first judge chooses them now.
     """
     place = open_contest_place(store, server)
-    id = place.create_contest(Path(task), ContestTerms(**terms))
+    id = escape_terminal_text(place.create_contest(Path(task), ContestTerms(**terms)))
     print_json({"id": id}) if as_data else print_message(id)
     print_message(f"\nto hand in: evenhand contest submit {id} FILE", err=True)
     _tell_who_plays(place)
