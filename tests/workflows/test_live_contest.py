@@ -309,6 +309,22 @@ def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, 
     assert told["anybody"][-1]["winner"] == "ann"
 
 
+def test_a_watch_waits_for_the_payment_one_look_long() -> None:
+    """It is released in the step after the last; where none is to come, the end is the end."""
+
+    def count_looks(winner: Json | None, *kinds: str) -> int:
+        """How often one looks at a contest that is open, then closed, and then has these events."""
+        opened: Json = {"state": "open", "winner": None, "events": [], "submissions": []}
+        closed = {**opened, "state": "closed", "winner": winner}
+        paid = {**closed, "events": [{"kind": kind, "at": NOON.isoformat()} for kind in kinds]}
+        looks, seen = [opened, closed, paid, paid, paid], []
+        list(watch_contest(lambda: seen.append(1) or looks[len(seen) - 1], pause=lambda _: None))  # type: ignore[func-returns-value]
+        return len(seen)
+
+    won = {"submission": "a", "author": "a"}
+    assert (count_looks(None), count_looks(won), count_looks(won, "released")) == (2, 3, 3)
+
+
 def test_a_task_that_is_sent_to_a_service_is_the_same_task(tmp_path: Path) -> None:
     """With weights that no decimal holds, a zone of its own, and everything else that a file may say."""
     file = tmp_path / "task.yaml"
