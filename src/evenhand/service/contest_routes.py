@@ -135,7 +135,7 @@ def _name_author(own: str | None, given: str | None) -> str:
             raise ProblemError(403, "a submitter hands in under their own name", f"leave out author, or say {own}")
         return own
     if given is None:
-        raise ProblemError(422, "whose is it?", "an operator names the author")
+        raise ProblemError(422, "whose is it?", "an operator names the author, as in --author heron")
     return given
 
 
