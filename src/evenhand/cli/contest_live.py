@@ -33,7 +33,7 @@ FOR_HELP = "As this author may see it now: their own submissions, and what is pu
 PUBLIC_HELP = "As anybody may see it now; safe to publish at any moment."
 
 
-@click.command("create")
+@click.command("create", short_help="Begin a contest that takes submissions at any time.")
 @click.argument("task", metavar="TASK")
 @click.option("--payment-hook", metavar="URL", help="Where to send the payment, once it is released.")
 @click.option("--operator-hook", metavar="URL", help="Where to send each change of state.")
@@ -71,7 +71,7 @@ def submit_text_command(contest: str, file: str, author: str | None, notify: str
     _tell_who_plays(place)
 
 
-@click.command("challenge")
+@click.command("challenge", short_help="Challenge the ranking of a contest.")
 @click.argument("contest", metavar="ID")
 @click.option("--reason", metavar="TEXT", help="What is doubted.")
 @click.option("--reason-file", metavar="FILE", help="The same from a text file.")
@@ -92,7 +92,7 @@ def challenge_ranking_command(contest: str, reason: str | None, reason_file: str
     _tell_who_plays(place)
 
 
-@click.command("watch")
+@click.command("watch", short_help="Print what happens in a contest until it is closed.")
 @click.argument("contest", metavar="ID")
 @click.option("--for", "author", metavar="AUTHOR", help=FOR_HELP)
 @click.option("--public", is_flag=True, help=PUBLIC_HELP)
@@ -120,7 +120,7 @@ def watch_contest_command(contest: str, author: str | None, public: bool, every:
                 print_contest_change(change)
 
 
-@click.command("show")
+@click.command("show", short_help="Show a contest as its operator, an author or anybody sees it.")
 @click.argument("contest", metavar="ID")
 @click.option("--for", "author", metavar="AUTHOR", help=FOR_HELP)
 @click.option("--public", is_flag=True, help=PUBLIC_HELP)
@@ -159,7 +159,7 @@ def list_contests_command(name: str | None, as_data: bool, store: str | None, se
         print_json(found) if as_data else print_contest_list(found, name)
 
 
-@click.command("messages")
+@click.command("messages", short_help="List what others are told of contests, and send it again.")
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--state", type=click.Choice(MESSAGE_STATES), help="Only these; dead ones were given up.")
 @click.option("--replay", is_flag=True, help="Send the messages with these IDs once more, under the same key.")
@@ -190,7 +190,7 @@ def contest_messages_command(ids: tuple[str, ...], state: str | None, replay: bo
             print_hook_messages(found)
 
 
-@click.command("hook-secret")
+@click.command("hook-secret", short_help="Print the secret that signs messages to an address.")
 @click.argument("url", metavar="URL")
 def hook_secret_command(url: str) -> None:
     """Print the secret with which messages to URL are signed, for whoever receives there.
