@@ -357,3 +357,21 @@ def test_what_nobody_plays_is_overdue(store: Store, clock: Clock) -> None:
         found.append(find_overdue_contest(store, contest))
 
     assert found == [None, receipt.at, None, None]
+
+
+def test_what_is_to_be_masked_is_not_received_as_it_came(store: Store, clock: Clock) -> None:
+    """Neither kept, nor shown to a judge: a log that only grows cannot be masked later."""
+    with server() as judge, server(more=1) as other:
+        more: Json = {"challenge_period": timedelta(hours=2), "challenge_judges": (other.judge,), "masked": True}
+        contest = create(store, terms(judge, **more))
+        for author in ("ann", "ben"):
+            submit_to_contest(store, contest, author=author, text=f"{author}@example.org says it is worth 75.")
+        clock.pass_hours(11)
+        play(store, contest)
+        challenge_contest(store, contest, author="ben", reason="Ask ben@example.org.")
+        play(store, contest)
+        asked = json.dumps([judge.asked, other.asked])
+    kept = json.dumps([store.inbox.list_rows(contest), load_contest(store, contest)])
+
+    assert "worth 75" in asked and "worth 75" in kept and "resolved" in kept
+    assert "@example.org" not in asked + kept

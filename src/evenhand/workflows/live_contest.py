@@ -24,6 +24,7 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
 from evenhand.contest.views import list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ModelSettings
@@ -130,10 +131,11 @@ def submit_to_contest(
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
-        given = Submission(id=name, author=author, at=at, text=text, revises=revises)
+        kept = _mask_for_contest(state, text)
+        given = Submission(id=name, author=author, at=at, text=kept, revises=revises)
         _refuse_closed_contest(state)
         refuse_submission(state, given)
-        content = {"text": text, "revises": revises, "notify": notify}
+        content = {"text": kept, "revises": revises, "notify": notify}
         return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -145,7 +147,6 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
 
     def make_row(at: datetime, before: list[Row]) -> Row:
-        given = Challenge(by=author, at=at, reason=reason)
         waiting = [one for one in before if one["kind"] == "challenge"]
         if waiting:
             what = f"the ranking was challenged by {waiting[0]['author']} before"
@@ -154,9 +155,10 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
         if state.phase != "challenge_period":
             what = f"there is no ranking to challenge: the contest is {state.phase}"
             raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
+        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, reason))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
-        content = to_stored_json({"reason": reason})
+        content = to_stored_json({"reason": given.reason})
         return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -269,6 +271,11 @@ def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> Con
             with suppress(ContestError):
                 state, _ = apply_contest_event(state, make_submission_received_event(submission))
     return state
+
+
+def _mask_for_contest(state: ContestState, text: str) -> str:
+    """What others wrote as this contest keeps it: nothing that is to be masked is received as it came."""
+    return mask_personal_data(text) if state.required_task.masked else text
 
 
 def _refuse_closed_contest(state: ContestState) -> None:
