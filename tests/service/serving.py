@@ -67,6 +67,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> I
             yield store
 
     monkeypatch.setattr("evenhand.service.app.open_user_store", open_with_clock)
+    monkeypatch.setenv("EVENHAND_WEBHOOK_SECRET", "a long random text")
     folder = tmp_path / "store"
     app = build_service(ServiceSettings(store=folder, **settings))
     with (

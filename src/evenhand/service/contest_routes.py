@@ -87,10 +87,14 @@ def get_contests(
 
 
 @router.get("/{id}")
-def get_contest(request: Request, id: str, caller: Anybody) -> Json:
-    """A contest: whole for the operator, else what the caller may see of it now."""
+def get_contest(request: Request, id: str, caller: Anybody, author: str | None = None, public: bool = False) -> Json:
+    """A contest: whole for the operator, else what the caller may see of it now; an operator may look as others do."""
     store = request.app.state.store
-    return load_contest(store, id) if caller.role == "operator" else view_live_contest(store, id, caller.author)
+    if caller.role == "operator" and author is None and not public:
+        return load_contest(store, id)
+    if caller.role != "operator" and author not in (None, caller.author):
+        raise ProblemError(403, f"a {caller.role} sees nothing of other authors", "leave out author")
+    return view_live_contest(store, id, None if public else author or caller.author)
 
 
 @router.post("/{id}/submissions", status_code=202)
@@ -131,7 +135,7 @@ def _name_author(own: str | None, given: str | None) -> str:
             raise ProblemError(403, "a submitter hands in under their own name", f"leave out author, or say {own}")
         return own
     if given is None:
-        raise ProblemError(422, "whose is it?", "an operator names the author")
+        raise ProblemError(422, "whose is it?", "an operator names the author, as in --author heron")
     return given
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,9 +51,11 @@ class Outbox:
         self._change_message(id, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_row_text(failure))
 
     def replay_messages(self, ids: Sequence[str], now: datetime) -> None:
-        """Send messages once more, dead or delivered, under the same key."""
-        for id in ids:
-            self._change_message(id, state="pending", attempts=0, due=now.isoformat(), delivered=None)
+        """Send messages once more, dead or delivered, under the same key; none of them where one is not known."""
+        anew = {"state": "pending", "attempts": 0, "due": now.isoformat(), "delivered": None}
+        with self._write() as connection:
+            for id in ids:
+                self._change_row(connection, id, anew)
 
     def list_messages(self, *, contest: str | None = None, state: str | None = None, most: int = 1000) -> list[Row]:
         """Messages, the newest first."""
@@ -65,5 +67,9 @@ class Outbox:
 
     def _change_message(self, id: str, **values: object) -> None:
         with self._write() as connection:
-            if not connection.execute(update(OUTBOX).where(OUTBOX.c.id == id).values(**values)).rowcount:
-                raise StoreError(Fault(f"no message {id!r} in the outbox", where=self._shown))
+            self._change_row(connection, id, values)
+
+    def _change_row(self, connection: Connection, id: str, values: Mapping[str, object]) -> None:
+        if not connection.execute(update(OUTBOX).where(OUTBOX.c.id == id).values(**values)).rowcount:
+            hint = "evenhand contest messages lists them"
+            raise StoreError(Fault(f"no message {id!r} in the outbox", hint, where=self._shown))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -21,8 +22,9 @@ from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import view_contest
+from evenhand.contest.views import list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ModelSettings
@@ -47,10 +49,12 @@ from evenhand.workflows.contests import (
     open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.webhooks import refuse_unsigned_hooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0
 RETRY_AFTER = timedelta(seconds=60)  # A judge that could not be asked is asked again.
+OVERDUE_AFTER = timedelta(seconds=5)  # Workers look every second.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +79,17 @@ async def create_live_contest(
     again: str | None = None,
 ) -> str:
     """Begin a contest and lock its dimensions; its id. Submissions may come from now on."""
+    refuse_unsigned_hooks(hooks.payment, hooks.operator)
     if task.deadline is not None and task.deadline <= store.now():
         raise ContestError(Fault(f"the deadline {task.deadline.isoformat()} is over", "name a later one"))
+    key = build_user_contest_key(task, again)
+    if (begun := store.contests.find_contest_by_key(key)) is not None:
+        what = f"the contest of {task.name!r} has begun: {begun['id']}"
+        raise StoreError(
+            Fault(
+                what, "--again NAME, over HTTP again, begins another one with a payment of its own", where=store.shown
+            )
+        )
     open_contest_judges_for_user(
         [*task.judges, *task.challenge_judges], connections
     )  # Names that nobody has are told now.
@@ -90,7 +103,7 @@ async def create_live_contest(
         "started": began.isoformat(timespec="milliseconds"),
         "holder": _name_contest_player(),
         "source": source,
-        "key": build_user_contest_key(task, again),
+        "key": key,
         "hooks": to_stored_json(hooks.to_json()),
         "wakes": began.isoformat(),
     }
@@ -111,16 +124,18 @@ def submit_to_contest(
 
     Where revisions are asked for, a further submission of an author revises the one before.
     """
+    refuse_unsigned_hooks(notify)
 
     def make_row(at: datetime, before: list[Row]) -> Row:
         state = _foresee_contest_state(opened, row, before)
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
-        given = Submission(id=name, author=author, at=at, text=text, revises=revises)
+        kept = _mask_for_contest(state, text)
+        given = Submission(id=name, author=author, at=at, text=kept, revises=revises)
         _refuse_closed_contest(state)
         refuse_submission(state, given)
-        content = {"text": text, "revises": revises, "notify": notify}
+        content = {"text": kept, "revises": revises, "notify": notify}
         return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -132,15 +147,18 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
 
     def make_row(at: datetime, before: list[Row]) -> Row:
-        given = Challenge(by=author, at=at, reason=reason)
         waiting = [one for one in before if one["kind"] == "challenge"]
         if waiting:
             what = f"the ranking was challenged by {waiting[0]['author']} before"
             raise ContestError(Fault(what, "one review of a ranking is final"))
         state = _foresee_contest_state(opened, row, before)
+        if state.phase != "challenge_period":
+            what = f"there is no ranking to challenge: the contest is {state.phase}"
+            raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
+        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, reason))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
-        content = to_stored_json({"reason": reason})
+        content = to_stored_json({"reason": given.reason})
         return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -202,10 +220,42 @@ def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
     return store.contests.list_waking((now or store.now()).isoformat())
 
 
+def find_overdue_contest(store: StoreLike, contest: str) -> str | None:
+    """Since when something has been due in a contest that nobody plays; None where nothing is, or somebody does."""
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        row = opened.contests.find_contest(contest)
+        late = row["wakes"] is not None and datetime.fromisoformat(row["wakes"]) < opened.now() - OVERDUE_AFTER
+        return row["wakes"] if late and not opened.contests.is_contest_held(row) else None
+
+
+def watch_contest(
+    look: Callable[[], Json], *, every: float = 2.0, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Json]:
+    """What happens in a contest, from its beginning to its end, as often as one looks: each change once.
+
+    A look is a contest as the operator has it or as an author may see it, of a store or of a service.
+    """
+    before: Json | None = None
+    while True:
+        after = look()
+        changes = list_contest_changes(before, after, seen=datetime.now(UTC).isoformat(timespec="seconds"))
+        yield from changes
+        if after["state"] == "closed" and (before is None or _is_contest_settled(before, after, changes)):
+            return
+        before = after
+        pause(every)
+
+
+def _is_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> bool:
+    """The payment is released in the step after the last: where it is to come, one look more is taken."""
+    paid = after["winner"] is None or any(one["event"] == "released" for one in changes)
+    return paid or before["state"] == "closed"
+
+
 def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, list[Row]], Row]) -> ContestReceipt:
     if row["hooks"] is None:
         what = f"contest {row['id']} is played from files: it takes what is in its folder"
-        raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
+        raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
     kept = store.inbox.receive_row(row["id"], make_row)
     return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
 
@@ -221,6 +271,11 @@ def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> Con
             with suppress(ContestError):
                 state, _ = apply_contest_event(state, make_submission_received_event(submission))
     return state
+
+
+def _mask_for_contest(state: ContestState, text: str) -> str:
+    """What others wrote as this contest keeps it: nothing that is to be masked is received as it came."""
+    return mask_personal_data(text) if state.required_task.masked else text
 
 
 def _refuse_closed_contest(state: ContestState) -> None:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from evenhand.contest.read_task import parse_task_text
 from evenhand.contest.task import Task
 from evenhand.errors import ContestError, Fault, InputError, suggest_known_word_in_error
+from evenhand.files.json_shape import write_json_fraction
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Criterion
 from evenhand.models.model_names import choose_default_model_names
 
+Json = dict[str, Any]
 LOCAL_JUDGES = ("python", "replay", "gguf")  # Code and files of this machine.
 
 
@@ -48,6 +54,38 @@ def parse_sent_task(fields: Mapping[str, Any]) -> tuple[Task, str]:
         raise ContestError(*(Fault(one.what, one.hint, one.path) for one in error.faults)) from None
     _refuse_local_judges([*task.judges, *task.challenge_judges])
     return task, source
+
+
+def build_sent_task(task: Task) -> Json:
+    """The fields of a task file that make this task, to be sent to a service: the way back of `parse_sent_task`."""
+    microseconds = task.challenge_period // timedelta(microseconds=1)
+    fields: Json = {
+        "name": task.name,
+        "description": task.description,
+        "acceptance": list(task.acceptance),
+        "mode": task.mode,
+        "deadline": None if task.deadline is None else task.deadline.isoformat(),
+        "revisions": task.revisions,
+        "challenge_period": f"{Decimal(microseconds) / 1_000_000:f} s" if microseconds else None,
+        "reward": task.reward or None,
+        "dimensions": None
+        if task.dimensions is None
+        else [_build_sent_dimension(one) for one in task.dimensions.criteria],
+        "judges": _build_sent_judges(task) or None,
+        "challenge_judges": list(task.challenge_judges) or None,
+        "keep": "masked" if task.masked else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _build_sent_dimension(one: Criterion) -> Json:
+    return {"id": one.id, "asks": one.asks, "weight": write_json_fraction(one.weight), "fixed": one.fixed}
+
+
+def _build_sent_judges(task: Task) -> list[str] | dict[str, int | str]:
+    if not task.weights:
+        return list(task.judges)
+    return {name: write_json_fraction(task.weights.get(name, Fraction(1))) for name in task.judges}
 
 
 def _refuse_unshipped_name(field: str, name: object, known: Sequence[str], more: str = "") -> None:
