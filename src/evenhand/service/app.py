@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,8 @@ from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
 from evenhand.service.problems import add_problem_handlers, build_problem
+from evenhand.service.run_engine import RunEngine
+from evenhand.service.run_routes import router as run_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
 from evenhand.workflows.connections import open_user_connections
@@ -36,22 +39,27 @@ def build_service(settings: ServiceSettings) -> FastAPI:
             async with open_user_connections(settings.connect) as connections:
                 targets = HookTargets(allow_private=settings.allow_private_hooks)
                 engine = ContestEngine(store, connections, targets)
+                runs = RunEngine(store, settings.runs_at_once)
                 parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
-                for name, part in parts.items():
+                for name, part in {**parts, "run_engine": runs}.items():
                     setattr(app.state, name, part)
                 engine.start()
+                runs.start()
                 try:
                     yield
                 finally:
-                    await engine.stop()
+                    app.state.closing.set()
+                    await asyncio.gather(engine.stop(), runs.stop())
 
     app = FastAPI(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
     app.state.settings = settings
+    app.state.closing = threading.Event()
     app.state.rates = RequestRates(settings.requests_per_minute)
     app.state.judging = asyncio.Semaphore(settings.judging_at_once)
     add_problem_handlers(app)
     app.include_router(scoring_router)
     app.include_router(contest_router)
+    app.include_router(run_router)
     _add_health_routes(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
     return app

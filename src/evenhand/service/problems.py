@@ -28,6 +28,11 @@ class ProblemError(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
+def explain_statuses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route may answer besides what every route may, for its description."""
+    return {status: {"description": TITLES[status]} for status in statuses}
+
+
 def add_problem_handlers(app: FastAPI) -> None:
     """Every refusal and failure becomes one problem; no traceback leaves the service."""
     app.add_exception_handler(ProblemError, _answer_problem)

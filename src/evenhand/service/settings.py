@@ -23,6 +23,7 @@ class ServiceSettings:
     body_bytes: int = 2_000_000
     requests_per_minute: int = 600  # Of one token.
     judging_at_once: int = 8  # Requests that ask judges; others wait for their turn.
+    runs_at_once: int = 2  # Others wait for their turn.
     allow_private_hooks: bool = False
 
     @property
