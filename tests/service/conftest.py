@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.service.serving import Served, serve
+from tests.store.databases import database, postgresql_server
+
+__all__ = ["database", "postgresql_server"]
 
 
 @pytest.fixture

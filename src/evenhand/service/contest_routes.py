@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
+from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import ProblemError
 from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
@@ -24,7 +25,7 @@ from evenhand.workflows.live_contest import (
 from evenhand.workflows.sent_inputs import parse_sent_task
 
 Json = dict[str, Any]
-router = APIRouter(prefix="/v1/contests", tags=["contests"])
+router = APIRouter(prefix="/v1/contests", tags=["contests"], route_class=KeyedRoute)
 LONGEST_TEXT = 1_000_000
 
 

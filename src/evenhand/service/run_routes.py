@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
+from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_statuses
 from evenhand.workflows.report import open_report
 from evenhand.workflows.service_runs import (
@@ -41,7 +42,7 @@ REPORT_HEADERS = {
 KEPT_IN_MEMORY = 1_000_000  # Bytes of a report; what is longer waits in a file.
 CHUNK = 65_536
 FOLLOW_SECONDS = 0.5
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=KeyedRoute)
 
 
 class NewRun(BaseModel):

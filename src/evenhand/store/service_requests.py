@@ -78,7 +78,8 @@ class ServiceRequests:
         with self._write() as connection:
             connection.execute(delete(IDEMPOTENCY_KEYS).where(IDEMPOTENCY_KEYS.c.expires <= now.isoformat()))
             add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(IDEMPOTENCY_KEYS)
-            if connection.execute(add.values(row).on_conflict_do_nothing()).rowcount:
+            added = add.values(row).on_conflict_do_nothing().returning(IDEMPOTENCY_KEYS.c.key)
+            if connection.execute(added).first() is not None:  # A driver may count no rows of such an insert.
                 return None
             found = fetch_first_row(connection, select(IDEMPOTENCY_KEYS).where(own))
             if found is None:  # Whoever had it has just given it back.
