@@ -15,6 +15,8 @@ from evenhand._version import __version__
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
+from evenhand.service.limits import LimitedRequests, LimitedTurns
+from evenhand.service.openapi import DescribedService
 from evenhand.service.problems import add_problem_handlers, build_problem
 from evenhand.service.run_engine import RunEngine
 from evenhand.service.run_routes import router as run_router
@@ -25,6 +27,7 @@ from evenhand.workflows.stores import open_user_store
 from evenhand.workflows.tokens import has_service_tokens
 from evenhand.workflows.webhooks import HookTargets
 
+WAITING_PER_TURN = 8  # Requests that wait for each that asks judges.
 ABOUT = "Scores the work of language models against rubrics, explains every step, runs contests, and decides."
 
 
@@ -51,17 +54,18 @@ def build_service(settings: ServiceSettings) -> FastAPI:
                     app.state.closing.set()
                     await asyncio.gather(engine.stop(), runs.stop())
 
-    app = FastAPI(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
+    app = DescribedService(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
     app.state.settings = settings
     app.state.closing = threading.Event()
     app.state.rates = RequestRates(settings.requests_per_minute)
-    app.state.judging = asyncio.Semaphore(settings.judging_at_once)
+    app.state.judging = LimitedTurns(settings.judging_at_once, WAITING_PER_TURN * settings.judging_at_once)
     add_problem_handlers(app)
     app.include_router(scoring_router)
     app.include_router(contest_router)
     app.include_router(run_router)
     _add_health_routes(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
+    app.add_middleware(LimitedRequests, most=settings.requests_at_once)
     return app
 
 

@@ -33,6 +33,9 @@ MEDIA_TYPES = {
     "json": "application/json", "html": "text/html; charset=utf-8", "markdown": "text/markdown; charset=utf-8",
     "csv": "text/csv; charset=utf-8", "junit": "application/xml",
 }  # fmt: skip
+REPORTS: dict[int | str, Json] = {
+    200: {"description": "The report.", "content": {one.partition(";")[0]: {} for one in MEDIA_TYPES.values()}}
+}
 # A page holds texts of models and of strangers: it may run its own script, and reach nothing of the service.
 REPORT_HEADERS = {
     "content-security-policy": "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; "
@@ -82,7 +85,7 @@ def get_runs(
     return {"runs": found[:limit], "next": found[limit - 1]["id"] if len(found) > limit else None}
 
 
-@router.get("/{id}", responses=explain_statuses(404))
+@router.get("/{id}", responses=explain_statuses(404, 409))
 def get_run(request: Request, id: str, _: Operator) -> Json:
     """How far a run is, what it cost, what failed, and what was decided."""
     return view_service_run(request.app.state.store, id)
@@ -93,7 +96,7 @@ def find_followed_run(request: Request, id: str, _: Operator) -> str:
     return str(view_service_run(request.app.state.store, id)["id"])
 
 
-@router.get("/{id}/events", response_class=EventSourceResponse, responses=explain_statuses(404))
+@router.get("/{id}/events", response_class=EventSourceResponse, responses=explain_statuses(404, 409))
 async def get_run_events(
     request: Request, run: Annotated[str, Depends(find_followed_run)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -110,7 +113,7 @@ async def get_run_events(
         await asyncio.sleep(FOLLOW_SECONDS)
 
 
-@router.get("/{id}/report", response_class=Response, responses=explain_statuses(404))
+@router.get("/{id}/report", response_class=Response, responses={**REPORTS, **explain_statuses(404, 409)})
 def get_run_report(
     request: Request, id: str, _: Operator, format: Annotated[ReportFormat | None, Query()] = None
 ) -> StreamingResponse:

@@ -1,0 +1,71 @@
+"""The OpenAPI page: whatever it allows is answered as it says, and never with a fault of Evenhand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import openapi
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.service.serving import serve_in_process
+from tests.service.test_run_routes import build_eval
+from tests.soak import SOAK
+
+EXAMPLES = 400 if SOAK else 12
+CHECKS: Any = [
+    not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service with a run and nothing else in it."""
+    with serve_in_process(tmp_path_factory.mktemp("fuzzed"), "--rate-limit", "1000000") as served:
+        answer = requests.post(f"{served.address}/v1/runs", json={"eval": build_eval(1)}, timeout=30)
+        assert answer.status_code == 202, answer.text
+        yield served.address
+
+
+def test_whatever_the_page_allows_is_answered_as_it_says(address: str) -> None:
+    """No status, media type or body that it does not name, for what fits it and for what does not."""
+    schema = openapi.from_dict(requests.get(f"{address}/openapi.json", timeout=30).json())
+    tried: dict[str, set[int]] = {}
+    with requests.Session() as session:
+        for found in schema.get_all_operations():
+            operation: Any = found.ok()  # type: ignore[union-attr]
+            seen = tried.setdefault(f"{operation.method.upper()} {operation.path}", set())
+            for mode in schemathesis.GenerationMode:
+                with suppress(Unsatisfiable):  # A route that takes nothing cannot be given what does not fit.
+                    _try_operation(operation, mode, address, session, seen)
+
+    assert all(tried.values())
+    assert {status for seen in tried.values() for status in seen} >= {200, 404, 422}
+
+
+def _try_operation(operation: Any, mode: Any, address: str, session: requests.Session, seen: set[int]) -> None:
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=EXAMPLES,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        derandomize=not SOAK,
+        database=None,
+    )
+    def try_case(case: Any) -> None:
+        response = case.call(base_url=address, session=session)
+        seen.add(response.status_code)
+        case.validate_response(response, checks=CHECKS)
+
+    try_case()
