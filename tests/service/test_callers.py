@@ -26,6 +26,7 @@ ROUTES = {
     ("GET", "/v1/contests/{id}/log"): {OPERATOR},
     ("POST", "/v1/contests/{id}/submissions"): {OPERATOR, SUBMITTER},
     ("POST", "/v1/contests/{id}/challenges"): {OPERATOR, SUBMITTER},
+    ("POST", "/v1/compare"): {OPERATOR},
     ("POST", "/v1/runs"): {OPERATOR},
     ("GET", "/v1/runs"): {OPERATOR},
     ("GET", "/v1/runs/{id}"): {OPERATOR},
@@ -40,6 +41,7 @@ BODIES = {
     "/v1/score": {"rubric": "none", "answers": {}},
     "/v1/contests": {"task": {}},
     "/v1/runs": {"eval": {}},
+    "/v1/compare": {"run": "none"},
     "/v1/contests/{id}/submissions": {"text": "worth 1", "author": None},
     "/v1/contests/{id}/challenges": {"reason": "x"},
 }

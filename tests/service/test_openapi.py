@@ -11,6 +11,7 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
+from playwright.sync_api import Browser
 from schemathesis import openapi
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -19,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.report.browser import WATCH
 from tests.service.serving import serve_in_process
 from tests.service.test_run_routes import build_eval
 from tests.soak import SOAK
@@ -69,3 +71,22 @@ def _try_operation(operation: Any, mode: Any, address: str, session: requests.Se
         case.validate_response(response, checks=CHECKS)
 
     try_case()
+
+
+def test_the_page_of_routes_asks_nobody_else(address: str, browser: Browser) -> None:
+    """It opens where there is no network, shows every route, and its policy stops nothing of its own."""
+    page = browser.new_page()
+    page.add_init_script(WATCH)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/docs")
+    page.get_by_text("/v1/compare").click()
+    fields = page.locator("details[open] code").all_inner_texts()
+    paths = requests.get(f"{address}/openapi.json", timeout=30).json()["paths"]
+    shown = page.locator(".path").all_inner_texts()
+
+    assert asked == [f"{address}/docs"]
+    assert page.evaluate("window.violations") == []
+    assert set(shown) == set(paths)
+    assert {"run", "against", "not_worse_by", "404"} <= set(fields)
+    page.close()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.compare import CompareTerms, compare_runs
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
@@ -238,3 +239,23 @@ def test_where_spending_is_bounded_a_run_says_what_it_may_cost(tmp_path: Path, m
 
     assert (without.status_code, named.status_code) == (422, 202)
     assert without.json()["faults"][0]["would_work"] == "as in budget: 5"
+
+
+def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:
+    """The same JSON; what cannot be compared is refused with the reason."""
+    runs = [start(served, build_eval(6)) for _ in range(2)]
+    for run in runs:
+        wait_for_state(served, run, "finished")
+    served.store.set_baseline("main", runs[0])
+    variants = served.client.post("/v1/compare", json={"run": runs[0], "power": True})
+    content = {"run": f"{runs[1]}:new", "against": "baseline:main:old", "not_worse_by": 0.5}
+    two = served.client.post("/v1/compare", json=content)
+    missing = served.client.post("/v1/compare", json={"run": runs[0], "against": "baseline:none"})
+    alone = served.client.post("/v1/compare", json={"run": f"{runs[0]}:old", "control": "nobody"})
+
+    assert variants.status_code == 200, variants.text
+    assert variants.json() == json.loads(
+        json.dumps(compare_runs(served.store, runs[0], terms=CompareTerms(power=True)).to_json())
+    )
+    assert (two.status_code, two.json()["control"]["run"], two.json()["treatments"][0]["run"]) == (200, *runs)
+    assert (missing.status_code, alone.status_code) == (404, 422)

@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evenhand._version import __version__
+from evenhand.service.api_page import add_api_page
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
@@ -19,6 +20,7 @@ from evenhand.service.limits import LimitedRequests, LimitedTurns
 from evenhand.service.openapi import DescribedService
 from evenhand.service.problems import add_problem_handlers, build_problem
 from evenhand.service.run_engine import RunEngine
+from evenhand.service.run_routes import comparison_router
 from evenhand.service.run_routes import router as run_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
@@ -54,7 +56,9 @@ def build_service(settings: ServiceSettings) -> FastAPI:
                     app.state.closing.set()
                     await asyncio.gather(engine.stop(), runs.stop())
 
-    app = DescribedService(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
+    app = DescribedService(
+        title="Evenhand", version=__version__, description=ABOUT, lifespan=live, docs_url=None, redoc_url=None
+    )
     app.state.settings = settings
     app.state.closing = threading.Event()
     app.state.rates = RequestRates(settings.requests_per_minute)
@@ -63,7 +67,9 @@ def build_service(settings: ServiceSettings) -> FastAPI:
     app.include_router(scoring_router)
     app.include_router(contest_router)
     app.include_router(run_router)
+    app.include_router(comparison_router)
     _add_health_routes(app)
+    add_api_page(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
     app.add_middleware(LimitedRequests, most=settings.requests_at_once)
     return app

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from evenhand.service.idempotency import HEADER, LONGEST_KEY
+from evenhand.service.idempotency import LONGEST_KEY
 from evenhand.service.problems import MEDIA_TYPE, TITLES
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ PROBLEM_SCHEMA: Json = {
     },
 }
 KEY_PARAMETER: Json = {
-    "name": HEADER,
+    "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "description": "A request that is sent again under the same key is done once, and answered alike for 24 hours.",
@@ -65,6 +65,8 @@ def _describe_operation(path: str, method: str, operation: Json) -> None:
         operation.setdefault("parameters", []).append(KEY_PARAMETER)
         responses.setdefault("409", {"description": TITLES[409]})
     for status, response in responses.items():
+        if response["description"] == "Successful Response":
+            response["description"] = "Done"
         if int(status) >= 400:
             response["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             response["description"] = TITLES[int(status)]

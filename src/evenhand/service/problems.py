@@ -15,7 +15,7 @@ MEDIA_TYPE = "application/problem+json"
 TITLES = {
     401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
     409: "Conflict", 413: "Too large", 422: "Wrong content", 429: "Too many requests", 500: "Fault of Evenhand",
-    502: "A model could not be asked", 503: "Not ready",
+    502: "A model could not be asked", 503: "Not now",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_statuses
+from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.report import open_report
 from evenhand.workflows.service_runs import (
     OVER,
@@ -46,6 +47,7 @@ KEPT_IN_MEMORY = 1_000_000  # Bytes of a report; what is longer waits in a file.
 CHUNK = 65_536
 FOLLOW_SECONDS = 0.5
 router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=KeyedRoute)
+comparison_router = APIRouter(tags=["runs"], route_class=KeyedRoute)
 
 
 class NewRun(BaseModel):
@@ -156,6 +158,27 @@ async def resume_run(request: Request, id: str, _: Operator) -> Json:
     view = resume_service_run(request.app.state.store, id)
     request.app.state.run_engine.wake()
     return view
+
+
+class ComparedRuns(BaseModel):
+    """Two runs to be compared, or the variants of one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run: str = Field(description="An id, the beginning of one, latest, latest:EVAL or baseline:NAME; with :VARIANT.")
+    against: str | None = Field(default=None, description="The control; without it, variants of the run are compared.")
+    control: str | None = Field(default=None, description="The control among the variants of one run.")
+    not_worse_by: float | None = Field(default=None, gt=0, description="Pass what is surely not worse by more.")
+    power: bool = Field(default=False, description="Also say how many samples show a difference.")
+    force: bool = Field(default=False, description="Compare what was not scored alike, and mark the result.")
+
+
+@comparison_router.post("/v1/compare", responses=explain_statuses(404))
+def post_comparison(request: Request, wanted: ComparedRuns, _: Operator) -> Json:
+    """Decide between two runs over the same samples, or between the variants of one: the verdict, and why."""
+    terms = wanted.model_dump(include={"control", "not_worse_by", "power", "force"})
+    runs = [wanted.run] if wanted.against is None else [wanted.against, wanted.run]
+    return compare_runs(request.app.state.store, *runs, terms=CompareTerms(**terms)).to_json()
 
 
 def _choose_format(accept: str) -> str:
