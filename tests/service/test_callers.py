@@ -27,6 +27,7 @@ ROUTES = {
     ("POST", "/v1/contests/{id}/submissions"): {OPERATOR, SUBMITTER},
     ("POST", "/v1/contests/{id}/challenges"): {OPERATOR, SUBMITTER},
     ("POST", "/v1/compare"): {OPERATOR},
+    ("GET", "/metrics"): {OPERATOR},
     ("POST", "/v1/runs"): {OPERATOR},
     ("GET", "/v1/runs"): {OPERATOR},
     ("GET", "/v1/runs/{id}"): {OPERATOR},

@@ -59,7 +59,7 @@ class DescribedService(FastAPI):
 
 def _describe_operation(path: str, method: str, operation: Json) -> None:
     responses = operation["responses"]
-    for status in (*EVERYWHERE, *(FOR_CALLERS if path.startswith("/v1/") else ())):
+    for status in (*EVERYWHERE, *(FOR_CALLERS if operation.get("security") else ())):
         responses.setdefault(str(status), {"description": TITLES[status]})
     if path.startswith("/v1/") and method == "post":
         operation.setdefault("parameters", []).append(KEY_PARAMETER)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from evenhand.errors import EvenhandError
+from evenhand.models.budget import Spending, add_spending
 from evenhand.store.store import Store
 from evenhand.workflows.service_runs import ServiceRunControl, carry_out_run, list_due_runs
 
@@ -25,6 +26,7 @@ class RunEngine:
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _running: dict[str, tuple[ServiceRunControl, asyncio.Task[None]]] = field(default_factory=dict)
     _looking: asyncio.Task[None] | None = None
+    _spent: Spending = field(default_factory=Spending)
     _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -34,6 +36,11 @@ class RunEngine:
     def under_way(self) -> int:
         """How many runs are carried out now."""
         return len(self._running)
+
+    @property
+    def spent(self) -> Spending:
+        """What the runs of this worker have used, those that are over too."""
+        return add_spending([self._spent, *(control.spent for control, _ in self._running.values())])
 
     def start(self) -> None:
         """Begin to look."""
@@ -86,5 +93,6 @@ class RunEngine:
             LOG.warning("run %s is left to be tried again: %s", id, error)
             await asyncio.sleep(LOOK_SECONDS)
         finally:
+            self._spent = add_spending([self._spent, control.spent])
             self._running.pop(id, None)
             self._woken.set()

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, union, update
+from sqlalchemy import Connection, delete, func, insert, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import fetch_first_row
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
-from evenhand.store.tables import IDEMPOTENCY_KEYS, RUN_REQUESTS, RUNS
+from evenhand.store.tables import CONTESTS, IDEMPOTENCY_KEYS, OUTBOX, RUN_REQUESTS, RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,15 @@ class ServiceRequests:
         query = query if before is None else query.where(both.c.id < before)
         with self._read() as connection:
             return list(connection.execute(query).scalars())
+
+    def count_states(self) -> dict[str, dict[str, int]]:
+        """How many rows there are in each state: contests, messages, and runs that a service was asked for."""
+        counts = {}
+        with self._read() as connection:
+            for table in (CONTESTS, OUTBOX, RUN_REQUESTS):
+                query = select(table.c.state, func.count()).group_by(table.c.state).order_by(table.c.state)
+                counts[table.name] = {str(state): int(count) for state, count in connection.execute(query)}
+        return counts
 
     def claim_key(self, caller: str, key: str, *, digest: str, now: datetime, expires: datetime) -> Row | None:
         """Claim a key for a request; what is known of the one that has it, None where it is this one.

@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,7 @@ class ServiceRunControl:
     """Stops a run that is carried out in another thread, so that it can go on later."""
 
     closing: bool = False
+    spent: Spending = field(default_factory=Spending)  # By this worker.
     _stop: Callable[[], object] | None = None
 
     def close_run(self) -> None:
@@ -203,7 +204,8 @@ async def _watch_service_run(
     control.attach_run(course)
 
     async def note() -> None:
-        progress = to_stored_json(_describe_progress(course, spent()))
+        control.spent = spent()
+        progress = to_stored_json(_describe_progress(course, control.spent))
         if await asyncio.to_thread(store.requests.note_progress, id, progress) != "due" and not course.stopping:
             control.stop_run()
 
