@@ -21,9 +21,9 @@ THIRD_PARTY = {
     "compare": {"numpy"},
     "calibrate": {"numpy"},
     "report": {"jinja2", "pandas", "pyarrow"},
-    "workflows": {"aiohttp", "pandas"},
-    "service": {"fastapi", "pydantic", "starlette"},
-    "cli": {"click", "rich", "uvicorn"},
+    "workflows": {"aiohttp", "opentelemetry", "pandas"},
+    "service": {"fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"},
+    "cli": {"click", "rich"},
     "pytest_plugin": {"pytest"},
 }
 

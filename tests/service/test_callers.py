@@ -26,12 +26,23 @@ ROUTES = {
     ("GET", "/v1/contests/{id}/log"): {OPERATOR},
     ("POST", "/v1/contests/{id}/submissions"): {OPERATOR, SUBMITTER},
     ("POST", "/v1/contests/{id}/challenges"): {OPERATOR, SUBMITTER},
+    ("POST", "/v1/compare"): {OPERATOR},
+    ("GET", "/metrics"): {OPERATOR},
+    ("POST", "/v1/runs"): {OPERATOR},
+    ("GET", "/v1/runs"): {OPERATOR},
+    ("GET", "/v1/runs/{id}"): {OPERATOR},
+    ("DELETE", "/v1/runs/{id}"): {OPERATOR},
+    ("GET", "/v1/runs/{id}/events"): {OPERATOR},
+    ("GET", "/v1/runs/{id}/report"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {
     "/v1/judge": {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["python:a:b"]},
     "/v1/score": {"rubric": "none", "answers": {}},
     "/v1/contests": {"task": {}},
+    "/v1/runs": {"eval": {}},
+    "/v1/compare": {"run": "none"},
     "/v1/contests/{id}/submissions": {"text": "worth 1", "author": None},
     "/v1/contests/{id}/challenges": {"reason": "x"},
 }

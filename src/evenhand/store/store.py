@@ -60,6 +60,7 @@ from evenhand.store.run_holds import (
     release_stored_row,
     take_run_hold,
 )
+from evenhand.store.service_requests import ServiceRequests, delete_run_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
@@ -151,6 +152,11 @@ class Store(AbstractContextManager["Store"]):
     def tokens(self) -> TokenStore:
         """Who may call a service."""
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def requests(self) -> ServiceRequests:
+        """What a service was asked."""
+        return ServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
@@ -372,7 +378,7 @@ class Store(AbstractContextManager["Store"]):
             if is_run_row_held(connection, row):
                 hint = f"stop it first ({row['holder']})"
                 raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
-            connection.execute(delete(RUNS).where(RUNS.c.id == row["id"]))
+            delete_run_rows(connection, row["id"])
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
@@ -388,6 +394,6 @@ class Store(AbstractContextManager["Store"]):
                 if not is_run_row_held(connection, run) and at - run_last_stored(connection, run) > keep
             ]
             for id in old:
-                connection.execute(delete(RUNS).where(RUNS.c.id == id))
+                delete_run_rows(connection, id)
         with self._place.wrap_errors():
             return CollectedRuns(runs=tuple(old), freed=vacuum_store(self._engine, self._place.file))
