@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evenhand._version import __version__
+from evenhand.service.assistant_route import add_assistant_route, open_assistant
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
@@ -41,7 +42,8 @@ def build_service(settings: ServiceSettings) -> FastAPI:
                     setattr(app.state, name, part)
                 engine.start()
                 try:
-                    yield
+                    async with open_assistant(app, store, connections):
+                        yield
                 finally:
                     await engine.stop()
 
@@ -53,6 +55,7 @@ def build_service(settings: ServiceSettings) -> FastAPI:
     app.include_router(scoring_router)
     app.include_router(contest_router)
     _add_health_routes(app)
+    add_assistant_route(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
     return app
 
