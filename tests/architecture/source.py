@@ -24,13 +24,13 @@ LEVELS = [
     ["compare", "calibrate", "contest"],
     ["report"],
     ["workflows"],
-    ["testing", "mcp"],
+    ["testing", "mcp", "rewards"],
     ["service"],
     ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
 ]
 LEVEL_OF = {room: number for number, rooms in enumerate(LEVELS) for room in rooms}
-DOORS = ("testing", "mcp", "service", "cli", "pytest_plugin", "__main__")
+DOORS = ("testing", "mcp", "rewards", "service", "cli", "pytest_plugin", "__main__")
 
 
 class ImportedName(NamedTuple):

@@ -16,6 +16,7 @@ from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
 from evenhand.service.problems import add_problem_handlers, build_problem
+from evenhand.service.reward_routes import router as reward_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
 from evenhand.workflows.connections import open_user_connections
@@ -54,6 +55,7 @@ def build_service(settings: ServiceSettings) -> FastAPI:
     add_problem_handlers(app)
     app.include_router(scoring_router)
     app.include_router(contest_router)
+    app.include_router(reward_router)
     _add_health_routes(app)
     add_assistant_route(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
