@@ -40,6 +40,7 @@ from evenhand.workflows.score import score as score_answers
 from evenhand.workflows.subjects import SubjectEvaluation, store_subject_evaluation
 
 Json = dict[str, Any]
+TOOL_NAMES = ("judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "run_eval")
 CARDS_KEPT = 100
 PROGRESS_SECONDS = 0.5
 
@@ -66,16 +67,17 @@ class AssistantTools:
 
     def list_functions(self) -> dict[str, Callable[..., Any]]:
         """The tools by name; where no folder is, there is no eval to run."""
-        named: dict[str, Callable[..., Any]] = {
-            "judge": self.judge_work,
-            "score": self.score_work,
-            "explain_scorecard": self.explain_scorecard,
-            "list_rubrics": self.list_rubrics,
-            "check_rubric": self.check_rubric,
-            "compare_runs": self.compare_runs,
-            "run_eval": self.run_eval,
-        }
-        return named if self.project.folder is not None else {n: one for n, one in named.items() if n != "run_eval"}
+        named = (
+            self.judge_work,
+            self.score_work,
+            self.explain_scorecard,
+            self.list_rubrics,
+            self.check_rubric,
+            self.compare_runs,
+            self.run_eval,
+        )
+        found: dict[str, Callable[..., Any]] = dict(zip(TOOL_NAMES, named, strict=True))
+        return found if self.project.folder is not None else {n: one for n, one in found.items() if n != "run_eval"}
 
     async def judge_work(  # noqa: PLR0913, PLR0917 - each is an argument that an assistant fills in
         self,
