@@ -85,9 +85,15 @@ class RubricReward:
         """For TRL, which leaves a completion out of its group where the reward is None."""
         return self._tell_trl(self.score_works(read_trl_batch(prompts, completions, columns)), columns)
 
-    async def trl_async(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """The same for TRL's asynchronous reward functions."""
-        return self._tell_trl(await self.score_works_async(read_trl_batch(prompts, completions, columns)), columns)
+    @property
+    def trl_async(self) -> Callable[..., Coroutine[Any, Any, list[float | None]]]:
+        """The same as an asynchronous function, of which TRL calls several at once."""
+
+        async def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+            return self._tell_trl(await self.score_works_async(read_trl_batch(prompts, completions, columns)), columns)
+
+        score.__name__ = self.__name__  # By which TRL logs it.
+        return score
 
     def _tell_trl(self, batch: RewardBatch, columns: Mapping[str, Any]) -> list[float | None]:
         """The rewards; where TRL takes figures for its log, also the share that is missing."""

@@ -101,6 +101,15 @@ def test_conversations_are_read_as_texts(tmp_path: Path) -> None:
     assert "a greeting" in seen[0]
 
 
+def test_an_empty_completion_has_no_reward(reward: RubricReward) -> None:
+    """There is nothing that a judge could be shown; the others are not lost for it."""
+    batch = reward.score_works([RewardedWork(output=text) for text in ("worth 10", "", " \n")])
+
+    assert batch.rewards == (1.0, None, None)
+    assert [(one.index, one.kind) for one in batch.missing] == [(1, "not_asked"), (2, "not_asked")]
+    assert "the output is empty" in batch.missing[0].why
+
+
 def test_the_asynchronous_function_gives_the_same_in_a_loop_of_the_trainer(reward: RubricReward) -> None:
     """TRL gathers such functions in a loop of its own."""
 

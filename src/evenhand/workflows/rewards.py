@@ -16,12 +16,12 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, ModelError
-from evenhand.guards.personal_data import build_personal_data_mask, mask_data
+from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.judging.results import JudgedSample, judgment_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Scored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
@@ -156,11 +156,7 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
         raise InputError(
             Fault(f"a reward is for one output, and {rubric.method.name} compares pairs", path=("rubric",))
         )
-    samples = [
-        Sample(outputs={OUTPUT: one.output}, input=one.prompt, reference=one.reference, context=one.context)
-        for one in works
-    ]
-    found = await asyncio.gather(*(_judge_rewarded(access, one) for one in samples))
+    found = await asyncio.gather(*(_judge_rewarded(access, one) for one in works))
     judged = tuple(one if isinstance(one, JudgedSample) else None for one in found)
     rewards, missing = [], []
     for index, one in enumerate(found):
@@ -168,14 +164,15 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
         reward = None if card is None else terms.compute_reward(rubric, card)
         rewards.append(reward)
         if reward is None:
-            missing.append(_explain_missing_reward(index, card, one))
+            kind, why = _explain_missing_reward(one)
+            missing.append(MissingReward(index=index, kind=kind, why=why))
     subject = terms.name_subject(rubric)
     fingerprint = next((one.scores.fingerprint for one in judged if one), "")
     batch = RewardBatch(
         rewards=tuple(rewards), missing=tuple(missing), judged=judged, fingerprint=fingerprint, subject=subject,
         evaluations=(),
     )  # fmt: skip
-    return await asyncio.to_thread(_keep_batch, access, samples, batch)
+    return await asyncio.to_thread(_keep_batch, access, works, batch)
 
 
 def read_reward_text(given: Any) -> str:
@@ -196,39 +193,43 @@ def _read_message_content(content: Any) -> str:
     return "" if content is None else str(content)
 
 
-async def _judge_rewarded(access: RewardAccess, sample: Sample) -> JudgedSample | ModelError:
+async def _judge_rewarded(access: RewardAccess, work: RewardedWork) -> JudgedSample | Missing:
     """What judges say of one output; that nobody answered is no reason to lose the others."""
+    if not work.output.strip():
+        return Missing("not_asked", "the output is empty")
+    sample = Sample(outputs={OUTPUT: work.output}, input=work.prompt, reference=work.reference, context=work.context)
+    models = list(access.models)
     try:
-        models = list(access.models)
         return await judge(access.rubric, sample, judges=models, how=access.how, connections=access.connections)
     except ModelError as error:
-        return error
+        return Missing("failed", str(error))
 
 
-def _explain_missing_reward(index: int, card: Scorecard | None, found: JudgedSample | ModelError) -> MissingReward:
-    if isinstance(found, ModelError):
-        return MissingReward(index=index, kind="failed", why=str(found))
-    gaps = card.missing if card else ()
-    if not gaps:
-        return MissingReward(index=index, kind="not_asked", why="; ".join(card.notes if card else ()) or "no score")
-    first = gaps[0]
-    return MissingReward(index=index, kind=first.missing.kind, why=f"{first.criterion}: {first.why}")
+def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[str, str]:
+    """The kind and the reason of the first gap."""
+    if isinstance(found, Missing):
+        return found.kind, found.text
+    card = found.scores[OUTPUT]
+    if not card.missing:
+        return "not_asked", "; ".join(card.notes) or "the method gives no score"
+    first = card.missing[0]
+    return first.missing.kind, f"{first.criterion}: {first.why}"
 
 
-def _keep_batch(access: RewardAccess, samples: Sequence[Sample], batch: RewardBatch) -> RewardBatch:
+def _keep_batch(access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch) -> RewardBatch:
     """Keep the scorecards of a batch as evaluations of its subject, one row for so many outputs."""
     rows = [
-        _build_batch_row(access, samples, batch, range(start, min(start + OUTPUTS_IN_ROW, len(samples))))
-        for start in range(0, len(samples), OUTPUTS_IN_ROW)
+        _build_batch_row(access, works, batch, range(start, min(start + OUTPUTS_IN_ROW, len(works))))
+        for start in range(0, len(works), OUTPUTS_IN_ROW)
     ]
     for row in rows:
         access.store.evaluations.add_evaluation(row)
     return replace(batch, evaluations=tuple(row["id"] for row in rows))
 
 
-def _build_batch_row(access: RewardAccess, samples: Sequence[Sample], batch: RewardBatch, part: range) -> Json:
+def _build_batch_row(access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch, part: range) -> Json:
     """The means of a part of a batch, as a scorecard that history compares; every scorecard beside it, packed."""
-    told = [_describe_rewarded(access, samples[at], batch, at) for at in part]
+    told = [_describe_rewarded(access, works[at], batch, at) for at in part]
     kept = json.dumps(collect_keys_to_hide(os.environ).remove_from_data(told))
     cards = [one.scores[OUTPUT] for at in part if (one := batch.judged[at])]
     scores = [card.exact for card in cards if card.exact is not None]
@@ -262,15 +263,15 @@ def _build_batch_row(access: RewardAccess, samples: Sequence[Sample], batch: Rew
     }
 
 
-def _describe_rewarded(access: RewardAccess, sample: Sample, batch: RewardBatch, at: int) -> Json:
-    terms, judged, text = access.terms, batch.judged[at], sample.outputs[OUTPUT]
+def _describe_rewarded(access: RewardAccess, work: RewardedWork, batch: RewardBatch, at: int) -> Json:
+    terms, judged, text = access.terms, batch.judged[at], work.output
     told = {
-        "prompt": sample.input if terms.keep_outputs else None,
+        "prompt": work.prompt if terms.keep_outputs else None,
         "why": next((one.why for one in batch.missing if one.index == at), None) if batch.rewards[at] is None else None,
         "scorecard": scorecard_to_json(access.rubric, judged.scores[OUTPUT]) if judged else None,
         "judgments": [judgment_to_json(one) for one in judged.judgments] if judged else [],
     }
-    mask = build_personal_data_mask(sample)
+    mask = build_personal_text_mask([text, work.prompt, work.reference, work.context])
     masked = mask_data(told, mask)
     assert isinstance(masked, dict)
     masked["output"] = mask(text) if terms.keep_outputs else None  # Elsewhere the key names an output.
