@@ -1,4 +1,4 @@
-"""Measures judging, runs, reports, scoring, start-up, guards, statistics and the embedded judge: which targets hold."""
+"""Measures judging, rewards, runs, reports, scoring, start-up, guards, statistics, the embedded judge: what holds."""
 
 import sys
 
@@ -10,6 +10,7 @@ from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
 from benchmarks.paraphrase import measure_paraphrase_check
 from benchmarks.report import measure_report
+from benchmarks.rewards import measure_rewards
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
@@ -17,6 +18,7 @@ from benchmarks.startup import measure_startup
 
 MEASURES = (
     measure_judging,
+    measure_rewards,
     measure_scoring,
     measure_startup,
     measure_guards,

@@ -22,6 +22,7 @@ THIRD_PARTY = {
     "calibrate": {"numpy"},
     "report": {"jinja2", "pandas", "pyarrow"},
     "workflows": {"aiohttp", "opentelemetry", "pandas"},
+    "mcp": {"mcp", "mcp_types", "pydantic"},
     "service": {"fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"},
     "cli": {"click", "rich"},
     "pytest_plugin": {"pytest"},
@@ -46,6 +47,7 @@ BEHIND_WORKFLOWS = {
     "cli": ("store", "files", "evals", "stats"),
     "pytest_plugin": ("store", "files", "evals", "stats"),
     "service": ("files", "evals", "stats"),
+    "mcp": ("store", "files", "evals", "stats"),
 }
 
 # What a value is worth depends on these alone where nothing is handed in; durations (`monotonic`) are not among them.

@@ -19,6 +19,8 @@ READER: TokenRole = "reader"
 ROUTES = {
     ("POST", "/v1/judge"): {OPERATOR},
     ("POST", "/v1/score"): {OPERATOR},
+    ("POST", "/v1/rewards"): {OPERATOR},
+    ("POST", "/v1/rewards/slime"): {OPERATOR},
     ("GET", "/v1/rubrics"): {OPERATOR, SUBMITTER, READER},
     ("POST", "/v1/contests"): {OPERATOR},
     ("GET", "/v1/contests"): {OPERATOR, SUBMITTER, READER},
@@ -40,6 +42,8 @@ OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {
     "/v1/judge": {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["python:a:b"]},
     "/v1/score": {"rubric": "none", "answers": {}},
+    "/v1/rewards": {"rubric": "none", "outputs": [{"output": "x"}]},
+    "/v1/rewards/slime": {"response": "x"},
     "/v1/contests": {"task": {}},
     "/v1/runs": {"eval": {}},
     "/v1/compare": {"run": "none"},

@@ -37,6 +37,7 @@ COMMAND_SUMMARIES = {
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",
     "skill": "Instructions for an assistant that evaluates its own work.",
+    "mcp": "Tools for an assistant, over the Model Context Protocol.",
 }
 
 

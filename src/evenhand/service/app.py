@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from evenhand._version import __version__
 from evenhand.judging.judge import listen_to_reviews
 from evenhand.service.api_page import add_api_page
+from evenhand.service.assistant_route import add_assistant_route, open_assistant
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
@@ -23,6 +24,7 @@ from evenhand.service.metrics import MeasuredRequests, ServiceMetrics, StateColl
 from evenhand.service.metrics import router as metrics_router
 from evenhand.service.openapi import DescribedService
 from evenhand.service.problems import add_problem_handlers, build_problem
+from evenhand.service.reward_routes import router as reward_router
 from evenhand.service.run_engine import RunEngine
 from evenhand.service.run_routes import comparison_router
 from evenhand.service.run_routes import router as run_router
@@ -59,7 +61,8 @@ def build_service(settings: ServiceSettings, telemetry: UserTelemetry | None = N
                 runs.start()
                 try:
                     with listen_to_reviews(metrics.note_reviews):
-                        yield
+                        async with open_assistant(app, store, connections):
+                            yield
                 finally:
                     app.state.closing.set()
                     await asyncio.gather(engine.stop(), runs.stop())
@@ -83,9 +86,11 @@ def build_service(settings: ServiceSettings, telemetry: UserTelemetry | None = N
     app.include_router(contest_router)
     app.include_router(run_router)
     app.include_router(comparison_router)
+    app.include_router(reward_router)
     app.include_router(metrics_router)
     _add_health_routes(app)
     add_api_page(app)
+    add_assistant_route(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
     app.add_middleware(LimitedRequests, most=settings.requests_at_once)
     app.add_middleware(MeasuredRequests, metrics=metrics)
