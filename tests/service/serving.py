@@ -27,7 +27,7 @@ from tests.store.databases import free_port
 Json = dict[str, Any]
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1:8321"
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 60.0
 
 
 class Clock:
