@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from evenhand.store.store import Store
+from tests.contest.answering import server
 from tests.service.serving import Served, serve
+from tests.service.test_contest_routes import build_task, create, wait_for_status
 from tests.service.test_run_routes import build_eval
 
 Json = dict[str, Any]
@@ -33,6 +35,19 @@ def test_a_request_that_is_sent_again_is_done_once(tmp_path: Path, monkeypatch: 
     assert (first.headers.get("idempotency-replayed"), again.headers["idempotency-replayed"]) == (None, "true")
     assert [one["id"] for one in runs] == [first.json()["id"]]
     assert other.json()["id"] != first.json()["id"]
+
+
+def test_a_submission_is_handed_in_once(served: Served) -> None:
+    """An author who sends it again after a lost answer has one submission, with one receipt."""
+    ops, ann = served.make_token("operator", "ops"), {**served.make_token("submitter", "ann"), **KEY}
+    with server() as judge:
+        contest = create(served, ops, build_task(judge))
+        path, content = f"/v1/contests/{contest}/submissions", {"text": "worth 75"}
+        receipts = [served.client.post(path, json=content, headers=ann) for _ in range(2)]
+        wait_for_status(served, contest, ann, "gate_passed")
+
+    assert [one.status_code for one in receipts] == [202, 202]
+    assert receipts[0].json() == receipts[1].json()
 
 
 def test_a_key_is_for_one_request(served: Served) -> None:
