@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.store.database import StoreClock, read_store_moment
 from evenhand.store.queries import stream_rows
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
 from evenhand.store.tables import CONTESTS, INBOX
@@ -33,7 +34,7 @@ class ContestInbox:
     _read: Callable[[], AbstractContextManager[Connection]]
     _write: Callable[[], AbstractContextManager[Connection]]
     _shown: str
-    _clock: Callable[[], datetime]
+    _clock: StoreClock
 
     def receive_row(self, contest: str, make_row: Callable[[datetime, list[Row]], Row]) -> Row:
         """Write down what came, with its number and time; safe when this returns.
@@ -71,14 +72,11 @@ class ContestInbox:
             return list(_stream_inbox(connection, contest))
 
     def _lock_contest(self, connection: Connection, contest: str) -> datetime:
-        """Wait for whoever else receives or plays; the time after that, by the database's clock where it has one."""
+        """Wait for whoever else receives or plays; the time after that, by the clock of the store."""
         query = select(CONTESTS.c.id).where(CONTESTS.c.id == contest).with_for_update()
         if connection.execute(query).first() is None:
             raise StoreError(Fault(f"no contest {contest!r}", where=self._shown))
-        if connection.dialect.name == "postgresql":
-            now: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
-            return now.astimezone(UTC)
-        return self._clock()
+        return read_store_moment(connection, self._clock)
 
 
 def _stream_inbox(connection: Connection, contest: str) -> Iterator[Row]:

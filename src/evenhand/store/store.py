@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -23,10 +23,13 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
+    StoreClock,
     StoreLocation,
     create_store_engine,
     locate_store_database,
     prepare_store_tables,
+    read_store_clock,
+    use_server_clock,
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
@@ -63,8 +66,6 @@ from evenhand.store.run_holds import (
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
-read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedRuns:
@@ -81,7 +82,7 @@ class Store(AbstractContextManager["Store"]):
     shown: str  # The store as messages name it: its file, or its address without the password.
     address: str | Path  # What opens this store again, from any folder; a password in it is not hidden.
     _place: StoreLocation
-    _clock: Callable[[], datetime]
+    _clock: StoreClock
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
@@ -94,7 +95,7 @@ class Store(AbstractContextManager["Store"]):
         *,
         create: bool = True,
         empty: str = NO_RUNS,
-        clock: Callable[[], datetime] = read_store_clock,
+        clock: StoreClock = read_store_clock,
     ) -> Self:
         """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
 
@@ -116,6 +117,7 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
+        clock = use_server_clock(engine, at, clock)
         return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
 
     @property
@@ -134,7 +136,7 @@ class Store(AbstractContextManager["Store"]):
         return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def now(self) -> datetime:
-        """The time by the clock that this store goes by."""
+        """The time by the clock that this store goes by: a server's, where it is one, whatever the clock here says."""
         return self._clock()
 
     @property

@@ -11,7 +11,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -29,7 +29,7 @@ from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
@@ -82,25 +82,25 @@ async def create_live_contest(
     )  # Names that nobody has are told now.
     locked = await load_dimensions_for_user(task, connections, how)
     began = store.now()
+    moment = began.isoformat(timespec="milliseconds")
     row: Row = {
         "id": make_run_record_id(began),
         "name": task.name,
         "digest": digest_user_contest_terms(task, how),
-        "state": "running",
-        "started": began.isoformat(timespec="milliseconds"),
-        "holder": _name_contest_player(),
+        "state": "stopped",
+        "started": moment,
+        "ended": moment,
+        "holder": None,
+        "summary": None,
         "source": source,
         "key": build_user_contest_key(task, again),
         "hooks": to_stored_json(hooks.to_json()),
-        "wakes": began.isoformat(),
+        "wakes": None if locked.deadline is None else locked.deadline.astimezone(UTC).isoformat(),
     }
-    row = {**dict.fromkeys(("ended", "summary")), **row}
-    store.contests.begin_contest(row)
-    sitting = UserContestSession(store, row, how, connections, holder=row["holder"], hooks=hooks)
+    sitting = UserContestSession(store, row, how, connections, hooks=hooks, begins=True)
     log = ContestEventLog((), sitting.record_event)
+    row["summary"] = to_stored_json(sitting.summarize_session(log, "it is open: it waits for submissions"))
     log.write(ContestCreated(at=began, task=locked, contest=row["id"]))
-    sitting.end_session(log, "it is open: it waits for submissions")
-    store.contests.settle_wake(row["id"], _next_contest_wake(log.state, began), seen=0)
     return str(row["id"])
 
 
@@ -166,35 +166,56 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
 
     Whatever happens, it says when something is due next: what came meanwhile, a deadline, or another try.
     """
+    taken = await asyncio.to_thread(_take_up_contest, store, contest, connections)
+    if taken is None:
+        return None
+    id, log = taken.sitting.row["id"], taken.log
+    async with _keep_contest_held(store, id, taken.sitting.holder):
+        result = await play_stored_contest(taken.sitting, log, taken.panels, taken.given)
+    now = store.now()
+    stuck = bool(result.why_stopped) and result.next_step != "resume later"
+    wakes = now + RETRY_AFTER if stuck else _next_contest_wake(log.state, now)
+    await asyncio.to_thread(store.contests.settle_wake, id, wakes, seen=taken.seen)
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TakenContest:
+    """A contest that a player holds, with what had come for it."""
+
+    sitting: UserContestSession
+    log: ContestEventLog
+    panels: ContestMachinePanels
+    given: Contest
+    seen: int  # How much had come.
+
+
+def _take_up_contest(store: Store, contest: str, connections: Connections) -> _TakenContest | None:
+    """Hold a contest as it stands; None where another player has it, or was faster."""
     row = store.contests.find_contest(contest)
-    id, holder = row["id"], _name_contest_player()
-    received = store.inbox.take_stock(id)
-    events = open_contest_log_for_user(store, id)
+    if store.contests.is_contest_held(row):
+        return None
+    received = store.inbox.take_stock(row["id"])
+    events = open_contest_log_for_user(store, row["id"])
     if not events:
         return None
-    try:
-        store.contests.hold_contest(id, holder, seen=len(events))
-    except StoreError:
-        return None
-    how = _load_contest_judge_options(store, id)
-    created = events[0]
+    created, how = events[0], _load_contest_judge_options(store, row["id"])
     assert isinstance(created, ContestCreated)
-    hooks = ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
-    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
-    log = ContestEventLog(events, sitting.record_event)
     panels = ContestMachinePanels(
         open_contest_judges_for_user(created.task.judges, connections),
         open_contest_judges_for_user(created.task.challenge_judges, connections),
         how,
     )
+    holder, hooks = _name_contest_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
+    try:
+        store.contests.hold_contest(row["id"], holder, seen=len(events))
+    except StoreError:
+        return None
+    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
     submissions, challenges = _read_inbox_rows(received.rows)
     given = Contest(task=created.task, submissions=submissions, challenges=challenges, until=received.until)
-    async with _keep_contest_held(store, id, holder):
-        result = await play_stored_contest(sitting, log, panels, given)
-    now = store.now()
-    wakes = now + RETRY_AFTER if result.next_step == "resume" else _next_contest_wake(log.state, now)
-    store.contests.settle_wake(id, wakes, seen=len(received.rows))
-    return result
+    log = ContestEventLog(events, sitting.record_event)
+    return _TakenContest(sitting=sitting, log=log, panels=panels, given=given, seen=len(received.rows))
 
 
 def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
@@ -280,7 +301,7 @@ def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
 
 def _name_contest_player() -> str:
     """A process may play several contests at once, but one of them only once."""
-    return f"{process_holder_name()}:{uuid4().hex}"
+    return f"{process_holder_name()}{PLAYER_SIGN}{uuid4().hex}"
 
 
 @asynccontextmanager
@@ -290,12 +311,13 @@ async def _keep_contest_held(store: Store, id: str, holder: str) -> AsyncIterato
     async def beat() -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            await asyncio.to_thread(store.contests.beat_contest, id, holder)
+            with suppress(StoreError):  # A database that cannot be reached for a moment: the next beat tells.
+                await asyncio.to_thread(store.contests.beat_contest, id, holder)
 
     beating = asyncio.create_task(beat())
     try:
         yield
     finally:
         beating.cancel()
-        with suppress(asyncio.CancelledError, StoreError):
+        with suppress(asyncio.CancelledError):
             await beating
