@@ -25,3 +25,19 @@ def test_contests_that_cannot_be_played_keep_no_other_waiting(served: Served, mo
         wait_until(lambda: [one["status"] for one in see(served, sound, {})["submissions"]] == ["gate_passed"])
 
     assert handed_in.status_code == 202
+
+
+def test_a_judge_that_was_gone_for_long_is_asked_again(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command may give a silent judge up; a service lives on when the judge is back."""
+    monkeypatch.setattr("evenhand.models.circuit_breaker.LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr("evenhand.service.engine.SILENCE_SECONDS", 0.2)
+    with server() as judge:
+        contest = create(served, {}, build_task(judge))
+        [breaker] = served.client.app.state.connections._breakers  # type: ignore[attr-defined]
+        breaker._change_state("dead")  # As after five timeouts and a probe in vain, which take minutes.
+        served.client.post(f"/v1/contests/{contest}/submissions", json={"text": "worth 75", "author": "ann"})
+        wait_until(lambda: breaker.state == "open")
+        served.clock.pass_hours(0.1)
+        wait_until(lambda: [one["status"] for one in see(served, contest, {})["submissions"]] == ["gate_passed"])
+
+    assert breaker.state == "closed"

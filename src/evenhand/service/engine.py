@@ -23,7 +23,9 @@ from evenhand.workflows.webhooks import AT_ONCE, HookTargets, deliver_due_messag
 
 LOG = logging.getLogger("evenhand.service")
 LOOK_SECONDS = 1.0
+LEAST_PAUSE = 0.02  # Seconds between two looks, however much comes.
 LONGEST_PAUSE = 60.0  # Of a contest that cannot be played, as one whose log was changed.
+SILENCE_SECONDS = 60.0  # After which a model that fell silent is asked again.
 CONTESTS_AT_ONCE = 20
 
 
@@ -37,7 +39,7 @@ class ContestEngine:
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _playing: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _failed: dict[str, tuple[int, float]] = field(default_factory=dict)  # By contest: how often, and rest until when.
-    _has_more: bool = False  # More was due than is played at once.
+    _has_more: bool = False  # More was due than is played at once, or came for what is being played.
     _looking: list[asyncio.Task[None]] = field(default_factory=list)
 
     def start(self) -> None:
@@ -53,22 +55,27 @@ class ContestEngine:
             task.cancel()
         await asyncio.gather(*self._looking, *self._playing.values(), return_exceptions=True)
 
-    async def wake_contest(self, _id: str) -> None:
-        """Something came: look now."""
-        self._woken.set()
+    async def wake_contest(self, id: str) -> None:
+        """Something came: look now, or as soon as whoever plays the contest here has done so."""
+        if id in self._playing:
+            self._has_more = True
+        else:
+            self._woken.set()
 
     async def _wait_for_more(self) -> None:
+        await asyncio.sleep(LEAST_PAUSE)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), LOOK_SECONDS)
+            await asyncio.wait_for(self._woken.wait(), LOOK_SECONDS - LEAST_PAUSE)
 
     async def _play_due_contests(self) -> None:
         self._woken.clear()
+        self.connections.revive_silent_models(SILENCE_SECONDS)
         due = await asyncio.to_thread(list_due_contests, self.store)
         self._failed = {id: self._failed[id] for id in due if id in self._failed}
         now = time.monotonic()
         waiting = [id for id in due if id not in self._playing and self._failed.get(id, (0, 0.0))[1] <= now]
         free = CONTESTS_AT_ONCE - len(self._playing)
-        self._has_more = len(waiting) > free
+        self._has_more = self._has_more or len(waiting) > free
         first = waiting[: 2 * free]
         random.shuffle(first)  # Other workers see the same list: who begins elsewhere is not in the way.
         for id in first[:free]:
@@ -78,6 +85,7 @@ class ContestEngine:
     def _end_play(self, id: str) -> None:
         self._playing.pop(id, None)
         if self._has_more:
+            self._has_more = False
             self._woken.set()
 
     async def _play_contest(self, id: str) -> None:

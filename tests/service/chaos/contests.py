@@ -84,6 +84,7 @@ def hand_in(crew: Crew, contest: Played, id: str, worth: int, hook: str) -> None
     if status == 202 or "already" in text:
         contest.handed_in[id] = worth
     else:
+        assert "takes no submissions any more" in text, text
         contest.refused[id] = text
 
 
