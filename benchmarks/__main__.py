@@ -1,4 +1,6 @@
-"""Measures judging, runs, reports, scoring, start-up, guards, statistics and the embedded judge: which targets hold."""
+"""Measures judging, runs, reports, scoring, start-up, guards, statistics, the embedded judge and the service: which
+targets hold.
+"""
 
 import sys
 
@@ -13,6 +15,7 @@ from benchmarks.report import measure_report
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
+from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
 
 MEASURES = (
@@ -28,6 +31,7 @@ MEASURES = (
     measure_sensitivity,
     measure_comparing,
     measure_runs,
+    measure_service,
 )
 
 

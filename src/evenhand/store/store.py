@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Self
 
 from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
@@ -86,6 +87,7 @@ class Store(AbstractContextManager["Store"]):
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
+    _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
 
     @classmethod
     def open(
@@ -118,7 +120,8 @@ class Store(AbstractContextManager["Store"]):
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
         clock = use_server_clock(engine, at, clock)
-        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
+        turn = nullcontext() if at.file is None else Lock()
+        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine), turn)
 
     @property
     def contests(self) -> ContestStore:
@@ -164,7 +167,8 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
-        with self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
+        turn = self._turn if writes else nullcontext()
+        with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:

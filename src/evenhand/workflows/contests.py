@@ -56,7 +56,7 @@ __all__ += [
     "merge_refusals_for_user",
     "open_contest_log_for_user",
 ]
-__all__ += ["set_aside_json_for_user"]
+__all__ += ["set_aside_json_for_user", "verify_contest_log_for_user"]
 
 Json = dict[str, Any]
 
@@ -145,7 +145,7 @@ def set_aside_json_for_user(set_aside: Sequence[SubmissionSetAside]) -> list[Jso
 
 def load_contest_record_for_user(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
-    row, events, _ = _verify_contest_log_for_user(store, id)
+    row, events, _ = verify_contest_log_for_user(store, id)
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
@@ -170,10 +170,10 @@ def build_contest_record_for_user(row: Row, events: Sequence[ContestEvent], more
 
 def open_contest_log_for_user(store: Store, id: str) -> list[ContestEvent]:
     """The log of a contest, verified and played again; where it was changed or damaged, the event is named."""
-    return _verify_contest_log_for_user(store, id)[1]
+    return verify_contest_log_for_user(store, id)[1]
 
 
-def _verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
+def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
     """A contest, its events and their hashes; refused where anything does not fit what was written."""
     row, stored = store.contests.load_log(id)
     events: list[ContestEvent] = []
@@ -228,7 +228,7 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
         hint = "64 characters of 0–9 and a–f, as contest verify prints it behind head"
         raise InputError(Fault(f"{head[:80]!r} is not the hash of an event", hint, where="--head"))
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row, events, hashes = _verify_contest_log_for_user(opened, contest)
+        row, events, hashes = verify_contest_log_for_user(opened, contest)
         if head is not None and head not in hashes:
             raise _build_user_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
         replay = replay_contest_answers(events, [kept["calls"] for kept in opened.contests.load_log(row["id"])[1]])

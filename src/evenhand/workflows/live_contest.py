@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from evenhand.contest.events import ContestCreated, RankingChallenged, make_submission_received_event
+from evenhand.contest.events import ContestCreated, RankingChallenged
 from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
@@ -27,6 +27,7 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
+from evenhand.store.contest_inbox import ContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
@@ -39,6 +40,7 @@ from evenhand.workflows.contest import (
     open_contest_judges_for_user,
     play_stored_contest,
 )
+from evenhand.workflows.contest_following import FollowedContest, follow_contest, read_inbox_submission
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
     UserContestSession,
@@ -112,8 +114,8 @@ def submit_to_contest(
     Where revisions are asked for, a further submission of an author revises the one before.
     """
 
-    def make_row(at: datetime, before: list[Row]) -> Row:
-        state = _foresee_contest_state(opened, row, before)
+    def make_row(known: FollowedContest, at: datetime) -> Row:
+        state = known.foreseen
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
@@ -123,41 +125,36 @@ def submit_to_contest(
         content = {"text": text, "revises": revises, "notify": notify}
         return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
 
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        return _receive_contest_row(opened, row, make_row)
+    return _receive_contest_row(store, contest, make_row)
 
 
 def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: str) -> ContestReceipt:
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
 
-    def make_row(at: datetime, before: list[Row]) -> Row:
+    def make_row(known: FollowedContest, at: datetime) -> Row:
         given = Challenge(by=author, at=at, reason=reason)
-        waiting = [one for one in before if one["kind"] == "challenge"]
-        if waiting:
-            what = f"the ranking was challenged by {waiting[0]['author']} before"
+        if known.challenges:
+            what = f"the ranking was challenged by {known.challenges[0]['author']} before"
             raise ContestError(Fault(what, "one review of a ranking is final"))
-        state = _foresee_contest_state(opened, row, before)
+        state = known.foreseen
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
         content = to_stored_json({"reason": reason})
         return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
 
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        return _receive_contest_row(opened, row, make_row)
+    return _receive_contest_row(store, contest, make_row)
 
 
 def view_live_contest(store: StoreLike, contest: str, author: str | None = None) -> Json:
     """A contest as an author, or anybody, may see it; with what the author handed in and nobody has looked at yet."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        view = view_contest(open_contest_log_for_user(opened, row["id"]), author)
+        known = follow_contest(opened, contest)
+        known.follow_news(opened, opened.inbox.read_news(known.id, known.place))
+        view = view_contest(known.events, author, known=known.state)
         if author is not None:
-            known = {one["id"] for one in view["submissions"]}
             name = normalize_contest_author_name(author)
-            waiting = [one for one in opened.inbox.list_rows(row["id"]) if one["author"] == name]
-            view["submissions"] += [_waiting_submission(one) for one in waiting if one["id"] not in known]
+            waiting = [one for one in known.waiting.values() if one["author"] == name]
+            view["submissions"] += [_waiting_submission(one) for one in waiting]
         return view
 
 
@@ -223,25 +220,21 @@ def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
     return store.contests.list_waking((now or store.now()).isoformat())
 
 
-def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, list[Row]], Row]) -> ContestReceipt:
-    if row["hooks"] is None:
-        what = f"contest {row['id']} is played from files: it takes what is in its folder"
-        raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
-    kept = store.inbox.receive_row(row["id"], make_row)
-    return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
+def _receive_contest_row(
+    store: StoreLike, contest: str, make_row: Callable[[FollowedContest, datetime], Row]
+) -> ContestReceipt:
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        known = follow_contest(opened, contest)
 
+        def make_known_row(news: ContestNews) -> Row:
+            if news.contest["hooks"] is None:
+                what = f"contest {known.id} is played from files: it takes what is in its folder"
+                raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
+            known.follow_news(opened, news)
+            return make_row(known, news.at)
 
-def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> ContestState:
-    """The state of a contest once what has been received is in it; nobody is asked for that."""
-    log = open_contest_log_for_user(store, row["id"])
-    state = ContestState()
-    for event in log:
-        state, _ = apply_contest_event(state, event)
-    for submission in _read_inbox_rows(before)[0]:
-        if submission.id not in state.entries and state.phase == "open":
-            with suppress(ContestError):
-                state, _ = apply_contest_event(state, make_submission_received_event(submission))
-    return state
+        kept = opened.inbox.receive_row(known.id, make_known_row, known.place)
+        return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
 
 
 def _refuse_closed_contest(state: ContestState) -> None:
@@ -258,14 +251,12 @@ def _choose_submission_id(author: str, state: ContestState) -> str:
 
 
 def _read_inbox_rows(rows: Sequence[Row]) -> tuple[list[Submission], list[Challenge]]:
-    submissions, challenges = [], []
-    for row in rows:
-        content, at = json.loads(row["content"]), datetime.fromisoformat(row["at"])
-        if row["kind"] == "submission":
-            text, revises = content["text"], content["revises"]
-            submissions.append(Submission(id=row["id"], author=row["author"], at=at, text=text, revises=revises))
-        else:
-            challenges.append(Challenge(by=row["author"], at=at, reason=content["reason"]))
+    submissions = [read_inbox_submission(row) for row in rows if row["kind"] == "submission"]
+    challenges = [
+        Challenge(by=row["author"], at=datetime.fromisoformat(row["at"]), reason=json.loads(row["content"])["reason"])
+        for row in rows
+        if row["kind"] == "challenge"
+    ]
     return submissions, challenges
 
 
