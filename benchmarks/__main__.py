@@ -1,4 +1,6 @@
-"""Measures judging, rewards, runs, reports, scoring, start-up, guards, statistics, the embedded judge: what holds."""
+"""Measures judging, rewards, runs, reports, scoring, start-up, guards, statistics, the embedded judge and the service:
+which targets hold.
+"""
 
 import sys
 
@@ -14,6 +16,7 @@ from benchmarks.rewards import measure_rewards
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
+from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
 
 MEASURES = (
@@ -30,6 +33,7 @@ MEASURES = (
     measure_sensitivity,
     measure_comparing,
     measure_runs,
+    measure_service,
 )
 
 

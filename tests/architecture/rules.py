@@ -64,7 +64,7 @@ SURROUNDINGS = {
 # Values that stand for them: callers may hand in another clock, and only what is asked for by name is imported.
 SURROUNDINGS_AS_VALUES = (
     ("models/limits.py", "time.time"),
-    ("store/store.py", "datetime.now"),
+    ("store/database.py", "datetime.now"),
     ("files/python_functions.py", "sys.path"),
 )
 

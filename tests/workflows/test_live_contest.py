@@ -15,6 +15,7 @@ from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
 from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
+from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest_files import load_task_to_send
@@ -31,7 +32,7 @@ from evenhand.workflows.live_contest import (
     watch_contest,
 )
 from evenhand.workflows.sent_inputs import build_sent_task, parse_sent_task
-from tests.contest.answering import answer, counted, server
+from tests.contest.answering import answer, counted, dialogue_of, server
 from tests.contest.building import task
 
 Json = dict[str, Any]
@@ -375,3 +376,48 @@ def test_what_is_to_be_masked_is_not_received_as_it_came(store: Store, clock: Cl
 
     assert "worth 75" in asked and "worth 75" in kept and "resolved" in kept
     assert "@example.org" not in asked + kept
+
+
+def test_a_contest_counts_what_was_asked_for_it_alone(store: Store) -> None:
+    """A worker plays many: what others cost is not on its bill, however often it is played."""
+    with server() as judge:
+        contests = [create(store, terms(judge, name=f"task {number}")) for number in range(3)]
+        for contest in contests:
+            submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        for _ in range(2):
+            play(store, *contests)
+        asked = [load_contest(store, contest)["spent"]["requests"] for contest in contests]
+
+    assert asked == [2, 2, 2]
+
+
+def test_answers_that_cannot_be_read_are_not_asked_for_every_second(store: Store, clock: Clock) -> None:
+    """Nothing but other judges would help: it is looked at again after a while, and costs nothing meanwhile."""
+    with FakeServer(lambda body: answer(body) if dialogue_of(body) != "gate" else "Well.") as babbling:
+        contest = create(store, terms(babbling))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        clock.pass_hours(11)
+        [stuck] = play(store, contest)
+        at_once = list_due_contests(store)
+        clock.pass_hours(0.1)
+
+        assert stuck.next_step == "begin with other judges"
+        assert (at_once, list_due_contests(store)) == ([], [contest])
+
+
+def test_a_contest_begins_whole_or_not_at_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that dies while it creates one leaves no name taken."""
+    with server() as judge:
+        with monkeypatch.context() as patched:
+            patched.setattr(ContestStore, "_seal_contest", _die)
+            with pytest.raises(KeyboardInterrupt):
+                create(store, terms(judge))
+        before = store.contests.list_contests()
+        contest = create(store, terms(judge))
+
+    assert before == []
+    assert view_live_contest(store, contest)["state"] == "open"
+
+
+def _die(*_: Any) -> None:
+    raise KeyboardInterrupt

@@ -20,13 +20,16 @@ Json = dict[str, Any]
 _PUBLIC_EVENTS = (DeadlineReached, FinalistsRanked, PaymentReleased)
 
 
-def view_contest(events: Sequence[ContestEvent], author: str | None = None) -> Json:
+def view_contest(
+    events: Sequence[ContestEvent], author: str | None = None, *, known: ContestState | None = None
+) -> Json:
     """A contest as an author may see it now, or, without one, as anybody may.
 
     Of others nothing is shown before the contest is decided: not how many there are, nor who. After that the ranking is
-    public: who came where with which score; texts and feedback stay with their authors.
+    public: who came where with which score; texts and feedback stay with their authors. The state that the events lead
+    to may be `known`.
     """
-    state = rebuild_contest_state(events)
+    state = known or rebuild_contest_state(events)
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     own = [] if author is None else state.entries_by_author(normalize_contest_author_name(author))

@@ -68,6 +68,8 @@ async def _answer_evenhand_error(_: Request, error: Any) -> JSONResponse:
         for one in error.faults
     ]
     missing = isinstance(error, StoreError) and any(one.what.startswith("no ") for one in error.faults)
+    if isinstance(error, StoreError) and error.__cause__ is not None:  # The database failed; it refused nothing.
+        return build_problem(503, faults, **{"Retry-After": "1"})
     return build_problem(404 if missing else 409 if isinstance(error, StoreError) else 422, faults)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Self
 
 from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
@@ -23,10 +24,13 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
+    StoreClock,
     StoreLocation,
     create_store_engine,
     locate_store_database,
     prepare_store_tables,
+    read_store_clock,
+    use_server_clock,
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
@@ -64,8 +68,6 @@ from evenhand.store.service_requests import ServiceRequests, delete_run_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
-read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedRuns:
@@ -82,10 +84,11 @@ class Store(AbstractContextManager["Store"]):
     shown: str  # The store as messages name it: its file, or its address without the password.
     address: str | Path  # What opens this store again, from any folder; a password in it is not hidden.
     _place: StoreLocation
-    _clock: Callable[[], datetime]
+    _clock: StoreClock
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
+    _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
 
     @classmethod
     def open(
@@ -95,7 +98,7 @@ class Store(AbstractContextManager["Store"]):
         *,
         create: bool = True,
         empty: str = NO_RUNS,
-        clock: Callable[[], datetime] = read_store_clock,
+        clock: StoreClock = read_store_clock,
     ) -> Self:
         """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
 
@@ -117,7 +120,9 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
-        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
+        clock = use_server_clock(engine, at, clock)
+        turn = nullcontext() if at.file is None else Lock()
+        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine), turn)
 
     @property
     def contests(self) -> ContestStore:
@@ -135,7 +140,7 @@ class Store(AbstractContextManager["Store"]):
         return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def now(self) -> datetime:
-        """The time by the clock that this store goes by."""
+        """The time by the clock that this store goes by: a server's, where it is one, whatever the clock here says."""
         return self._clock()
 
     @property
@@ -168,7 +173,8 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
-        with self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
+        turn = self._turn if writes else nullcontext()
+        with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:

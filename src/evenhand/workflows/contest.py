@@ -181,7 +181,8 @@ async def play_stored_contest(
         await advance_contest_phases(log, panels, contest.arrivals, tell)
         why = _explain_open_contest_to_user(contest, log)
         if not why and log.state.payment is not None and log.state.released is None:
-            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(sitting.store, id))
+            kept = open_contest_log_for_user(sitting.store, id)
+            _release_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -223,11 +224,12 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
 
 
-def _release_contest_payment_for_user(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:
+def _release_contest_payment_for_user(
+    log: ContestEventLog, payment: str, kept: Sequence[ContestEvent], now: datetime
+) -> None:
     """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
-    now = datetime.now(UTC)
     log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
 
 
