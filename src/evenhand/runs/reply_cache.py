@@ -8,13 +8,12 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError, StoreError
+from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
@@ -141,8 +140,9 @@ class ReplyCache:
 
     async def _claim_or_find_reply(self, key: str) -> Row | None:
         """Claim a question for this run; None once it is claimed, else the reply that another run got meanwhile."""
-        claims, hold = self.book.store.claims, self.book.hold
-        while not claims.claim_reply(key, hold):  # At once, so that questions are asked in their order.
+        if await self.book.writer.claim(key):  # With others, in their order: the way of nearly every question.
+            return None
+        while not self.book.store.claims.claim_reply(key, self.book.hold):
             if self.is_stopping():
                 raise asyncio.CancelledError
             await asyncio.sleep(CLAIM_SECONDS)
@@ -152,12 +152,8 @@ class ReplyCache:
         # It may have come between the look and the claim.
         found = self._find_reply(key)
         if found is not None:
-            self._release_claim(key)
+            self.book.writer.release(key)
         return found
-
-    def _release_claim(self, key: str) -> None:
-        with suppress(StoreError):  # The end of the run gives up all of them.
-            self.book.store.claims.release_claim(key, self.book.hold)
 
     async def _ask_and_record(
         self, key: str, model: ChainedModel, work: RunWork, ask: Callable[[], Awaitable[Reply]]
@@ -186,12 +182,12 @@ class ReplyCache:
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
                 await self.book.put_row("calls", failed)
             elif is_shared:
-                self._release_claim(key)
+                self.book.writer.release(key)
             answer.set_exception(error)
             raise
         except BaseException:
             if is_shared:
-                self._release_claim(key)
+                self.book.writer.release(key)
             answer.cancel()
             raise
         else:

@@ -149,6 +149,12 @@ def select_cached_call_rows(connection: Connection, keys: Sequence[str], run: st
     return found
 
 
+def select_answered_keys(connection: Connection, keys: Sequence[str]) -> set[str]:
+    """The keys of calls, among some, that have a reply which every run may use."""
+    query = select(CALLS.c.key).where(CALLS.c.key.in_(keys), _IS_REUSABLE, _IS_OWN)
+    return set(connection.execute(query).scalars())
+
+
 def select_made_output_rows(connection: Connection, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
     """The newest output that a live variant made in one of some runs, by key."""
     found: dict[str, Row] = {}

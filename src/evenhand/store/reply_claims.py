@@ -8,18 +8,23 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, select, text, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
+from evenhand.store.queries import select_answered_keys
 from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
 from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
 
-_CLAIM_OF_NOBODY = text(
-    "INSERT INTO reply_claims (key, run) SELECT :key, :run FROM run_holds WHERE run = :run AND token = :token"
-    " ON CONFLICT DO NOTHING"
-)
+
+def claim_unasked_replies(connection: Connection, keys: Sequence[str], run: str) -> set[str]:
+    """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
+    add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
+    # In one order, so that two processes that claim the same do not wait for each other.
+    rows = [{"key": key, "run": run} for key in sorted(keys)]
+    claimed = connection.execute(add.on_conflict_do_nothing().returning(CLAIMS.c.key), rows).scalars().all()
+    return set(claimed) - select_answered_keys(connection, claimed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,8 @@ class ReplyClaims:
     def claim_reply(self, key: str, hold: RunHold) -> bool:
         """Claim a question for a run, unless another run, whose process may still live, asks it now; whether it has it.
 
-        Its claim ends with the row of the call, with `release_claim` or with the run.
+        For what `claim_unasked_replies` did not get. The claim ends with the row of the call, or with the run.
         """
-        with self._write() as connection:
-            # What nobody asks, and of a run that is still ours, takes one statement: the way of nearly every question.
-            claim = {"key": key, "run": hold.run, "token": hold.token}
-            if connection.execute(_CLAIM_OF_NOBODY, claim).rowcount == 1:
-                return True
         with self._read() as connection:
             if is_reply_claimed(connection, key, hold.run):
                 return False
@@ -57,11 +57,6 @@ class ReplyClaims:
                 return False
             connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
             return True
-
-    def release_claim(self, key: str, hold: RunHold) -> None:
-        """Let another run ask a question that was claimed and not answered."""
-        with self._write() as connection:
-            release_reply_claims(connection, hold.run, [key])
 
 
 def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
