@@ -42,6 +42,7 @@ CALL_FACTS_OF_RUN = select(
 ).where(CALLS.c.run == bindparam("of_run"))  # fmt: skip
 _IS_REUSABLE = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
 _IS_OWN = CALLS.c.run.not_in(select(RUNS.c.id).where(GUEST))  # What a guest brings is used for nobody else.
+IS_USABLE_BY_ALL = _IS_REUSABLE & _IS_OWN
 _NEWEST_REPLY = (
     select(CALLS)
     .where(CALLS.c.key == bindparam("wanted"), _IS_REUSABLE)
@@ -147,12 +148,6 @@ def select_cached_call_rows(connection: Connection, keys: Sequence[str], run: st
         query = select(CALLS).join(newest, (CALLS.c.key == newest.c.key) & (mark == newest.c.mark))
         found |= {row["key"]: dict(row) for row in connection.execute(query).mappings()}
     return found
-
-
-def select_answered_keys(connection: Connection, keys: Sequence[str]) -> set[str]:
-    """The keys of calls, among some, that have a reply which every run may use."""
-    query = select(CALLS.c.key).where(CALLS.c.key.in_(keys), _IS_REUSABLE, _IS_OWN)
-    return set(connection.execute(query).scalars())
 
 
 def select_made_output_rows(connection: Connection, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:

@@ -7,24 +7,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Dialect, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
-from evenhand.store.queries import select_answered_keys
+from evenhand.store.queries import IS_USABLE_BY_ALL
 from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
 from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
 
+# All that a run has claimed and that has no reply which every run may use.
+_UNANSWERED_CLAIMS = select(CLAIMS.c.key).where(
+    CLAIMS.c.run == bindparam("run"), ~select(CALLS.c.key).where(CALLS.c.key == CLAIMS.c.key, IS_USABLE_BY_ALL).exists()
+)
+
 
 def claim_unasked_replies(connection: Connection, keys: Sequence[str], run: str) -> set[str]:
     """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
-    add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
     # In one order, so that two processes that claim the same do not wait for each other.
     rows = [{"key": key, "run": run} for key in sorted(keys)]
-    claimed = connection.execute(add.on_conflict_do_nothing().returning(CLAIMS.c.key), rows).scalars().all()
-    return set(claimed) - select_answered_keys(connection, claimed)
+    connection.exec_driver_sql(_compile_claim_statements(connection.dialect)[0], rows)
+    unanswered = set(connection.execute(_UNANSWERED_CLAIMS, {"run": run}).scalars())
+    release_reply_claims(connection, run, [key for key in keys if key not in unanswered])
+    return unanswered.intersection(keys)
+
+
+@cache
+def _compile_claim_statements(dialect: Dialect) -> tuple[str, str]:
+    """To claim a question and to release it, in the SQL of one database: each batch of a run does both."""
+    add = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(CLAIMS).on_conflict_do_nothing()
+    release = delete(CLAIMS).where(CLAIMS.c.run == bindparam("run"), CLAIMS.c.key == bindparam("key"))
+    return str(add.compile(dialect=dialect)), str(release.compile(dialect=dialect))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +83,11 @@ def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
 
 def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:
     """Give up the claims of a run on some questions, or on all."""
-    of_run = delete(CLAIMS).where(CLAIMS.c.run == run)
     if keys is None:
-        connection.execute(of_run)
+        connection.execute(delete(CLAIMS).where(CLAIMS.c.run == run))
     elif keys:
-        connection.execute(of_run.where(CLAIMS.c.key.in_(keys)))
+        release = _compile_claim_statements(connection.dialect)[1]
+        connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
 
 
 def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:

@@ -74,13 +74,14 @@ def storable_row_text(text: str) -> str:
 def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
     """Rows as their table takes them: every column there, nothing misspelt, no state that does not exist."""
     columns = table.columns.keys()
-    known, allowed, free = {*columns, "at"}, ALLOWED_VALUES.get(table.name, {}), _FREE_TEXTS.get(table.name, ())
+    whole, known = {*columns}, {*columns, "at"}
+    allowed, free = ALLOWED_VALUES.get(table.name, {}), _FREE_TEXTS.get(table.name, ())
     fitted = []
     for row in rows:
         if not row.keys() <= known:
             unknown = min(row.keys() - known)
             raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_error(unknown, known)))
-        one: Row = {name: row.get(name) for name in columns}
+        one: Row = dict(row) if row.keys() == whole else {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:
                 raise StoreError(Fault(f"{name} of {table.name} cannot be {one[name]!r}", f"one of {', '.join(words)}"))
@@ -159,20 +160,8 @@ class StoreWriter:
     _error: Exception | None = None
     _thread: threading.Thread | None = None
 
-    def put(self, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
-        """Write a row of samples, results, calls, made or drop."""
-        return self._enqueue(kind, row)
-
-    def claim(self, key: str) -> asyncio.Future[bool]:
-        """Claim a question; false where another run may be asking it, or somebody has its reply."""
-        return self._enqueue("claims", key)
-
-    def release(self, key: str) -> None:
-        """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""
-        if not self._closing.is_set():
-            self._enqueue("released", key)
-
-    def _enqueue(self, kind: str, value: object) -> asyncio.Future[Any]:
+    def put(self, kind: str, value: Mapping[str, object] | str) -> asyncio.Future[Any]:
+        """Write a row of samples, results, calls, made or drop, or claim a question by its key."""
         if self._closing.is_set():
             raise RuntimeError("the writer is closed")
         if self._thread is None:
@@ -181,6 +170,15 @@ class StoreWriter:
         future = self._loop.create_future()
         self._entries.put((kind, value, future))
         return future
+
+    def claim(self, key: str) -> asyncio.Future[bool]:
+        """Claim a question; false where another run may be asking it, or somebody has its reply."""
+        return self.put("claims", key)
+
+    def release(self, key: str) -> None:
+        """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""
+        if not self._closing.is_set():
+            self.put("released", key)
 
     def close(self) -> None:
         """Write what is left and stop; what went wrong since the beginning is raised once more."""
