@@ -180,10 +180,11 @@ class VariantColumn:
         hint = "None where there is no score"
         for what, row in rows.items():
             try:
-                wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
+                finite = all(map(isfinite, [one for one in row if one is not None]))
             except TypeError:
                 raise InputError(Fault(f"{what} holds something that is no number", hint)) from None
-            if wrong is not None:
+            if not finite:
+                wrong = next(place for place, one in enumerate(row) if one is not None and not isfinite(one))
                 raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", hint))
             if len(row) != len(self.composite):
                 counts = f"{len(row)} rows of {what} for {len(self.composite)} of the composite"

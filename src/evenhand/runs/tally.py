@@ -299,6 +299,12 @@ def parse_result_fraction(text: str | None) -> Fraction | None:
     return None if text is None else Fraction(text)
 
 
+@lru_cache(4096)
+def parse_result_float(text: str) -> float:
+    """The same number as a float."""
+    return float(Fraction(text))
+
+
 def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What went wrong with a result, by whom."""
     if row["state"] == "failed":
@@ -363,10 +369,11 @@ class RunColumnsBuilder:
         found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
         for key, value in found.items():
             column = self._values.setdefault(key, array("d"))
-            number = parse_result_fraction(value) if isinstance(value, str) else value
+            number = parse_result_float(value) if isinstance(value, str) else value
             if number is not None:
-                column.extend([nan] * (before - len(column)))
-                column.append(float(number))
+                if len(column) < before:
+                    column.extend([nan] * (before - len(column)))
+                column.append(number)
 
     def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
         """The columns over these samples, which come by position, as compressed bytes; it can be done once.

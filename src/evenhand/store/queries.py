@@ -42,6 +42,7 @@ CALL_FACTS_OF_RUN = select(
 ).where(CALLS.c.run == bindparam("of_run"))  # fmt: skip
 _IS_REUSABLE = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
 _IS_OWN = CALLS.c.run.not_in(select(RUNS.c.id).where(GUEST))  # What a guest brings is used for nobody else.
+IS_USABLE_BY_ALL = _IS_REUSABLE & _IS_OWN
 _NEWEST_REPLY = (
     select(CALLS)
     .where(CALLS.c.key == bindparam("wanted"), _IS_REUSABLE)

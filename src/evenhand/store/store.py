@@ -42,7 +42,7 @@ from evenhand.store.queries import (
     ResultPlace,
     run_last_stored,
 )
-from evenhand.store.reply_claims import ReplyClaims, keep_paid_rows, release_reply_claims
+from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -225,21 +225,26 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return is_run_row_held(connection, run)
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> None:
-        """Write the rows of a batch, all of them or none. Calls give up what their run has claimed.
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
+        """Write the rows of a batch, all of them or none; return what was claimed. Calls give up their claims.
 
         With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept.
         """
+        claimed: set[str] = set()
         with self._connect(writes=True) as connection:
             lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
             if lost is None:
+                if hold is not None and batch.claims:
+                    claimed = claim_unasked_replies(connection, batch.claims, hold.run)
                 write_row_batch(connection, batch)
                 if hold is not None:
-                    release_reply_claims(connection, hold.run, [str(row["key"]) for row in batch.calls])
+                    answered = [str(row["key"]) for row in batch.calls]
+                    release_reply_claims(connection, hold.run, [*answered, *batch.released])
             elif hold is not None and queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == hold.run)):
                 keep_paid_rows(connection, batch, hold.run)
         if lost is not None:
             raise RunLostError(lost)
+        return claimed
 
     def list_runs(self, name: str | None = None) -> list[Row]:
         """All runs, or those of one eval, newest first."""

@@ -91,6 +91,7 @@ def spell_json_objects(data: object, depth: int = 4) -> Iterator[str]:
             yield from spell_json_objects(below, depth - 1) if depth > 1 else ()
 
 
+@lru_cache(maxsize=8)  # Whether a reply may quote is asked before it is read.
 def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     """The object that a text is, where it is plain JSON and nothing else: most replies are."""
     if not text.startswith("{") or not text.endswith("}") or _HALF.search(text):
