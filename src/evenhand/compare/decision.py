@@ -205,7 +205,7 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
     return ShippingObjection(
         what="a gate is not known to be passed" if unknown else "a gate is missed",
-        says=f"whether {variant} passes its gate {missed} is not known" if unknown else misses,
+        says=f"{variant} is not known to pass its gate {missed}" if unknown else misses,
         reasons=tuple(describe_gates_missed_by_variant(variant, gates)),
         next_step=open_step if unknown else step,
     )
