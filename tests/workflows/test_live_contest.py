@@ -262,6 +262,20 @@ def test_messages_are_written_with_the_events_that_they_tell_of(store: Store, cl
     assert {one["kind"] for one in rows} == {"payment", "state", "feedback"}
 
 
+def test_a_player_that_dies_is_always_found(store: Store, clock: Clock) -> None:
+    """Also where it took up, for nothing, what another was about to put to rest."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        store.contests.hold_contest(contest, "elsewhere:1:1#one")
+        store.contests.settle_wake(contest, None, seen=0)
+        while_it_beats = list_due_contests(store)
+        clock.pass_hours(0.1)
+        silent = list_due_contests(store)
+        play(store, contest)
+
+    assert (while_it_beats, silent, list_due_contests(store)) == ([], [contest], [])
+
+
 def test_a_contest_counts_what_was_asked_for_it_alone(store: Store) -> None:
     """A worker plays many: what others cost is not on its bill, however often it is played."""
     with server() as judge:
