@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
 GAP_HELP = "How far the clock may be from the last sign of the contest; a larger jump is refused."
+LAYOUT_HELP = "Whether each folder or each file in SUBMISSIONS is an author's; kept once something was received."
 UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits for --resume."
 
 
@@ -57,6 +58,7 @@ def contest_command() -> None:
 @click.argument("submissions", metavar="SUBMISSIONS")
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
 @click.option("--index", metavar="FILE", help="Who handed in which file, and when; SUBMISSIONS.index.jsonl if there.")
+@click.option("--layout", type=click.Choice(["folders", "files"]), help=LAYOUT_HELP)
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
 @click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
@@ -86,6 +88,7 @@ def run_contest_command(**options: Any) -> int:
         judges=options["models"],
         until=options["until"],
         index=Path(options["index"]) if options["index"] else None,
+        layout=options["layout"],
         again=options["again"],
         longest_gap=options["longest_gap"],
     )
@@ -341,8 +344,8 @@ def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any])
     return f"to go on: {_build_resume_command(options)}"
 
 
-REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "challenges", "until", "again", "record",
-    "replay",
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "layout", "challenges", "until", "again",
+    "record", "replay",
 )  # fmt: skip
 
 

@@ -49,6 +49,7 @@ class ContestFiles:
     judges: tuple[str, ...] = ()
     until: str | None = None  # A time, or "now".
     index: Path | None = None  # Who handed in which file of the folder, and when.
+    layout: str | None = None  # Without an index: whether a folder or a file is an author's.
     longest_gap: str = "7 days"  # That the clock may be away from the last sign of the contest.
     again: str | None = None  # The name of a deliberate repetition.
 
@@ -111,7 +112,7 @@ async def play_contest_files(
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
-    load_submission_intake(files.submissions, index=files.index)
+    load_submission_intake(files.submissions, index=files.index, layout=files.layout)
     challenges = read_ranking_challenges(files.challenges) if files.challenges else ()
     terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
     contest = replace(terms, again=files.again, longest_gap=longest_gap)
@@ -130,7 +131,8 @@ def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store:
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)
     }
-    intake: SubmissionIntake = load_submission_intake(files.submissions, index=files.index, known=known, now=now)
+    where, index, layout = files.submissions, files.index, files.layout
+    intake: SubmissionIntake = load_submission_intake(where, index=index, known=known, now=now, layout=layout)
     contest = replace(contest, submissions=intake.submissions, set_aside=intake.set_aside)
     if not contest.runs_ahead(now):
         rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in intake.receipts]
