@@ -133,8 +133,10 @@ async def run_contest(
     passed over because a server was down.
     """
     task = contest.task
+    contest = replace(contest, source=connections.hide_keys(contest.source))
+    contest = hide_in_contest_texts(contest, connections.hide_keys)
     if task.masked:
-        contest = mask_contest_texts(contest)
+        contest = hide_in_contest_texts(contest, mask_personal_data)
         connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
     begun = [] if row is None else open_contest_log_for_user(store, row["id"])
@@ -305,10 +307,13 @@ async def check_submission(
 ) -> Json:
     """What the author of a submission would see, were it handed in now; nothing is kept."""
     locked = await load_dimensions_for_user(task, connections, how)
+    text = connections.hide_keys(submission.text)
+    submission = replace(submission, text=mask_personal_data(text) if task.masked else text)
     at = locked.deadline or submission.at
     state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
     state, _ = apply_contest_event(state, make_submission_received_event(replace(submission, at=at, revises=None)))
-    panels = ContestMachinePanels(open_contest_judges_for_user(task.judges, connections), (), how)
+    judges = open_contest_judges_for_user(task.judges, connections, masked=task.masked)
+    panels = ContestMachinePanels(judges, (), how)
     while asks := [one for one in list_pending_contest_effects(state) if isinstance(one, AskGate | AskIndividual)]:
         try:
             answered = await panels.answer_machine_question(state, asks[0], at)
@@ -343,18 +348,20 @@ def open_contest_judges_for_user(
     return [ChainedModel(one, [_mask_judge_reply]) for one in judges] if masked else judges
 
 
-def mask_contest_texts(contest: Contest) -> Contest:
-    """The contest with personal data masked in all that others wrote. Names stay: they tell who is paid.
+def hide_in_contest_texts(contest: Contest, hide: Callable[[str], str]) -> Contest:
+    """The contest with keys or personal data hidden in all that others wrote. Names stay: they tell who is paid.
 
     A log that only grows cannot be masked later, and answers are held against the texts that judges saw: so judges
-    see them masked too.
+    see them without it too.
     """
     return replace(
         contest,
-        submissions=[replace(one, text=mask_personal_data(one.text)) for one in contest.submissions],
-        challenges=[replace(one, reason=mask_personal_data(one.reason)) for one in contest.challenges],
+        submissions=[replace(one, text=hide(one.text)) for one in contest.submissions],
+        challenges=[replace(one, reason=hide(one.reason)) for one in contest.challenges],
         set_aside=[
-            replace(one, faults=tuple(replace(fault, what=mask_personal_data(fault.what)) for fault in one.faults))
+            replace(
+                one, faults=tuple(replace(fault, what=hide(fault.what), hint=hide(fault.hint)) for fault in one.faults)
+            )
             for one in contest.set_aside
         ],
     )

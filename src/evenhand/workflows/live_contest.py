@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,8 +24,10 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
 from evenhand.contest.views import view_contest
 from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.database import NO_CONTESTS
@@ -117,10 +120,10 @@ def submit_to_contest(
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
-        given = Submission(id=name, author=author, at=at, text=text, revises=revises)
+        given = Submission(id=name, author=author, at=at, text=_hide_in_received_text(text, state), revises=revises)
         _refuse_closed_contest(state)
         refuse_submission(state, given)
-        content = {"text": text, "revises": revises, "notify": notify}
+        content = {"text": given.text, "revises": revises, "notify": notify}
         return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -132,15 +135,15 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
 
     def make_row(at: datetime, before: list[Row]) -> Row:
-        given = Challenge(by=author, at=at, reason=reason)
         waiting = [one for one in before if one["kind"] == "challenge"]
         if waiting:
             what = f"the ranking was challenged by {waiting[0]['author']} before"
             raise ContestError(Fault(what, "one review of a ranking is final"))
         state = _foresee_contest_state(opened, row, before)
+        given = Challenge(by=author, at=at, reason=_hide_in_received_text(reason, state))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
-        content = to_stored_json({"reason": reason})
+        content = to_stored_json({"reason": given.reason})
         return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
 
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -183,8 +186,8 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
     sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
     log = ContestEventLog(events, sitting.record_event)
     panels = ContestMachinePanels(
-        open_contest_judges_for_user(created.task.judges, connections),
-        open_contest_judges_for_user(created.task.challenge_judges, connections),
+        open_contest_judges_for_user(created.task.judges, connections, masked=created.task.masked),
+        open_contest_judges_for_user(created.task.challenge_judges, connections, masked=created.task.masked),
         how,
     )
     submissions, challenges = _read_inbox_rows(received.rows)
@@ -221,6 +224,12 @@ def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> Con
             with suppress(ContestError):
                 state, _ = apply_contest_event(state, make_submission_received_event(submission))
     return state
+
+
+def _hide_in_received_text(text: str, state: ContestState) -> str:
+    """What somebody sent as it is kept and judged: without keys, and masked where the task says so."""
+    text = collect_keys_to_hide(os.environ).remove_keys(text)
+    return mask_personal_data(text) if state.required_task.masked else text
 
 
 def _refuse_closed_contest(state: ContestState) -> None:
