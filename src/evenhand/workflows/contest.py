@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -125,8 +126,11 @@ async def run_contest(
     how: JudgeOptions = DEFAULT_CONTEST_OPTIONS,
     resume: bool = False,
     tell: Callable[[ContestProgress], None] = lambda _: None,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> ContestResult:
     """Play a contest as far as it goes, begun or gone on with; every event is kept before it counts.
+
+    A payment is released once `announce` has told of it: where it fails, nothing is released, and the next call can.
 
     A task has one contest. What would run ahead of the clock is a rehearsal: it pays nobody, there may be any number
     of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
@@ -158,7 +162,7 @@ async def run_contest(
     if locked is not None:
         first = _begin_contest_event_for_user(contest, locked, row["id"], rehearsal=rehearsal)
     panels = ContestMachinePanels(judges, others, how)
-    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
+    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell, announce=announce)
 
 
 async def play_stored_contest(
@@ -169,6 +173,7 @@ async def play_stored_contest(
     *,
     first: ContestCreated | None = None,
     tell: Callable[[ContestProgress], None] = lambda _: None,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> ContestResult:
     """Play a contest that this process holds as far as it goes, and let go of it."""
     id, paid_before = sitting.row["id"], log.state.released is not None
@@ -180,7 +185,11 @@ async def play_stored_contest(
         await advance_contest_phases(log, panels, contest.arrivals, tell)
         why = _explain_open_contest_to_user(contest, log)
         if not why and log.state.payment is not None and log.state.released is None:
-            _release_contest_payment_for_user(log, log.state.payment, open_contest_log_for_user(sitting.store, id))
+            kept = open_contest_log_for_user(sitting.store, id)
+            released = _foresee_contest_payment_for_user(log, log.state.payment, kept)
+            more = sitting.summarize_session(log, why, contest.set_aside)
+            announce(build_contest_record_for_user(sitting.row, [*log.events, released], more, newly=True))
+            log.write(released)
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -188,8 +197,9 @@ async def play_stored_contest(
         why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
         raise
     finally:
-        more = sitting.end_session(log, why, contest.set_aside)
-    newly = log.state.released is not None and not paid_before
+        newly = log.state.released is not None and not paid_before
+        with suppress(StoreError) if newly else nullcontext():  # Who was told to pay is not told of a failure.
+            more = sitting.end_session(log, why, contest.set_aside)
     record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
@@ -222,12 +232,14 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
 
 
-def _release_contest_payment_for_user(log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]) -> None:
-    """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
+def _foresee_contest_payment_for_user(
+    log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]
+) -> PaymentReleased:
+    """The event that says once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
     now = datetime.now(UTC)
-    log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
+    return PaymentReleased(at=max(now, log.state.at or now), payment=payment)
 
 
 def _refuse_clock_jump_for_user(row: Row, longest: timedelta) -> None:

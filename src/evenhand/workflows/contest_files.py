@@ -100,8 +100,12 @@ async def play_contest_files(
     resume: bool = False,
     store: StoreLike = None,
     watch: ContestWatcher = ignore_user_contest_progress,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> PlayedContest:
-    """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store."""
+    """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store.
+
+    `announce` is given the record of a contest whose payment is released next; if it raises, nothing is released.
+    """
     task, source = load_task(files.task, os.environ)
     until, faults = None, list[Fault]()
     if files.until is not None:
@@ -120,7 +124,9 @@ async def play_contest_files(
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:
             judged = _receive_submissions_from_user(judged, files, opened)
-            result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
+            result = await run_contest(
+                judged, connections=connections, store=opened, how=how, resume=resume, tell=tell, announce=announce
+            )
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
 
 

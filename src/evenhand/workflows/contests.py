@@ -89,13 +89,21 @@ class UserContestSession:
 
     def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
+        more = self.summarize_session(log, why, set_aside)
+        state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
+        kept, holder, seen = to_stored_json(more), self.holder or process_holder_name(), len(log.events)
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
+        return more
+
+    def summarize_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
+        """What is kept beside the log of a contest that is let go."""
         last, ahead = log.state.at, log.state.rehearsal
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
         before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
         known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
         spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
-        more = {
+        return {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and (ahead or last > datetime.now(UTC)) else None,
             "refused": merge_refusals_for_user(
@@ -105,11 +113,6 @@ class UserContestSession:
             "spent": spent,
             "stopped": why or None,
         }
-        state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
-        kept, holder = to_stored_json(more), self.holder or process_holder_name()
-        seen = len(log.events)
-        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
-        return more
 
 
 def merge_refusals_for_user(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
