@@ -35,6 +35,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/hadolint Dockerfile
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
@@ -42,7 +43,9 @@ bench: $(STAMP)
 soak: $(STAMP)
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/contest
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py tests/judging/test_real_model.py
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/runs/chaos
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/runs/chaos tests/service/chaos
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/rewards
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/service/test_openapi.py
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets
 
 mutants: $(STAMP)
@@ -55,11 +58,17 @@ format: $(STAMP)
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
   --no-header --no-annotate
 
+# torch and what it brings for graphics cards: each machine has its own build of it.
+TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvidia-,cublas cuda-cccl cuda-cupti cuda-nvrtc \
+  cuda-runtime cudnn-cu13 cufft cufile cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
+
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
 	$(LOCK) --extra embedded --extra local --extra mcp --extra parquet --extra postgres --extra service \
 	  --extra telemetry --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
+	$(LOCK) --upgrade requirements/trainers-verifiers.in -o requirements/trainers-verifiers.txt
+	$(LOCK) --upgrade $(TORCH:%=--no-emit-package %) requirements/trainers-trl.in -o requirements/trainers-trl.txt
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,6 @@
-"""Measures judging, runs, reports, scoring, start-up, guards, statistics and the embedded judge: which targets hold."""
+"""Measures judging, rewards, runs, reports, scoring, start-up, guards, statistics, the embedded judge and the service:
+which targets hold.
+"""
 
 import sys
 
@@ -10,13 +12,16 @@ from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
 from benchmarks.paraphrase import measure_paraphrase_check
 from benchmarks.report import measure_report
+from benchmarks.rewards import measure_rewards
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
+from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
 
 MEASURES = (
     measure_judging,
+    measure_rewards,
     measure_scoring,
     measure_startup,
     measure_guards,
@@ -28,6 +33,7 @@ MEASURES = (
     measure_sensitivity,
     measure_comparing,
     measure_runs,
+    measure_service,
 )
 
 

@@ -16,25 +16,35 @@ _BUILT = ".built"  # Written last: without it the environment is half done.
 @cache
 def find_peer_python() -> Path | None:
     """The interpreter, built on the first call; None where that fails, with the reason printed once."""
-    folder = find_cache_folder() / f"peers-{_fingerprint(REQUIREMENTS)}"
     try:
-        return build_peer_environment(folder, REQUIREMENTS)
+        return build_peer_environment(name_peer_folder(REQUIREMENTS), REQUIREMENTS)
     except (OSError, subprocess.SubprocessError) as error:
         print(f"        the environment with the peers cannot be built, they are not measured: {_reason(error)}")
         return None
 
 
-def build_peer_environment(folder: Path, requirements: Path) -> Path:
-    """The interpreter of an environment that has the requirements, made where there is no whole one yet."""
+def build_peer_environment(folder: Path, requirements: Path, before: tuple[str, ...] = ()) -> Path:
+    """The interpreter of an environment that has the requirements, made where there is no whole one yet.
+
+    What comes `before` is installed first, in whatever build the machine is set up for; the rest then has no say in it.
+    """
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / _BUILT).exists():
         print(f"        building {folder} from {requirements.name}: some minutes, once", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(folder)])
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-        _run([str(python), *install, "--requirement", str(requirements)])
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if before:
+            _run([*install, *before])
+        hashed = ["--require-hashes", *(["--no-deps"] if before else []), "--requirement", str(requirements)]
+        _run([*install, *hashed])
         (folder / _BUILT).touch()
     return python
+
+
+def name_peer_folder(requirements: Path) -> Path:
+    """The folder of the environment with these requirements."""
+    return find_cache_folder() / f"{requirements.stem}-{_fingerprint(requirements)}"
 
 
 def find_cache_folder() -> Path:

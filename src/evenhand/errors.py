@@ -84,6 +84,18 @@ class RunLostError(StoreError):
     """Another process has taken a run over: what this one writes of it is refused, but for replies that were paid."""
 
 
+class ServiceError(InputError):
+    """A request that a service refused: asked again it would refuse it again. `status` is that of HTTP, 0 without."""
+
+    def __init__(self, *faults: Fault | str, status: int = 0) -> None:
+        super().__init__(*faults)
+        self.status = status
+
+
+class ServiceBusyError(ServiceError):
+    """A service that gave no answer to a request; a later try may help: it cannot be reached, or has no time."""
+
+
 class JudgeError(InputError):
     """A judge that cannot be asked: its name, its key, its record."""
 

@@ -21,9 +21,10 @@ THIRD_PARTY = {
     "compare": {"numpy"},
     "calibrate": {"numpy"},
     "report": {"jinja2", "pandas", "pyarrow"},
-    "workflows": {"aiohttp", "pandas"},
-    "service": {"fastapi", "pydantic", "starlette"},
-    "cli": {"click", "rich", "uvicorn"},
+    "workflows": {"aiohttp", "opentelemetry", "pandas"},
+    "mcp": {"mcp", "mcp_types", "pydantic"},
+    "service": {"fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"},
+    "cli": {"click", "rich"},
     "pytest_plugin": {"pytest"},
 }
 
@@ -46,6 +47,7 @@ BEHIND_WORKFLOWS = {
     "cli": ("store", "files", "evals", "stats"),
     "pytest_plugin": ("store", "files", "evals", "stats"),
     "service": ("files", "evals", "stats"),
+    "mcp": ("store", "files", "evals", "stats"),
 }
 
 # What a value is worth depends on these alone where nothing is handed in; durations (`monotonic`) are not among them.
@@ -62,7 +64,7 @@ SURROUNDINGS = {
 # Values that stand for them: callers may hand in another clock, and only what is asked for by name is imported.
 SURROUNDINGS_AS_VALUES = (
     ("models/limits.py", "time.time"),
-    ("store/store.py", "datetime.now"),
+    ("store/database.py", "datetime.now"),
     ("files/python_functions.py", "sys.path"),
 )
 

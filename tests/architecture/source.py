@@ -24,12 +24,13 @@ LEVELS = [
     ["compare", "calibrate", "contest"],
     ["report"],
     ["workflows"],
-    ["testing", "service"],
+    ["testing", "mcp", "rewards", "client"],
+    ["service"],
     ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
 ]
 LEVEL_OF = {room: number for number, rooms in enumerate(LEVELS) for room in rooms}
-DOORS = ("testing", "service", "cli", "pytest_plugin", "__main__")
+DOORS = ("testing", "mcp", "rewards", "service", "client", "cli", "pytest_plugin", "__main__")
 
 
 class ImportedName(NamedTuple):

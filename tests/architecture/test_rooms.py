@@ -137,4 +137,4 @@ def test_an_allowance_that_nobody_needs_is_found() -> None:
     assert "stats: numpy" in unused
     assert "scoring: numpy" not in unused
     assert "judging/single_judge.py" in unused
-    assert "store/store.py: datetime.now" in unused
+    assert "store/database.py: datetime.now" in unused

@@ -240,9 +240,9 @@ def test_a_judge_does_not_score_what_it_wrote(folder: Path) -> None:
 
     assert done.returncode == 1
     assert [line.split() for line in done.stdout.splitlines()[2:5]] == [
-        ["rank", "output", "score", "verdict"],
+        ["rank", "output", "score", "verdict", "gates", "not", "known"],
         ["1", "b.md", "1", "pass"],
-        ["–", "a.md", "–", "incomplete"],
+        ["–", "a.md", "–", "incomplete", "says-it"],
     ]
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import EvalSampleSelection, InlineSamples, select_samples
 from tests.cli.command import evenhand
 
 EVAL = """
@@ -59,6 +61,14 @@ def test_only_the_chosen_samples_are_run(folder: Path, arguments: tuple[str, ...
     assert plan["selection"] == head["run"]["selection"]
 
 
+@pytest.mark.parametrize(("chosen", "ids"), [({"limit": 2}, "ab"), ({"only": ("c",)}, "c"), ({"limit": 9}, "abcd")])
+def test_whoever_goes_through_the_samples_sees_the_chosen_ones(chosen: dict[str, Any], ids: str) -> None:
+    """A plan looks at them this way, before a run reads them with their lines."""
+    every = InlineSamples(tuple(EvalSample(id=id) for id in "abcd"), "samples")
+
+    assert [one.id for one in select_samples(every, EvalSampleSelection(**chosen))] == [*ids]
+
+
 def test_a_part_is_told_as_one_wherever_a_run_is_shown(folder: Path) -> None:
     """Nobody takes three samples for the whole."""
     done = evenhand("run", "eval.yaml", "--limit", "3", folder=folder)
@@ -77,6 +87,16 @@ def test_a_part_is_told_as_one_wherever_a_run_is_shown(folder: Path) -> None:
     assert [one for one in shown if "--limit 3" not in one] == []
     assert "3 (part)" in evenhand("runs", "list", folder=folder).stdout
     assert "evenhand run eval.yaml --resume" in done.stderr
+
+
+def test_the_trend_of_a_part_is_that_of_parts(folder: Path) -> None:
+    """A whole run, a part, and both again: each moved by nothing since its own kind, and not since the other."""
+    for arguments in ((), ("--limit", "1"), (), ("--limit", "1")):
+        evenhand("run", "eval.yaml", *arguments, folder=folder)
+
+    entries = json.loads(evenhand("history", "greetings/new", "--json", folder=folder).stdout)
+
+    assert [one["trend"] for one in entries] == [None, None, 0.0, 0.0]
 
 
 def test_a_part_is_not_compared_with_the_whole(folder: Path) -> None:

@@ -221,6 +221,7 @@ def test_the_json_has_every_key_of_the_contract() -> None:
             "description": None,
             "verdict": None,
             "gates_failed": [],
+            "gates_open": [],
             "missing": [],
             "flags": [],
             "bonuses": [],

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from evenhand.files.methods import list_rubric_file_names
+from evenhand.files.rubrics import load_rubric
+from evenhand.mcp.tools import TOOL_NAMES
 from evenhand.workflows.skill import read_skill_text
 from tests.cli.command import evenhand
 from tests.docs.pages import blocks
@@ -44,6 +47,8 @@ def test_every_command_works_from_an_empty_folder(followed: tuple[Path, list[str
     _, printed = followed
 
     scored, judged, listed = (" ".join(text.split()) for text in printed[-3:])
+    assert "retry-fix 7.95 B" in scored
+    assert "weighted sum 8.20: correctness 9 × 0.15" in scored
     assert "took off 0.50: no-undo 0.5 (the migration in step 2 has no way back)" in scored
     assert "added 0.25: measured 0.25 (timeouts fell from 31 to 2 a day)" in scored
     assert "History of patch-skill no history yet" in scored
@@ -59,6 +64,25 @@ def test_the_rubrics_in_it_have_no_warnings(followed: tuple[Path, list[str]]) ->
 
     assert len(checked) == 2
     assert all("no warnings" in text for text in checked)
+
+
+def test_it_names_rubrics_that_keep_the_seven_and_rubrics_that_replace_them() -> None:
+    """Both ways of a domain rubric are there to choose from, by name."""
+    seven = [one.id for one in load_rubric("judge-skill").criteria]
+    named = [name for name in list_rubric_file_names() if f"`{name}`" in SKILL]
+    same = {name: [one.id for one in load_rubric(name).criteria] == seven for name in named}
+
+    assert [name for name, keeps in same.items() if keeps] == ["judge-skill", "code-change", "runbook", "skill-review"]
+    assert [name for name, keeps in same.items() if not keeps] == ["code-review", "summary", "technical-writing"]
+    assert "extends: judge-skill" in SKILL
+
+
+def test_it_names_tools_that_are_there() -> None:
+    """Whoever has them need not run commands."""
+    named = re.findall(r"`(\w+)`", SKILL.partition("evenhand mcp` (")[2].partition(")")[0])
+
+    assert named
+    assert set(named) <= set(TOOL_NAMES)
 
 
 def test_what_it_tells_to_look_for_is_what_is_printed(followed: tuple[Path, list[str]], tmp_path: Path) -> None:

@@ -203,3 +203,31 @@ def test_history_lists_and_deletes(folder: Path) -> None:
     assert nameless.returncode == 2
     assert deleted.stdout.endswith("is gone\n")
     assert "no subject an evaluation" in evenhand("history", folder=folder).stdout
+
+
+@pytest.mark.parametrize("columns", ["80", "160"])
+def test_what_strayed_is_a_table_and_no_wall_of_text(folder: Path, columns: str) -> None:
+    """Seven criteria in two evaluations: one line each, with the numbers in columns."""
+    for values in (8, 8.5, 6, 3):
+        evenhand("score", "-r", "rubric.yaml", write_answers(folder, values), "--subject", "notes", folder=folder)
+
+    lines = evenhand("history", "notes", folder=folder, COLUMNS=columns).stdout.splitlines()
+
+    start = lines.index("For review: more than 2 standard deviations from the earlier mean")
+    table = [line.split() for line in lines[start + 1 :]]
+    assert table[0] == ["in", "criterion", "score", "earlier", "mean", "sd", "of"]
+    assert [row[1:] for row in table[1:8]] == [[id, "6", "8.25", "0.35", "2"] for id in SEVEN]
+    assert [row[0] for row in table[8:]] == ["latest"] * 7
+    assert f"  latest: for review: {', '.join(SEVEN[:-1])} and {SEVEN[-1]}" in "\n".join(lines).replace(",\n  ", ", ")
+    assert max(map(len, lines)) <= int(columns)
+
+
+def test_a_subject_is_no_run_and_the_error_says_what_shows_it(folder: Path) -> None:
+    """By its name, as the latest of it, or by the id of an evaluation."""
+    stored = evenhand("score", "-r", "rubric.yaml", write_answers(folder, 8), "--subject", "notes", folder=folder)
+    id = stored.stdout.rpartition("stored as evaluation ")[2].strip()
+
+    for wanted in ("notes", "latest:notes", id):
+        done = evenhand("report", wanted, "--html", folder=folder)
+        assert done.returncode == 2
+        assert "not a run (evenhand history notes shows its evaluations; --json has their scorecards)" in done.stderr

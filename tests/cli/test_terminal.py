@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.cli.screen import Screen, break_terminal_name
 from tests.builders import COUNCIL, SKILL
 from tests.cli.command import evenhand
 from tests.cli.test_score import CHECK, EXAMPLES, answers
@@ -225,3 +226,32 @@ def test_an_error_is_broken_between_words_on_a_terminal_and_stays_one_line_in_a_
     assert written.count("\n") == 1
     assert shown.split() == written.split()
     assert [line for line in shown.splitlines() if len(line) > 60] == [f"{long}:"]
+
+
+def test_the_name_of_a_column_is_broken_and_never_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    """Seven criteria beside each other at 80 columns: whoever joins the pieces has the names."""
+    columns = {"sample": ["s1"], "composite": ["3.07"], **{id: ["9.00"] for id in SKILL}}
+
+    Screen(width=80).table(columns, right=["composite", *SKILL])
+    first, second, numbers = capsys.readouterr().out.splitlines()
+
+    assert max(map(len, (first, second, numbers))) <= 80
+    assert "…" not in first + second
+    rests = second.split()
+    whole = [f"{part[:-1]}{rests.pop(0)}" if part.endswith("-") else part for part in first.split()]
+    assert whole == list(columns)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("earlier mean", 7, ["earlier", "mean"]),
+        ("tool-use-of-agents", 9, ["tool-use-", "of-agents"]),
+        ("completeness", 8, ["complet-", "eness"]),
+        ("完整性和正确性", 6, ["完整-", "性和-", "正确性"]),
+        ("safety", 8, ["safety"]),
+    ],
+)
+def test_where_a_name_is_broken(name: str, width: int, lines: list[str]) -> None:
+    """Between words, behind a mark that joins them, else with a hyphen."""
+    assert break_terminal_name(name, width) == lines

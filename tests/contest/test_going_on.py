@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -145,6 +146,7 @@ def test_what_was_not_reached_is_not_refused(store: Store) -> None:
         ({}, JudgeOptions(language="zh"), 'language "en", not "zh"'),
         ({}, JudgeOptions(settings=ModelSettings(temperature=1)), "temperature null, not 1"),
         ({}, JudgeOptions(seed=7), "seed 0, not 7"),
+        ({"challenge_period": timedelta(hours=2)}, JudgeOptions(), "challenge_period 5 hours, not 2 hours"),
         ({}, JudgeOptions(settings=ModelSettings(seed=7)), "model_seed null, not 7"),
     ],
 )
@@ -361,6 +363,19 @@ def test_a_rehearsal_takes_nobodys_place_and_pays_nobody(store: Store) -> None:
     assert [one.record["payment"]["state"] for one in rehearsed] == ["rehearsal"] * 2
     assert len({one.id for one in (*rehearsed, real)}) == 3
     assert (real.record["state"], real.record["payment"]) == ("open", None)
+
+
+def test_one_challenge_of_the_future_makes_no_rehearsal_of_a_contest_that_is_over(store: Store) -> None:
+    """It is late whenever it comes: it is refused alone, with its reason, and the winner is paid."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        later = Challenge(by="wren", at=hour(10).replace(year=2998), reason="Mine is better.")
+        played = play(terms, handed_in(75), store, challenges=(later,))
+
+    assert (played.exit_code, played.record["payment"]["state"]) == (0, "released")
+    ((author, why),) = [(one["author"], one["why"]) for one in played.record["refused"]]
+    assert author == "wren"
+    assert why.startswith("it came after the contest was closed")
 
 
 def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

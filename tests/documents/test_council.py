@@ -65,6 +65,24 @@ def test_the_printed_evaluations_give_the_printed_scores(printed: tuple[dict[str
     assert "claimed" not in noted["Response A"] + noted["Response C"]
 
 
+def test_both_printed_reviews_are_read_word_for_word(document: str, tmp_path: Path) -> None:
+    """As they stand in the document, by the command: nothing has to be renamed first."""
+    told = []
+    for number, block in enumerate(list_blocks(document, "json")):
+        (tmp_path / f"{number}.json").write_text(block, "utf-8")
+        done = evenhand("score", "-r", "council-v1", f"{number}.json", "--json", folder=tmp_path)
+        told.append(
+            {card["id"]: (card["score"], " ".join(card["notes"])) for card in json.loads(done.stdout)["scorecards"]}
+        )
+
+    assert [{id: score for id, (score, _) in one.items()} for one in told] == [
+        {"Response A": 8.0, "Response B": 6.0},
+        {"Response A": 8.15, "Response B": 8.1, "Response C": 6.0},
+    ]
+    assert "Factually solid" in told[1]["Response A"][1]
+    assert "claimed score 8.0 differs from 8.10" in told[1]["Response B"][1]
+
+
 def _defined(document: str, name: str) -> Callable[[Mapping[str, float]], float]:
     """The function that the document prints, to run beside ours."""
     (code,) = (block for block in list_blocks(document, "python") if f"def {name}(" in block)

@@ -155,7 +155,9 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypa
 
     faults = unopened("s.parquet", tmp_path)
 
-    assert faults == [f"samples: {tmp_path}/s.parquet: Parquet cannot be read here (pip install 'evenhand[parquet]')"]
+    assert faults == [
+        f"samples: {tmp_path}/s.parquet: Parquet cannot be read here (pip install '/path/to/evenhand[parquet]')"
+    ]
 
 
 def test_the_name_of_a_sample_does_not_depend_on_the_kind_of_file(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: 
     path.write_bytes(b"GGUF")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
 
-    assert _refused(path) == "gguf: needs the extra local: pip install 'evenhand[local]'"
+    assert _refused(path) == "gguf: needs the extra local: pip install '/path/to/evenhand[local]'"
 
 
 def test_whatever_the_runtime_raises_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

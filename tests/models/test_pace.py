@@ -86,12 +86,20 @@ def test_time_is_counted_from_the_sending_that_was_answered() -> None:
 def test_a_server_starts_with_few_and_gets_more() -> None:
     """All of them answered, and more at once in the end than in the beginning."""
 
-    async def run() -> tuple[int, int]:
+    async def run() -> tuple[int, list[int], int]:
         async with Server(says()) as server, Connections({}, limits=Limits(concurrency=32)) as connections:
             model = connections.open(server.name)
-            assert isinstance(model.model, RemoteModel)
-            begin = model.model.width
-            await asyncio.gather(*(model.ask(question(str(number))) for number in range(200)))
-            return begin, len(server.seen)
+            remote = model.model
+            assert isinstance(remote, RemoteModel)
+            begin = remote.width
 
-    assert asyncio.run(run()) == (8, 200)
+            async def ask(number: int) -> int:
+                await model.ask(question(str(number)))
+                return remote.width
+
+            widths = await asyncio.gather(*map(ask, range(200)))
+            return begin, widths, len(server.seen)
+
+    begin, widths, asked = asyncio.run(run())
+    assert (begin, asked) == (8, 200)
+    assert max(widths) > begin  # After a first round it tries twice as many, whatever it then keeps.

@@ -485,3 +485,31 @@ def test_a_record_without_what_the_door_adds_is_shown_too() -> None:
     record = {name: value for name, value in contests.quality().items() if name not in contests.DOOR}
 
     assert "not recorded" in Words(record).text
+
+
+def test_files_that_were_set_aside_are_told_with_their_reason() -> None:
+    """Whoever looks for a submission finds out why it is not there; without any there is no such section."""
+    aside = [
+        {"file": "eve/final.md", "author": "eve", "why": "it is empty"},
+        {"file": "x.md", "author": None, "why": "y"},
+    ]
+    record = {**contests.quality(), "set_aside": aside}
+
+    text = Words(record).text
+
+    assert "Set aside These files could not be taken." in text
+    assert "eve/final.md eve it is empty" in text
+    assert ("aside", "Set aside") in build_contest_page(record)["sections"]
+    assert "could not be taken" not in Words(contests.quality()).text
+
+
+def test_a_gate_that_could_not_be_checked_is_neither_passed_nor_failed() -> None:
+    """The judge said nothing of a criterion: the page says that it is open, wherever it tells of the gate."""
+    record = Contest().comes("a", 1).gate("a", None).deadline().record
+
+    text = Words(record).text
+
+    assert "– Gate could not be checked" in text
+    assert "a could not be checked at the gate" in text
+    assert "a passed the gate" not in text
+    assert "failed the gate" not in text

@@ -102,7 +102,7 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypa
     """It is an extra."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    with pytest.raises(InputError, match=r"pip install 'evenhand\[parquet\]'"):
+    with pytest.raises(InputError, match=r"pip install '/path/to/evenhand\[parquet\]'"):
         write_parquet(head(), [], tmp_path / "run.parquet")
 
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.compare.decision import GateState
-from evenhand.compare.run_decision import decide_between_run_variants, hold_compared_variant_to_gates
+from evenhand.compare.run_decision import decide_between_run_variants
+from evenhand.compare.variant_gates import hold_compared_variant_to_gates
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 

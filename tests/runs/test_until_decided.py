@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,17 @@ from evenhand import run as run_eval
 from evenhand.evals.eval_definition import RecheckedSamples, SampleCounts, count_eval_samples
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples
-from evenhand.runs.early_stop import read_samples_in_run_order, shuffle_run_order
+from evenhand.runs.early_stop import (
+    UNGATED_NUMBER,
+    StopRunOnceDecided,
+    read_samples_in_run_order,
+    shuffle_run_order,
+)
 from evenhand.runs.execute import RunProgress
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.sittings import AHEAD
+from tests.runs.stored import result
 from tests.warm.processes import Done, run, started, wait_until
 
 PLANNED = 60
@@ -264,3 +270,20 @@ def test_samples_that_changed_end_it() -> None:
 
     assert list(read_samples_in_run_order(samples, shuffle_run_order(24, seed=3))) == []
     assert samples.changed
+
+
+@pytest.mark.parametrize(
+    ("changes", "passes"),
+    [({}, 1.0), ({"gates_open": ["tone"]}, 0.0), ({"scorecard": {"verdict": "fail", "gates_failed": ["tone"]}}, 0.0)],
+)
+def test_a_look_counts_a_gate_that_nobody_answered_as_not_passed(changes: dict[str, Any], passes: float) -> None:
+    """As the decision at the end does: else a run would stop for a treatment that it then holds back."""
+    seen: list[Mapping[str, Any]] = []
+
+    def rule(position: int, repeat: int, numbers: Mapping[str, Any], cluster: str | None) -> str:
+        seen.append(numbers)
+        return ""
+
+    StopRunOnceDecided([0], [1], rule, [result(0, "new", 4.0, **changes)]).why_stop(0, 0)
+
+    assert seen[0]["new"][UNGATED_NUMBER] == passes

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.conftest import browser
 from tests.service.serving import Served, serve
+from tests.store.databases import database, postgresql_server
+
+__all__ = ["browser", "database", "postgresql_server"]
 
 
 @pytest.fixture

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from starlette.testclient import TestClient
 
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.store.store import Store
 from evenhand.workflows.tokens import TokenRole, create_service_token
+from tests.store.databases import free_port
 
 Json = dict[str, Any]
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1:8321"
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 60.0
 
 
 class Clock:
@@ -67,6 +73,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> I
             yield store
 
     monkeypatch.setattr("evenhand.service.app.open_user_store", open_with_clock)
+    monkeypatch.setenv("EVENHAND_WEBHOOK_SECRET", "a long random text")
     folder = tmp_path / "store"
     app = build_service(ServiceSettings(store=folder, **settings))
     with (
@@ -74,6 +81,41 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> I
         Store.open(folder, {}, clock=clock) as store,
     ):
         yield Served(client, store, clock)
+
+
+@dataclass
+class ServingProcess:
+    """`evenhand serve` as a process of its own."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+
+    def end(self, sign: signal.Signals) -> int:
+        """Send it a signal and wait for its end; its exit code."""
+        self.process.send_signal(sign)
+        return self.process.wait(LONGEST_WAIT)
+
+
+@contextmanager
+def serve_in_process(store: Path | str, *options: str, **environ: str) -> Iterator[ServingProcess]:
+    """A service behind a real socket; killed at last, if it still lives."""
+    port = str(free_port())
+    command = [sys.executable, "-m", "evenhand", "serve", "--store", str(store), "--port", port, *options]
+    process = subprocess.Popen(command, env={**os.environ, **environ}, stdout=subprocess.DEVNULL)
+    served = ServingProcess(f"http://127.0.0.1:{port}", process)
+    try:
+        wait_until(lambda: _is_answering(served))
+        yield served
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _is_answering(served: ServingProcess) -> bool:
+    assert served.process.poll() is None, "it did not start"
+    with suppress(requests.ConnectionError):
+        return requests.get(f"{served.address}/readyz", timeout=30).ok
+    return False
 
 
 def wait_until(happened: Callable[[], Any]) -> Any:

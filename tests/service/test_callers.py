@@ -19,6 +19,8 @@ READER: TokenRole = "reader"
 ROUTES = {
     ("POST", "/v1/judge"): {OPERATOR},
     ("POST", "/v1/score"): {OPERATOR},
+    ("POST", "/v1/rewards"): {OPERATOR},
+    ("POST", "/v1/rewards/slime"): {OPERATOR},
     ("GET", "/v1/rubrics"): {OPERATOR, SUBMITTER, READER},
     ("POST", "/v1/contests"): {OPERATOR},
     ("GET", "/v1/contests"): {OPERATOR, SUBMITTER, READER},
@@ -26,12 +28,25 @@ ROUTES = {
     ("GET", "/v1/contests/{id}/log"): {OPERATOR},
     ("POST", "/v1/contests/{id}/submissions"): {OPERATOR, SUBMITTER},
     ("POST", "/v1/contests/{id}/challenges"): {OPERATOR, SUBMITTER},
+    ("POST", "/v1/compare"): {OPERATOR},
+    ("GET", "/metrics"): {OPERATOR},
+    ("POST", "/v1/runs"): {OPERATOR},
+    ("GET", "/v1/runs"): {OPERATOR},
+    ("GET", "/v1/runs/{id}"): {OPERATOR},
+    ("DELETE", "/v1/runs/{id}"): {OPERATOR},
+    ("GET", "/v1/runs/{id}/events"): {OPERATOR},
+    ("GET", "/v1/runs/{id}/report"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {
     "/v1/judge": {"rubric": "oracle", "outputs": {"a": "x"}, "judges": ["python:a:b"]},
     "/v1/score": {"rubric": "none", "answers": {}},
+    "/v1/rewards": {"rubric": "none", "outputs": [{"output": "x"}]},
+    "/v1/rewards/slime": {"response": "x"},
     "/v1/contests": {"task": {}},
+    "/v1/runs": {"eval": {}},
+    "/v1/compare": {"run": "none"},
     "/v1/contests/{id}/submissions": {"text": "worth 1", "author": None},
     "/v1/contests/{id}/challenges": {"reason": "x"},
 }

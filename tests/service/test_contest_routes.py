@@ -135,6 +135,43 @@ def test_a_submitter_learns_nothing_of_another_before_the_ranking(served: Served
     assert {one["score"] for one in own["submissions"]} == {None}
 
 
+def test_an_operator_may_look_as_others_do_and_nobody_else_may(served: Served, judge: FakeServer) -> None:
+    """What an author sees and what is public; a submitter and a reader see no author but themselves."""
+    ops, ann, ben = make_callers(served)
+    board = served.make_token("reader", "board")
+    contest = create(served, ops, build_task(judge))
+    hand_in(served, contest, ann, "worth 75")
+    wait_for_status(served, contest, ann, "gate_passed")
+
+    def look(who: dict[str, str], **query: str) -> tuple[int, Any]:
+        answer = served.client.get(f"/v1/contests/{contest}", params=query, headers=who)
+        return answer.status_code, answer.json()
+
+    own, public = look(ann), look(board)
+    assert own[0] == public[0] == 200 and own != public
+    assert look(ops, author="ann") == look(ann, author="ann") == own
+    assert look(ops, public="true") == look(ann, public="true") == look(board, public="true") == public
+    assert [look(who, author="ann")[0] for who in (ben, board)] == [403, 403]
+
+
+def test_a_hook_needs_a_secret_to_sign_with(served: Served, judge: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nobody would learn before the day of the payment that it cannot be sent."""
+    contest = create(served, {}, build_task(judge))
+    monkeypatch.delenv("EVENHAND_WEBHOOK_SECRET")
+    hooks = [{"payment_hook": PAY}, {"operator_hook": PAY}]
+    refused = [
+        served.client.post("/v1/contests", json={"task": build_task(judge), "again": "2", **one}) for one in hooks
+    ]
+    told = {"text": "worth 75", "author": "ann", "notify": PAY}
+    refused.append(served.client.post(f"/v1/contests/{contest}/submissions", json=told))
+
+    for answer in refused:
+        [fault] = answer.json()["faults"]
+        assert answer.status_code == 422 and "EVENHAND_WEBHOOK_SECRET" in fault["would_work"]
+    assert len(served.client.get("/v1/contests").json()["contests"]) == 1
+    assert served.store.inbox.list_rows(contest) == []
+
+
 def test_texts_stay_with_their_authors_after_the_ranking(served: Served, judge: FakeServer) -> None:
     """Who came where is public then; what they wrote and were told is not."""
     ops, ben = served.make_token("operator", "ops"), served.make_token("submitter", "ben")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evenhand.errors import RefusedError, StoreError
 from evenhand.service.app import LimitedBodies
+from evenhand.service.limits import LimitedTurns
+from evenhand.service.problems import ProblemError
 from tests.service.serving import Served, serve
 
 TASK = {"description": "d", "acceptance": ["a"], "mode": "fastest_first", "judges": ["embedded"]}
@@ -120,3 +124,70 @@ def test_a_task_does_not_read_a_file_of_judges(served: Served, tmp_path: Path, m
 
     assert answer.status_code == 422
     assert "hidden-name" not in answer.text
+
+
+def test_what_is_above_the_limits_is_told_to_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One request may be under way, and one may ask judges while another waits: the next is refused, and none lost."""
+    began, free = threading.Event(), threading.Event()
+    answers: dict[str, Any] = {}
+
+    async def judge_slowly(*_: Any, **__: Any) -> Any:
+        began.set()
+        await asyncio.to_thread(free.wait, 30)
+        raise RefusedError("nobody")
+
+    monkeypatch.setattr("evenhand.service.scoring_routes.judge", judge_slowly)
+    content = {"rubric": "council", "outputs": {"a": "x"}, "judges": ["embedded"]}
+    with serve(tmp_path, monkeypatch, requests_at_once=1) as served:
+
+        def send(name: str) -> None:
+            answers[name] = served.client.post("/v1/judge", json=content)
+
+        first = threading.Thread(target=send, args=("first",))
+        first.start()
+        assert began.wait(30)
+        send("second")
+        watched = served.client.get("/healthz")
+        free.set()
+        first.join()
+        later = served.client.get("/v1/rubrics")
+
+    assert (answers["second"].status_code, answers["second"].headers["retry-after"]) == (503, "1")
+    assert answers["second"].headers["content-type"] == "application/problem+json"
+    assert (answers["first"].status_code, watched.status_code, later.status_code) == (502, 200, 200)
+
+
+def test_few_wait_for_judges() -> None:
+    """Whoever would wait too long learns it at once; turns that end are given on."""
+
+    async def take_turns() -> list[Any]:
+        turns, free = LimitedTurns(1, 1), asyncio.Event()
+
+        async def take() -> int:
+            async with turns:
+                await free.wait()
+                return 1
+
+        tasks = [asyncio.create_task(take()) for _ in range(3)]
+        await asyncio.sleep(0)
+        free.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = asyncio.run(take_turns())
+
+    assert found[:2] == [1, 1]
+    assert isinstance(found[2], ProblemError) and found[2].status == 503
+
+
+def test_a_store_that_fails_is_not_the_callers_fault(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told to come back, also by whoever watches, and learns nothing of the database."""
+
+    def fail(*_: Any) -> Any:
+        raise StoreError("cannot be reached: password of kestrel") from OSError("down")
+
+    monkeypatch.setattr("evenhand.store.contest_store.ContestStore.list_waking", fail)
+    monkeypatch.setattr("evenhand.service.contest_routes.list_contests", fail)
+    answers = [served.client.get(path) for path in ("/v1/contests", "/readyz")]
+
+    assert [one.status_code for one in answers] == [503, 503]
+    assert all(one.headers["retry-after"] == "5" and "kestrel" not in one.text for one in answers)

@@ -10,7 +10,8 @@ from scipy import optimize as scipy_optimize
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats.rates import WinRate, both_orders, wilson, win_rate_of
+from evenhand.stats.rates import WinRate, both_orders, exact_share_interval, wilson, win_rate_of
+from tests.soak import at_least
 
 COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60)).filter(lambda counts: sum(counts) > 1)
 ANSWERS = st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 0.5, 1])), min_size=2, max_size=40)
@@ -220,3 +221,37 @@ def test_levels_and_orders_that_cannot_be_are_refused() -> None:
         _counted(3, 4, level=95)
     with pytest.raises(InputError, match="2 answers with the output shown first, 1 with it second"):
         both_orders([1, 0], [1])
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 17), (1, 26), (2, 14), (13, 40), (5, 5)])
+def test_the_exact_interval_of_a_share_is_that_of_scipy(hits: int, n: int) -> None:
+    """Rows that are independent: Clopper and Pearson, as scipy's binomial test has it."""
+    found = exact_share_interval([1.0] * hits + [0.0] * (n - hits))
+    theirs = scipy_stats.binomtest(hits, n).proportion_ci(method="exact")
+
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_rows_of_one_cluster_are_not_counted_twice() -> None:
+    """Every row there twice in its cluster: the interval of the single rows. Ten equal rows of two clusters: of two."""
+    once, twice = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0, 1, 2, 3, 4, 5]
+    doubled = exact_share_interval(once * 2, clusters=twice * 2)
+    alone = exact_share_interval(once)
+    same = exact_share_interval([0.0] * 10, clusters=[0] * 5 + [1] * 5)
+
+    assert doubled.low <= alone.low and doubled.high >= alone.high
+    assert same.high == pytest.approx(exact_share_interval([0.0] * 2).high)
+
+
+def test_the_exact_interval_covers_clustered_rows() -> None:
+    """Thirty samples with two outputs each that mostly hang together, a rate of one in ten: 93% at least."""
+    rng = np.random.default_rng(3)
+    tries, covered = 400, 0
+    for _ in range(tries):
+        first = rng.random(30) < 0.1
+        second = np.where(rng.random(30) < 0.8, first, rng.random(30) < 0.1)
+        rows = np.concatenate([first, second]).astype(np.float64)
+        found = exact_share_interval(rows, clusters=[*range(30), *range(30)])
+        covered += found.low <= 0.1 <= found.high
+
+    assert covered / tries >= at_least(0.93, tries)

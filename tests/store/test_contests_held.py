@@ -11,7 +11,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
 from tests.store.rows import CONTEST, contest_row, event_row
 
@@ -106,6 +106,20 @@ def test_a_contest_on_another_machine_is_held_while_it_gives_a_sign(store: Store
     with pytest.raises(StoreError, match="another process is at work on contest"):
         store.contests.hold_contest(contest["id"], process_holder_name(), now=soon)
     store.contests.hold_contest(contest["id"], process_holder_name(), now=later)
+
+
+def test_a_player_of_a_dead_process_holds_nothing_and_a_silent_one_not_for_long(store: Store, neighbour: str) -> None:
+    """A process may play many contests: one of its players may be gone while it lives, so silence counts as well."""
+    dead = f"{neighbour.rpartition(':')[0]}:1{PLAYER_SIGN}one"
+    alive = f"{neighbour}{PLAYER_SIGN}one"
+    times = [NOON + timedelta(seconds=seconds) for seconds in (1, 59, 61)]
+    held = {}
+    for number, holder in enumerate((dead, alive)):
+        store.contests.begin_contest(contest_row(id=f"{OTHER}{number}", holder=holder), now=NOON)
+        row = store.contests.find_contest(f"{OTHER}{number}")
+        held[holder] = [store.contests.is_contest_held(row, now=now) for now in times]
+
+    assert held == {dead: [False, False, False], alive: [True, True, False]}
 
 
 def test_what_was_appended_when_the_process_was_killed_is_there(database: str) -> None:

@@ -201,7 +201,7 @@ def test_a_missing_driver_is_told_with_what_installs_it(monkeypatch: pytest.Monk
     """PostgreSQL is an extra."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
 
-    with pytest.raises(StoreError, match=r"pip install 'evenhand\[postgres\]'"):
+    with pytest.raises(StoreError, match=r"pip install '/path/to/evenhand\[postgres\]'"):
         Store.open("postgresql://u:p@h/d", {})
 
 

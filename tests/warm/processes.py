@@ -55,6 +55,11 @@ class Process:
         """What it wrote to standard error so far."""
         return self._err.read_text("utf-8")
 
+    @property
+    def printed(self) -> str:
+        """What it wrote to standard output so far."""
+        return self._out.read_text("utf-8")
+
     def signal(self, number: int) -> None:
         """Send it a signal; one that has ended is not reaped before we look, so its number is still its own."""
         if not self.over():

@@ -12,20 +12,27 @@ from typing import Any
 import pytest
 
 from evenhand import ContestError, Limits, Task
+from evenhand.contest.read_task import load_task
 from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
+from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.contest_files import load_task_to_send
 from evenhand.workflows.contest_messages import ContestHooks
+from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
     challenge_contest,
     create_live_contest,
+    find_overdue_contest,
     list_due_contests,
     play_live_contest,
     submit_to_contest,
     view_live_contest,
+    watch_contest,
 )
-from tests.contest.answering import answer, counted, server
+from evenhand.workflows.sent_inputs import build_sent_task, parse_sent_task
+from tests.contest.answering import answer, counted, dialogue_of, server
 from tests.contest.building import task
 
 Json = dict[str, Any]
@@ -44,6 +51,11 @@ class Clock:
 
     def pass_hours(self, hours: float) -> None:
         self.at += timedelta(hours=hours)
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_WEBHOOK_SECRET", "a long random text")
 
 
 @pytest.fixture
@@ -209,7 +221,7 @@ def test_a_challenge_is_judged_by_others_once(store: Store, clock: Clock) -> Non
         contest = create(store, terms(judge, **more))
         submit_to_contest(store, contest, author="ann", text="This is worth 75.")
         submit_to_contest(store, contest, author="ben", text="This is worth 81.")
-        with pytest.raises(ContestError, match="challenged cannot happen"):
+        with pytest.raises(ContestError, match="there is no ranking to challenge: the contest is open"):
             challenge_contest(store, contest, author="ann", reason="too early")
         clock.pass_hours(11)
         play(store, contest)
@@ -258,6 +270,157 @@ def test_messages_are_written_with_the_events_that_they_tell_of(store: Store, cl
     assert payments[0]["author"] == "ann"
     assert {one["target"] for one in rows if one["kind"] == "feedback"} == {"https://ann.example/hook"}
     assert {one["kind"] for one in rows} == {"payment", "state", "feedback"}
+
+
+def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, clock: Clock) -> None:
+    """As its operator, an author and anybody see it; the payment is told of although it comes after the end."""
+    told: dict[str, list[Json]] = {}
+    with server() as judge:
+        contest = create(store, terms(judge, challenge_period=timedelta(hours=2)))
+
+        def live(_: float) -> None:
+            """What happens between two looks."""
+            if not view_live_contest(store, contest, "ann")["submissions"]:
+                submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+            else:
+                clock.pass_hours(5)
+                play(store, contest)
+
+        looks = {
+            "operator": lambda: load_contest(store, contest),
+            "ann": lambda: view_live_contest(store, contest, "ann"),
+            "anybody": lambda: view_live_contest(store, contest),
+        }
+        told["operator"] = list(watch_contest(looks["operator"], pause=live))
+        for who in ("ann", "anybody"):
+            told[who] = list(watch_contest(looks[who], pause=live))  # It is closed: one look tells it all.
+
+    def list_states(who: str) -> list[str]:
+        return [one["state"] for one in told[who] if one["event"] == "state"]
+
+    events = [one["event"] for one in told["operator"] if one["event"] != "state"]
+    assert list_states("operator") == ["open", "challenge_period", "closed"]
+    assert list_states("ann") == list_states("anybody") == ["closed"]
+    assert events == [one.kind for one in open_contest_log_for_user(store, contest)]
+    assert [one["status"] for one in told["operator"] if one["event"] == "scored"] == ["gate_passed"]
+    assert [(one["submission"], one["status"]) for one in told["ann"] if one["event"] == "submission"] == [
+        ("ann", "won")
+    ]
+    assert {one["submission"] for one in told["anybody"]} == {None}
+    assert told["anybody"][-1]["winner"] == "ann"
+
+
+def test_a_watch_waits_for_the_payment_one_look_long() -> None:
+    """It is released in the step after the last; where none is to come, the end is the end."""
+
+    def count_looks(winner: Json | None, *kinds: str) -> int:
+        """How often one looks at a contest that is open, then closed, and then has these events."""
+        opened: Json = {"state": "open", "winner": None, "events": [], "submissions": []}
+        closed = {**opened, "state": "closed", "winner": winner}
+        paid = {**closed, "events": [{"kind": kind, "at": NOON.isoformat()} for kind in kinds]}
+        looks, seen = [opened, closed, paid, paid, paid], []
+        list(watch_contest(lambda: seen.append(1) or looks[len(seen) - 1], pause=lambda _: None))  # type: ignore[func-returns-value]
+        return len(seen)
+
+    won = {"submission": "a", "author": "a"}
+    assert (count_looks(None), count_looks(won), count_looks(won, "released")) == (2, 3, 3)
+
+
+def test_a_task_that_is_sent_to_a_service_is_the_same_task(tmp_path: Path) -> None:
+    """With weights that no decimal holds, a zone of its own, and everything else that a file may say."""
+    file = tmp_path / "task.yaml"
+    file.write_text(
+        "description: 'yes'\nacceptance: ['1', 'null']\nmode: quality_first\ndeadline: 2099-11-09T18:00:00+05:30\n"
+        "revisions: 2\nchallenge_period: 1.5 min\nreward: 007\nkeep: masked\nchallenge_judges: openai/c\n"
+        "judges: {openai/a: 1/3, openai/b: 2/3}\ndimensions:\n"
+        "  - {id: a, asks: A?, weight: 1/3, fixed: true}\n  - {id: b, asks: B?, weight: 1/3, fixed: true}\n"
+        "  - {id: c, asks: C?, weight: 1/6, fixed: true}\n  - {id: d, asks: D?, weight: 1/6}\n"
+    )
+    named, _ = load_task(file, {})
+    plain = Task(name="n", description="d", acceptance=("a",), mode="fastest_first")
+
+    assert parse_sent_task(json.loads(json.dumps(load_task_to_send(file))))[0] == named
+    assert parse_sent_task(build_sent_task(plain))[0] == plain
+
+
+def test_what_nobody_plays_is_overdue(store: Store, clock: Clock) -> None:
+    """A few seconds after it was due; not while somebody plays it, nor once it was played."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        receipt = submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        found = [find_overdue_contest(store, contest)]
+        clock.pass_hours(0.01)
+        found.append(find_overdue_contest(store, contest))
+        store.contests.hold_contest(contest, "somebody", now=clock())
+        found.append(find_overdue_contest(store, contest))
+        clock.pass_hours(1)
+        play(store, contest)
+        found.append(find_overdue_contest(store, contest))
+
+    assert found == [None, receipt.at, None, None]
+
+
+def test_what_is_to_be_masked_is_not_received_as_it_came(store: Store, clock: Clock) -> None:
+    """Neither kept, nor shown to a judge: a log that only grows cannot be masked later."""
+    with server() as judge, server(more=1) as other:
+        more: Json = {"challenge_period": timedelta(hours=2), "challenge_judges": (other.judge,), "masked": True}
+        contest = create(store, terms(judge, **more))
+        for author in ("ann", "ben"):
+            submit_to_contest(store, contest, author=author, text=f"{author}@example.org says it is worth 75.")
+        clock.pass_hours(11)
+        play(store, contest)
+        challenge_contest(store, contest, author="ben", reason="Ask ben@example.org.")
+        play(store, contest)
+        asked = json.dumps([judge.asked, other.asked])
+    kept = json.dumps([store.inbox.list_rows(contest), load_contest(store, contest)])
+
+    assert "worth 75" in asked and "worth 75" in kept and "resolved" in kept
+    assert "@example.org" not in asked + kept
+
+
+def test_a_contest_counts_what_was_asked_for_it_alone(store: Store) -> None:
+    """A worker plays many: what others cost is not on its bill, however often it is played."""
+    with server() as judge:
+        contests = [create(store, terms(judge, name=f"task {number}")) for number in range(3)]
+        for contest in contests:
+            submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        for _ in range(2):
+            play(store, *contests)
+        asked = [load_contest(store, contest)["spent"]["requests"] for contest in contests]
+
+    assert asked == [2, 2, 2]
+
+
+def test_answers_that_cannot_be_read_are_not_asked_for_every_second(store: Store, clock: Clock) -> None:
+    """Nothing but other judges would help: it is looked at again after a while, and costs nothing meanwhile."""
+    with FakeServer(lambda body: answer(body) if dialogue_of(body) != "gate" else "Well.") as babbling:
+        contest = create(store, terms(babbling))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        clock.pass_hours(11)
+        [stuck] = play(store, contest)
+        at_once = list_due_contests(store)
+        clock.pass_hours(0.1)
+
+        assert stuck.next_step == "begin with other judges"
+        assert (at_once, list_due_contests(store)) == ([], [contest])
+
+
+def test_a_contest_begins_whole_or_not_at_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that dies while it creates one leaves no name taken."""
+    with server() as judge:
+        with monkeypatch.context() as patched:
+            patched.setattr(ContestStore, "_seal_contest", _die)
+            with pytest.raises(KeyboardInterrupt):
+                create(store, terms(judge))
+        before = store.contests.list_contests()
+        contest = create(store, terms(judge))
+
+    assert before == []
+    assert view_live_contest(store, contest)["state"] == "open"
+
+
+def _die(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("masked", [True, False])

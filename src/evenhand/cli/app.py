@@ -25,6 +25,7 @@ COMMAND_SUMMARIES = {
     "baseline": "Pin a run under a name, for others to be compared with.",
     "history": "How the scores of an eval or a subject ran over time.",
     "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
+    "trust": "Whether judges may gate: how often they decide otherwise than people.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
@@ -36,6 +37,7 @@ COMMAND_SUMMARIES = {
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",
     "skill": "Instructions for an assistant that evaluates its own work.",
+    "mcp": "Tools for an assistant, over the Model Context Protocol.",
 }
 
 

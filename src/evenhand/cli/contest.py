@@ -6,7 +6,6 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli.contest_live import LIVE_COMMANDS
 from evenhand.cli.options import (
     add_prompt_options,
     add_record_options,
@@ -32,7 +32,7 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
-from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
+from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
 from evenhand.wording import format_fraction, pluralize_count
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
     from evenhand.workflows.contest import ContestNextStep
     from evenhand.workflows.contest_files import LockedDimensions, PlayedContest
-    from evenhand.workflows.contests import ContestListing
 
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
@@ -52,6 +51,10 @@ UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits fo
 @click.group("contest")
 def contest_command() -> None:
     """Play contests: accept, advise, pick a winner, and show why."""
+
+
+for _command in LIVE_COMMANDS:
+    contest_command.add_command(_command)
 
 
 @contest_command.command("run")
@@ -192,21 +195,7 @@ def check_submission_command(**options: Any) -> int:
     return 0 if checked.passed else 1
 
 
-LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
 FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
-
-
-@contest_command.command("show")
-@click.argument("contest", metavar="ID")
-@click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
-def show_contest_command(contest: str, as_data: bool) -> None:
-    """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
-    from evenhand.workflows.contests import load_contest
-
-    record = load_contest(None, contest)
-    with print_until_reader_leaves():
-        print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
 
 
 @contest_command.command("verify")
@@ -274,18 +263,6 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 
-@contest_command.command("list")
-@click.option("--name", metavar="NAME", help="Only the contests of this task.")
-@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def list_contests_command(name: str | None, as_data: bool) -> None:
-    """List the contests in the store, the newest first."""
-    from evenhand.workflows.contests import list_contests
-
-    found = list_contests(None, name)
-    with print_until_reader_leaves():
-        print_json([asdict(one) for one in found]) if as_data else _print_contest_list(found, name)
-
-
 @contest_command.command("delete")
 @click.argument("contests", metavar="ID...", nargs=-1, required=True)
 def delete_contests_command(contests: tuple[str, ...]) -> None:
@@ -294,29 +271,6 @@ def delete_contests_command(contests: tuple[str, ...]) -> None:
 
     for id in delete_contests(None, contests):
         print_message(f"contest {id} is gone")
-
-
-def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
-    from evenhand.workflows.contests import NO_CONTESTS
-
-    screen = Screen()
-    if not contests:
-        screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
-        return
-    # To the minute: the seconds are in the id.
-    table = [
-        [one.id, _name_listed_contest(one), one.state, one.winner or "–", one.started[:16].replace("T", " ")]
-        for one in contests
-    ]
-    way = ("task", "winner")
-    narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=("started",), width=screen.width)
-    fits = measure_least_table_width(LISTED_COLUMNS, narrow, ("started",)) <= screen.width
-    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=("started",))
-
-
-def _name_listed_contest(one: ContestListing) -> str:
-    """The task, and the name of a deliberate repetition of its contest."""
-    return one.task if one.again is None else f"{one.task} (again: {one.again})"
 
 
 def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:

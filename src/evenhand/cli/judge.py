@@ -32,6 +32,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade
 from evenhand.workflows.judge_files import JudgeFiles, judge_files
+from evenhand.workflows.telemetry import open_user_telemetry
 
 FILE_OPTIONS = (
     "rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise", "subject",
@@ -99,7 +100,8 @@ def judge_command(**options: Any) -> int:
         raise InputError(Fault(what, "leave one of them out"))
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
     files = JudgeFiles(**{name: options[name] for name in FILE_OPTIONS}, judges=options["models"], limits=limits)
-    with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
+    # What a judge of your own prints must not get between our lines.
+    with open_user_telemetry("evenhand judge"), redirect_stdout(sys.stderr):
         judged = judge_files(
             files,
             how=replace(

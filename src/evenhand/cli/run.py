@@ -95,8 +95,10 @@ def run_command(
         print_json(planned) if as_data else print_plan(planned)
         return 0
     from evenhand.cli.run_tables import print_run
+    from evenhand.workflows.telemetry import open_user_telemetry
 
-    with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
+    # What a variant or judge of your own prints must not get between our lines.
+    with open_user_telemetry("evenhand run"), redirect_stdout(sys.stderr):
         ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
     with print_until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head, full=full)

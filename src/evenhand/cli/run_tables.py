@@ -36,6 +36,7 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_gate,
     describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
@@ -47,7 +48,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count, word_gate
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -57,7 +58,7 @@ VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
-NARROWEST_NAME = 6  # Cells to which the name of a criterion is cut before its table becomes sentences.
+MOST_CRITERIA_AS_ROWS = 10  # With the composite: so many rows may a table of samples have that is turned round.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -244,17 +245,30 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
 def _print_sample_table(
     screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> None:
-    """Samples with criteria as columns, whose names are cut as far as it takes and they can be told apart."""
+    """Samples with criteria as columns; only a very long name is cut, where it can still be told apart."""
     told = ["sample", "variant"] if len({one["variant"] for one in samples}) > 1 else ["sample"]
     names, heads = [*told, "composite", *criteria], len(told)
     rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
     screen.line(title, bold=True, gap=True)
-    for most in range(WIDEST_NAME, NARROWEST_NAME - 1, -1):
-        cut = [*names[: heads + 1], *(shorten_terminal_name(name, most) for name in names[heads + 1 :])]
-        if len(set(cut)) == len(cut) and measure_least_table_width(cut, rows, cut[heads:]) <= screen.width:
-            names = cut
-            break
+    cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
+    names = cut if len(set(cut)) == len(cut) else names
+    turned = _turn_sample_table(names[heads:], samples, cells) if heads == 1 else {}
+    if turned and measure_least_table_width(names, rows, names[heads:]) > screen.width:
+        first, *ids = turned
+        if measure_least_table_width([first, *ids], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
+            screen.table(turned, right=ids)
+            return
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+
+
+def _turn_sample_table(
+    names: Sequence[str], samples: Sequence[RunHeadData], cells: Sequence[Sequence[str]]
+) -> dict[str, list[str]]:
+    """The same with samples as columns, for a screen too narrow for the criteria; empty where these are too many."""
+    ids = [one["sample"] for one in samples]
+    if len(names) > MOST_CRITERIA_AS_ROWS or len({"criterion", *ids}) <= len(ids):
+        return {}
+    return {"criterion": [*names], **{id: list(own) for id, own in zip(ids, cells, strict=True)}}
 
 
 def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
@@ -315,12 +329,7 @@ def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -
     shown = every if len(every) <= FEW_GATES else [(variant, gate) for variant, gate in every if not gate["passed"]]
     lines: list[tuple[str, str | None]] = []
     for variant, gate in shown:
-        mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-        how = f"{word_gate(gate['gate'])} was not measured (gate {least})"
-        if gate["passed"] is not None:
-            passes = "passes" if gate["passed"] else "is below"
-            how = f"{word_gate(gate['gate'])} {mean} {passes} {least}"
-        lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
+        lines.append((f"{variant}: {describe_reported_gate(gate)}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))
     return lines

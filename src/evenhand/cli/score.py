@@ -84,6 +84,8 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         for gate in rubric.all_gates:
             if gate.criterion in card.gates_failed:
                 lines.append(f"gate failed: {_format_failed_gate_cli_line(rubric, gate, card)}")
+            elif gate.criterion in card.gates_open:
+                lines.append(f"gate not known: {gate.criterion} has no answer")
         for line in lines:
             screen.line(line, indent=2)
 
@@ -121,6 +123,7 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
         "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
         "bonuses": [", ".join(card.bonuses) for card in cards],
         "gates failed": [", ".join(card.gates_failed) for card in cards],
+        "gates not known": [", ".join(card.gates_open) for card in cards],
     }
     return {name: cells for name, cells in columns.items() if any(cells)}
 

@@ -15,6 +15,8 @@ from evenhand.cli.output import escape_cli_line, measure_terminal_width
 
 COLUMN_GAP = 2
 NARROWEST_COLUMN = 8
+LEAST_SYLLABLE = 3  # Characters that are left for the next line where a name is broken.
+NARROWEST_HEADER = 6  # To this width the name of a column may be broken where its numbers need no more.
 WORKFLOW_COMMAND_MARKS = ("::", "##[")  # A line of a log that begins so is obeyed by GitHub Actions.
 
 
@@ -49,19 +51,13 @@ class Screen:
         right: Sequence[str] = (),
         colours: Mapping[str, str] | None = None,
     ) -> None:
-        """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
+        """Print columns below their names; a column or a name too wide for the screen is wrapped, never cut."""
         cells = {name: [escape_cli_line(self.hide(one)) for one in column] for name, column in columns.items()}
-        # As wide as its longest cell, where that fits; else columns of text give way, between words if they can.
-        widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
-        texts = {name: " ".join((name, *column)) for name, column in cells.items() if name not in right}
-        words = {name: max(map(cell_len, text.split() or [""])) for name, text in texts.items()}
-        room = self.width - COLUMN_GAP * (len(cells) - 1)
-        for floors in (words, dict.fromkeys(texts, NARROWEST_COLUMN)):
-            while sum(widths.values()) > room and (wide := [name for name in texts if widths[name] > floors[name]]):
-                widths[max(wide, key=lambda name: widths[name] - floors[name])] -= 1
+        widths = fit_table_columns(cells, right, self.width - COLUMN_GAP * (len(cells) - 1))
         styles: dict[str, dict[str, Any]] = {name: {"bold": True} for name in cells}
-        for row in (tuple(cells), *zip(*cells.values(), strict=True)):
-            wrapped = [_wrap_terminal_text(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
+        for at, row in enumerate((tuple(cells), *zip(*cells.values(), strict=True))):
+            wrap = _wrap_terminal_text if at else break_terminal_name
+            wrapped = [wrap(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
             for parts in zip_longest(*wrapped, fillvalue=""):
                 line = ""
                 for part, cell, (name, width) in zip(parts, row, widths.items(), strict=True):
@@ -78,6 +74,24 @@ class Screen:
         click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
 
 
+def fit_table_columns(cells: Mapping[str, Sequence[str]], right: Sequence[str], room: int) -> dict[str, int]:
+    """The width of each column: of its longest cell where that fits; else text gives way between words, then names of
+    columns of numbers, between words and inside one, and at last text inside a word.
+    """
+    widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
+    texts = {name: " ".join((name, *column)) for name, column in cells.items() if name not in right}
+    words = {name: max(map(cell_len, text.split() or [""])) for name, text in texts.items()}
+    numbers = {name: max(map(cell_len, cells[name]), default=0) for name in cells if name not in texts}
+    named = {name: max(most, *map(cell_len, name.split() or [""])) for name, most in numbers.items()}
+    broken = {name: max(most, min(cell_len(name), NARROWEST_HEADER)) for name, most in numbers.items()}
+    cut = dict.fromkeys(texts, NARROWEST_COLUMN)
+    enough = sum(min(widths[name], least) for name, least in (*words.items(), *broken.items())) <= room
+    for floors in (words, named, broken, cut) if enough else (words, named, cut, broken):
+        while sum(widths.values()) > room and (wide := [name for name in floors if widths[name] > floors[name]]):
+            widths[max(wide, key=lambda name: widths[name] - floors[name])] -= 1
+    return widths
+
+
 def _wrap_terminal_text(text: str, width: int) -> list[str]:
     """The text in lines of at most a width, wide characters counted as two."""
     if cell_len(text) <= width:
@@ -86,6 +100,30 @@ def _wrap_terminal_text(text: str, width: int) -> list[str]:
     from rich.text import Text
 
     return [line.plain.rstrip() for line in Text(text).wrap(Console(width=width), width)]
+
+
+def break_terminal_name(name: str, width: int) -> list[str]:
+    """The name of a column in lines of at most a width: broken between words, else inside one, with a hyphen."""
+    lines: list[str] = []
+    for word in name.split() or [""]:
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+            continue
+        lines += _break_terminal_word(word, width)
+    return lines
+
+
+def _break_terminal_word(word: str, width: int) -> list[str]:
+    """Pieces of a word: broken behind a mark that joins its parts, else with a hyphen."""
+    pieces = []
+    while cell_len(word) > width > 1:
+        end = next((at for at in range(len(word), 1, -1) if cell_len(word[:at]) < width), 1)
+        fitting = end + (cell_len(word[: end + 1]) <= width)  # A mark needs no hyphen behind it.
+        joint = 1 + max(word.rfind(mark, 0, fitting) for mark in "-_./")
+        end = max(min(end, len(word) - LEAST_SYLLABLE), 1)
+        pieces.append(word[:joint] if joint > 1 else f"{word[:end]}-")
+        word = word[joint if joint > 1 else end :]
+    return [*pieces, word]
 
 
 TableRows = Sequence[Sequence[str]]
@@ -117,11 +155,14 @@ def print_table_or_sentences(
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:
     """What the columns need that have something in them: room for the longest word, or the longest number."""
     columns = [(name, [row[place] for row in rows]) for place, name in enumerate(names)]
-    widths = [
-        max(cell_len(part) for cell in (name, *cells) for part in ([cell] if name in right else cell.split() or [""]))
-        for name, cells in columns
-        if any(cells)
-    ]
+    widths = []
+    for name, cells in columns:
+        if not any(cells):
+            continue
+        if name in right:
+            widths.append(max(*map(cell_len, cells), min(cell_len(name), NARROWEST_HEADER)))
+        else:
+            widths.append(max(cell_len(part) for cell in (name, *cells) for part in cell.split() or [""]))
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 

@@ -13,6 +13,7 @@ from evenhand.errors import Fault, InputError
 
 HOST_HELP = "Where to listen; what others can reach needs tokens."
 STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
+BUDGET_HELP = "What judging and contests may cost until it is restarted; each run then names a budget of its own."
 AT_LEAST_1 = click.IntRange(1)
 
 
@@ -21,9 +22,11 @@ AT_LEAST_1 = click.IntRange(1)
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(1, 65535), help="The port.")
 @click.option("--store", metavar="FOLDER|URL", help=STORE_HELP)
 @click.option("--concurrency", default=50, show_default=True, type=AT_LEAST_1, help="Model calls at once.")
-@click.option("--budget", metavar="DOLLARS", help="What the models may cost in all, until it is restarted.")
+@click.option("--budget", metavar="DOLLARS", help=BUDGET_HELP)
 @click.option("--body-limit", default=2_000_000, show_default=True, type=AT_LEAST_1, help="Bytes of one request.")
 @click.option("--rate-limit", default=600, show_default=True, type=AT_LEAST_1, help="Requests a minute of one token.")
+@click.option("--at-once", default=200, show_default=True, type=AT_LEAST_1, help="Requests under way; more must wait.")
+@click.option("--runs-at-once", default=2, show_default=True, type=AT_LEAST_1, help="Runs; others wait for their turn.")
 @click.option("--allow-private-hooks", is_flag=True, help="Let webhooks go to private addresses and over plain http.")
 def serve_command(**options: Any) -> None:
     """Serve the REST API, and play the contests in the store as they become due. /docs describes the API.
@@ -31,11 +34,9 @@ def serve_command(**options: Any) -> None:
     Ctrl-C stops it; whatever was received is kept, and what is due is played when it starts again.
     """
     try:
-        import uvicorn
-
-        from evenhand.service.app import build_service
+        from evenhand.service.server import serve_until_stopped
     except ImportError as error:
-        hint = "pip install 'evenhand[service]'"
+        hint = "pip install '/path/to/evenhand[service]'"
         raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.service.settings import ServiceSettings
     from evenhand.workflows.connections import ConnectionOptions
@@ -52,8 +53,9 @@ def serve_command(**options: Any) -> None:
         connect=ConnectionOptions(concurrency=options["concurrency"], dollars=dollars),
         body_bytes=options["body_limit"],
         requests_per_minute=options["rate_limit"],
+        requests_at_once=options["at_once"],
+        runs_at_once=options["runs_at_once"],
         allow_private_hooks=options["allow_private_hooks"],
     )
-    app = build_service(settings)
-    print_message(f"serving on http://{settings.host}:{settings.port} (API: /docs); Ctrl-C stops it", err=True)
-    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", server_header=False)
+    line = f"serving on http://{settings.host}:{settings.port} (API: /docs); Ctrl-C stops it"
+    serve_until_stopped(settings, lambda: print_message(line, err=True))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.cli.screen import Screen
-from evenhand.scoring.scores import Consistency
-from evenhand.wording import format_figure, format_fraction
+from evenhand.scoring.scores import Consistency, CriterionScoreDeviation
+from evenhand.wording import format_figure, format_fraction, join_names, word_gate
 
 if TYPE_CHECKING:
     from evenhand.workflows.subjects import SubjectEvaluation
@@ -52,10 +52,17 @@ def print_subject_history(screen: Screen, evaluations: Sequence[SubjectEvaluatio
 
 def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Consistency], counted: str) -> None:
     """What strayed, in the latest and in those before it; with a word for what is `counted`, also each criterion."""
-    screen.line(f"latest: {latest}", indent=2)
-    for id, consistency in earlier.items():
-        for strayed in consistency.strayed:
-            screen.line(f"{id}: {strayed}", indent=2)
+    strayed = [(id, one) for id, consistency in (*earlier.items(), ("latest", latest)) for one in consistency.strayed]
+    names = [word_gate(one.criterion) for one in latest.strayed]
+    if len(strayed) < 2 or not names:
+        screen.line(f"latest: {latest}", indent=2)
+    else:
+        screen.line(f"latest: for review: {join_names(names)}", indent=2)
+    if len(strayed) > 1:
+        _print_strayed_table(screen, strayed)
+    else:
+        for id, one in (entry for entry in strayed if entry[0] != "latest"):
+            screen.line(f"{id}: {one}", indent=2)
     if counted and latest.measured:
         columns = {
             "criterion": [one.criterion for one in latest.measured],
@@ -67,3 +74,18 @@ def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Co
         }
         screen.line()
         screen.table(columns, right=("latest", "earlier mean", "sd", counted))
+
+
+def _print_strayed_table(screen: Screen, strayed: Sequence[tuple[str, CriterionScoreDeviation]]) -> None:
+    """All that strayed, each beside the mean of what came before it."""
+    numbers = [one.spell_numbers() for _, one in strayed]
+    screen.line("For review: more than 2 standard deviations from the earlier mean", gap=True)
+    columns = {
+        "in": [id for id, _ in strayed],
+        "criterion": [word_gate(one.criterion) for _, one in strayed],
+        "score": [score for score, _, _ in numbers],
+        "earlier mean": [mean for _, mean, _ in numbers],
+        "sd": [sd for _, _, sd in numbers],
+        "of": [str(one.n) for _, one in strayed],
+    }
+    screen.table(columns, right=("score", "earlier mean", "sd", "of"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evenhand.cli.contest_places import add_store_option
 from evenhand.cli.output import print_json, print_message, print_until_reader_leaves
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ def token_command() -> None:
 @click.option("--name", required=True, metavar="NAME", help="Whom it stands for; a submitter's is the author's name.")
 @click.option("--expires-in", metavar="TIME", help="How long it is good, as in '30 days'. Without it: until revoked.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def create_token_command(role: TokenRole, name: str, expires_in: str | None, as_data: bool) -> None:
+@add_store_option
+def create_token_command(role: TokenRole, name: str, expires_in: str | None, as_data: bool, store: str | None) -> None:
     """Make a token and print it. It is shown this once: only a hash of it is kept."""
     from evenhand.workflows.tokens import create_service_token
 
-    made = create_service_token(None, role=role, name=name, expires_in=expires_in)
+    made = create_service_token(store, role=role, name=name, expires_in=expires_in)
     with print_until_reader_leaves():
         if as_data:
             print_json({**asdict(made.token), "secret": made.secret})
@@ -42,12 +44,13 @@ def create_token_command(role: TokenRole, name: str, expires_in: str | None, as_
 
 @token_command.command("list")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def list_tokens_command(as_data: bool) -> None:
+@add_store_option
+def list_tokens_command(as_data: bool, store: str | None) -> None:
     """List the tokens, the newest first; those that expired or were revoked too."""
     from evenhand.cli.screen import Screen
     from evenhand.workflows.tokens import NO_TOKENS, list_service_tokens
 
-    found = list_service_tokens(None)
+    found = list_service_tokens(store)
     with print_until_reader_leaves():
         if as_data:
             print_json([asdict(one) for one in found])
@@ -62,10 +65,11 @@ def list_tokens_command(as_data: bool) -> None:
 
 @token_command.command("revoke")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
-def revoke_tokens_command(ids: tuple[str, ...]) -> None:
+@add_store_option
+def revoke_tokens_command(ids: tuple[str, ...], store: str | None) -> None:
     """Withdraw tokens: from now on they open nothing. To replace one, create another first."""
     from evenhand.workflows.tokens import revoke_service_tokens
 
-    revoke_service_tokens(None, ids)
+    revoke_service_tokens(store, ids)
     for id in ids:
         print_message(f"token {id} is revoked")

@@ -52,9 +52,10 @@ class GateSamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateState:
-    """What was reached against its minimum, as it is told; `passed` is None where there is no mean.
+    """What was reached against its minimum, as it is told; `passed` is None where that is not known.
 
-    `short` has the samples that fall short, where the gate is missed and they are known.
+    `short` has the samples that fall short, where the gate is missed and they are known. `unknown` counts the outputs
+    that have no answer.
     """
 
     gate: str
@@ -62,6 +63,7 @@ class GateState:
     mean: float | None
     passed: bool | None
     short: GateSamples | None = None
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,14 +195,18 @@ class VariantColumn:
 
 def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
     """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
-    missed = next((word_gate(state.gate) for state in gates if not state.passed), None)
-    if missed is None:
+    order = sorted((state for state in gates if not state.passed), key=lambda state: state.passed is None)
+    if not order:
         return None
+    missed, unknown = word_gate(order[0].gate), order[0].passed is None
+    misses = f"{variant} misses its gate {missed}"
+    step = f"Find out why {misses}, then run it again."
+    open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
     return ShippingObjection(
-        what="a gate is missed",
-        says=f"{variant} misses its gate {missed}",
+        what="a gate is not known to be passed" if unknown else "a gate is missed",
+        says=f"whether {variant} passes its gate {missed} is not known" if unknown else misses,
         reasons=tuple(describe_gates_missed_by_variant(variant, gates)),
-        next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
+        next_step=open_step if unknown else step,
     )
 
 
@@ -208,18 +214,27 @@ def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
         f"{variant}: {_gate_name_in_verdict(state)} is "
-        f"{'not known' if state.mean is None else format_short_figure(state.mean, beside=state.min)}, "
-        f"the gate is {state.min:g}{describe_compared_samples_short_of_gate(state.short, state.gate)}."
+        f"{_describe_compared_gate_mean(state)}, "
+        f"the gate is {state.min:g}{describe_compared_samples_short_of_gate(state.short, state.gate, state.passed)}."
         for state in gates
         if not state.passed
     ]
+
+
+def _describe_compared_gate_mean(state: GateState) -> str:
+    mean = None if state.mean is None else format_short_figure(state.mean, beside=state.min)
+    without = f"{format_plural(state.unknown, 'output')} without an answer" if state.unknown else ""
+    shown = "not known" if mean is None or state.passed is None else mean
+    return f"{shown} ({without})" if without else shown
 
 
 def _gate_name_in_verdict(state: GateState) -> str:
     return f"criterion {state.gate}" if state.short and state.gate in state.short.criteria else word_gate(state.gate)
 
 
-def describe_compared_samples_short_of_gate(short: GateSamples | None, gate: str = "") -> str:
+def describe_compared_samples_short_of_gate(
+    short: GateSamples | None, gate: str = "", passed: bool | None = False
+) -> str:
     """The samples that fall short of a gate, behind a sentence about it; nothing where they are not known."""
     if short is None or not short.samples:
         return ""
@@ -228,7 +243,8 @@ def describe_compared_samples_short_of_gate(short: GateSamples | None, gate: str
     others = [criterion for criterion in short.criteria if criterion != gate]
     which = f" ({'criterion' if len(others) == 1 else 'criteria'} {join_names(others)})" if others else ""
     names = f"{', '.join(short.samples)}{rest}" if more else join_names(short.samples)
-    return f"; {'not passed' if gate in (PASS_RATE, REQUIRED_GATE, SCORED_GATE) else 'below it'}: {names}{which}"
+    found = "not passed" if gate in (PASS_RATE, REQUIRED_GATE, SCORED_GATE) else "below it"
+    return f"; {'not known' if passed is None else found}: {names}{which}"
 
 
 def treatment_difference_points_text(found: Difference | None) -> str:
@@ -303,8 +319,9 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, (tuple, list)):
         return [encode_decision_value(one) for one in value]
     if isinstance(value, GateState):
-        told = {key: one for key, one in asdict(value).items() if key != "short"}  # Its numbers are as they are told.
-        return told if value.short is None else {**told, "short": encode_decision_value(value.short)}
+        told = asdict(value)  # Its numbers are as they are told.
+        told |= {"short": encode_decision_value(value.short)}
+        return {key: one for key, one in told.items() if one or key not in ("short", "unknown")}
     if is_dataclass(value):
         return {
             one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import chain
 from math import isnan
 from typing import Any
@@ -15,8 +14,6 @@ import numpy as np
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
-    REQUIRED_GATE,
-    SCORED_GATE,
     CompareDecision,
     GateSamples,
     GateState,
@@ -26,9 +23,13 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
-from evenhand.compare.gate_samples import SampleNames, find_compared_samples_short_of_gate
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_single_variant_to_gates
+from evenhand.compare.variant_gates import (
+    SampleNames,
+    find_compared_samples_short_of_gate,
+    hold_compared_variant_to_gates,
+)
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
@@ -273,40 +274,3 @@ def _select_compared_values(means: Mapping[str, RunTallyMean], rows: Sequence[in
             None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows
         )
     return selected
-
-
-def hold_compared_variant_to_gates(
-    frame: RunEvalRecord, tally: VariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
-) -> tuple[GateState, ...]:
-    """Each gate that is written, `but` for some, with what was reached, and the samples that keep it from passing.
-
-    Where no pass rate says how many outputs may fail, none may fail a gate of its rubric; and where there is one
-    variant, every output must have a score: between variants, rules of their own look at what was lost.
-    """
-    written = {name: least for name, least in frame.gates.items() if name not in but}
-    measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
-    total = sum(tally.states.values())
-    reached: list[tuple[str, Fraction, Fraction | None]] = []
-    for name, least in written.items():
-        if name == PASS_RATE and name not in tally.layers:
-            # An incomplete scorecard never passes, and an output that failed has none.
-            passed = tally.passed + (tally.verdicts["borderline"] if frame.count_borderline else 0)
-            mean = Fraction(passed, total) if total else None
-        else:
-            mean = measured[name].exact if name in measured else None
-        reached.append((name, least, mean))
-    if total and PASS_RATE not in frame.gates:
-        if tally.gated or any(rubric.get("gated") for rubric in frame.rubrics):
-            reached.append((REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
-        if len(frame.variants) == 1 and tally.states["scored"] < total:
-            reached.append((SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
-    states = []
-    for name, least, mean in reached:
-        reaches, short = None if mean is None else mean >= least, None
-        if not reaches:
-            short = find_compared_samples_short_of_gate(
-                tally, name, least, name_samples, count_borderline=frame.count_borderline
-            )
-        measured_mean = None if mean is None else float(mean)
-        states.append(GateState(gate=name, min=float(least), mean=measured_mean, passed=reaches, short=short))
-    return tuple(states)

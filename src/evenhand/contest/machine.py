@@ -105,7 +105,7 @@ def _apply_submission_received(state: ContestState, event: SubmissionReceived) -
         entry = replace(entry, status="policy_violation", why=f"it {found.says}: “{found.text}”")
         state = state.with_entries(entry)
         return state, (make_submitter_notice_effect(state, entry.id),)
-    before = list_pending_contest_effects(state)
+    before = {*list_pending_contest_effects(state)}
     state = state.with_entries(entry)
     return state, tuple(one for one in list_pending_contest_effects(state) if one not in before)
 

@@ -36,6 +36,15 @@ def load_submission(path: Path) -> Submission:
     return found[0][1]
 
 
+def load_submission_text(path: Path) -> tuple[str, str | None]:
+    """The text of a submission in a file, to be handed in now, and the author that its front matter names."""
+    text = load_submission(path).text
+    source = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
+    said = read_submission_front_matter(split_submission_front_matter(source, FRONT_MATTER_FIELDS))
+    author = said.get("author")
+    return text, None if author is None else str(author)
+
+
 FRONT_MATTER_FIELDS = ("id", "author", "at", "revises")
 SUBMISSION_FIELDS = frozenset((*FRONT_MATTER_FIELDS, "text"))
 SUBMISSION_EXAMPLE = '{"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"}'

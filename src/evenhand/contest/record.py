@@ -1,4 +1,4 @@
-"""The stable JSON of a contest, safe to publish at any moment, and its decision in sentences."""
+"""The stable JSON of a contest as its operator has it, without hidden scores, and its decision in sentences."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """What each may see of a contest: an author what is theirs, anybody what is public, and nothing of others before its
-time.
+time; and what has changed between two looks at it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.contest.events import ContestEvent, DeadlineReached, FinalistsRanked, PaymentReleased
@@ -20,13 +20,16 @@ Json = dict[str, Any]
 _PUBLIC_EVENTS = (DeadlineReached, FinalistsRanked, PaymentReleased)
 
 
-def view_contest(events: Sequence[ContestEvent], author: str | None = None) -> Json:
+def view_contest(
+    events: Sequence[ContestEvent], author: str | None = None, *, known: ContestState | None = None
+) -> Json:
     """A contest as an author may see it now, or, without one, as anybody may.
 
     Of others nothing is shown before the contest is decided: not how many there are, nor who. After that the ranking is
-    public: who came where with which score; texts and feedback stay with their authors.
+    public: who came where with which score; texts and feedback stay with their authors. The state that the events lead
+    to may be `known`.
     """
-    state = rebuild_contest_state(events)
+    state = known or rebuild_contest_state(events)
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     own = [] if author is None else state.entries_by_author(normalize_contest_author_name(author))
@@ -77,3 +80,46 @@ def _public_contest_ranking(state: ContestState) -> list[Json]:
     ranked = sorted((one for one in state.entries.values() if one.rank is not None), key=lambda one: one.rank or 0)
     seen = [view_submission(state, one.id) for one in ranked]
     return [{name: one[name] for name in ("rank", "id", "author", "score", "status")} for one in seen]
+
+
+CONTEST_CHANGE_FIELDS = ("at", "event", "submission", "author", "status", "state", "winner")
+
+
+def list_contest_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any], *, seen: str) -> list[Json]:
+    """What happened between two looks at a contest, or, with one, so far; each change has the same fields.
+
+    A look is the record of a contest, which has every event, or a view of it, in which an author's own submissions
+    change. What has no time of its own has the one at which it was seen.
+    """
+    whole = "effects" in after
+    found = [*(_list_record_changes(before, after) if whole else _list_view_changes(before, after))]
+    if before is None or before["state"] != after["state"]:
+        winner = after["winner"] if whole or after["winner"] is None else after["winner"]["submission"]
+        since = found[-1] if found else {}
+        found.append({"at": since.get("at", seen), "event": "state", "state": after["state"], "winner": winner})
+    return [{name: {"at": seen, **one}.get(name) for name in CONTEST_CHANGE_FIELDS} for one in found]
+
+
+def _list_record_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[Json]:
+    """Every new event, with what the author was told of it."""
+    told = {one["after"]: one for one in after["effects"] if one["effect"] == "tell_submitter"}
+    authors = {one["id"]: one["author"] for one in after["submissions"]}
+    for event in after["events"][0 if before is None else len(before["events"]) :]:
+        given = event.get("submission")
+        id = given["id"] if isinstance(given, Mapping) else given
+        about = {"submission": id, "author": event.get("by", authors.get(id))}
+        # At the ranking many are told at once, each of their own place.
+        status = told.get(event["number"], {}).get("status") if id is not None else None
+        yield {"at": event["at"], "event": event["event"], **about, "status": status}
+
+
+def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[Json]:
+    """Each own submission that is new or stands otherwise, and what happened to everybody."""
+    known = {} if before is None else {one["id"]: one["status"] for one in before["submissions"]}
+    for one in after["submissions"]:
+        if known.get(one["id"]) != one["status"]:
+            at = {} if one["id"] in known else {"at": one["at"]}
+            named = {name: one[name] for name in ("author", "status")}
+            yield {**at, "event": "submission", "submission": one["id"], **named}
+    for event in after["events"][0 if before is None else len(before["events"]) :]:
+        yield {"at": event["at"], "event": event["kind"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -69,6 +71,7 @@ from evenhand.models.limits import Limits
 from evenhand.models.requests import ModelSettings
 from evenhand.wording import format_fraction
 
+NO_FOLDER = Path(os.devnull, "none")  # Nothing is in it, whatever is there.
 GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), PASS_RATE: (0, 1)}
 PYTHON_FIELDS = ("samples", "variants", "rubric", "rubrics", "judges")  # A program gives them as values of its own.
 
@@ -93,6 +96,14 @@ def load_eval(path: str | Path, environ: Mapping[str, str] | None = None) -> Eva
         places = replace(found.samples, locate=lambda at: f"{path}:{find_node_line(tree, ('samples', *at))}")
         return replace(found, samples=places)
     return found
+
+
+def read_eval_data(fields: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:
+    """The eval that plain data describes as a file would; no folder stands behind it in which files could be found."""
+    faults: list[Fault] = []
+    tree = build_tree(fields)
+    reader = _EvalReader(FieldReader(tree, EVAL_FIELDS, faults), faults, tree, Path("eval"), NO_FOLDER, environ)
+    return replace(reader.read_eval(), source=json.dumps(fields, ensure_ascii=False))
 
 
 def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:

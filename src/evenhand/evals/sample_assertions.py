@@ -81,7 +81,7 @@ def measure_eval_sample_similarity(assertion: Assertion, facts: AssertionFacts) 
         return AssertionMeasurement(why="the output is empty")
     value = _measure_sample_text_similarity(facts.made.text, other)
     if value is None:
-        return AssertionMeasurement(why="it needs word vectors: pip install 'evenhand[embedded]'")
+        return AssertionMeasurement(why="it needs word vectors: pip install '/path/to/evenhand[embedded]'")
     return AssertionMeasurement(value=Fraction(value).limit_denominator(10_000))
 
 

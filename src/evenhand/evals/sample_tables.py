@@ -157,7 +157,9 @@ def require_parquet_for_samples(where: str) -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise EvalError(Fault("Parquet cannot be read here", "pip install 'evenhand[parquet]'", where=where)) from None
+        raise EvalError(
+            Fault("Parquet cannot be read here", "pip install '/path/to/evenhand[parquet]'", where=where)
+        ) from None
 
 
 def _sample_parquet_value_data(value: object) -> object:

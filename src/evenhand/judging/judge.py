@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import combinations
 
@@ -34,6 +35,20 @@ from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, 
 DEFAULT_OPTIONS = JudgeOptions()
 
 
+ReviewListener = Callable[[Sample, JudgedSample], None]
+_LISTENERS: list[ReviewListener] = []  # Whoever counts and traces looks on; nobody changes what comes out.
+
+
+@contextmanager
+def listen_to_reviews(listener: ReviewListener) -> Iterator[None]:
+    """Have every sample that judges review shown to a function, in whichever thread that is."""
+    _LISTENERS.append(listener)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(listener)
+
+
 async def ask_judges_for_reviews(
     rubric: Rubric,
     sample: Sample,
@@ -42,6 +57,15 @@ async def ask_judges_for_reviews(
     price: PriceLookup | None = None,
 ) -> JudgedSample:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
+    judged = await _review_sample(rubric, sample, models, how, price)
+    for listener in _LISTENERS:
+        listener(sample, judged)
+    return judged
+
+
+async def _review_sample(
+    rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions, price: PriceLookup | None
+) -> JudgedSample:
     if rubric.method.dialogue == "pairwise":
         what = f"the rubric {rubric.name!r} compares outputs in pairs and scores none"
         raise JudgeError(Fault(what, "remove 'dialogue: pairwise', or give two outputs and ask for preferences"))

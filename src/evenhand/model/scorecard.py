@@ -71,6 +71,7 @@ class Scorecard:
     label: str | None = None
     verdict: Verdict | None = None
     gates_failed: tuple[str, ...] = ()
+    gates_open: tuple[str, ...] = ()  # Nobody answered what they look at: not failed, and never passed.
     missing: tuple[MissingCriterion, ...] = ()
     flags: tuple[str, ...] = ()
     bonuses: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal, localcontext
@@ -155,6 +155,34 @@ class Spending:
     priced: Decimal = Decimal(0)  # What the replies of known price cost.
     unpriced: int = 0  # How many replies have no known price.
     replayed: int = 0
+
+
+def add_spending(several: Sequence[Spending]) -> Spending:
+    """What several have used together; the cost is unknown where that of one of them is."""
+    counts = ("requests", "input", "output", "cached", "unpriced", "replayed")
+    known = [one.cost for one in several if one.cost is not None]
+    return Spending(
+        **{name: sum(getattr(one, name) for one in several) for name in counts},
+        cost=sum(known, Decimal(0)) if len(known) == len(several) else None,
+        priced=sum((one.priced for one in several), Decimal(0)),
+    )
+
+
+def sum_reply_spending(replies: Sequence[tuple[str, Reply]], price: Callable[[str], Price | None]) -> Spending:
+    """What some replies used, each with the name of its model."""
+    paid = [(price(name), one.usage) for name, one in replies if not one.recorded]
+    costs = [None if known is None else known.cost(usage) for known, usage in paid]
+    priced, unpriced = sum((one for one in costs if one is not None), Decimal(0)), costs.count(None)
+    return Spending(
+        requests=len(paid),
+        input=sum(usage.input or 0 for _, usage in paid),
+        output=sum(usage.output or 0 for _, usage in paid),
+        cached=sum(usage.cached or 0 for _, usage in paid),
+        cost=None if unpriced else priced,
+        priced=priced,
+        unpriced=unpriced,
+        replayed=len(replies) - len(paid),
+    )
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ class CircuitBreaker:
     _why: str = ""
     _is_probing: bool = False
     _is_shut: bool = False
+    _since: float = 0.0  # When it was last changed.
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -56,6 +57,11 @@ class CircuitBreaker:
         if self.state == "dead":
             raise CircuitOpenError(f"{self.name}: {self._why}")
         return False
+
+    def revive(self, after: float) -> None:
+        """Let one probe through again, once a silent model has been left alone for so many seconds."""
+        if self.state == "dead" and not self._is_shut and self.clock.now() - self._since >= after:
+            self._change_state("open")
 
     def note_answer(self) -> None:
         """The model answered something: it lives."""
@@ -103,6 +109,6 @@ class CircuitBreaker:
 
     def _change_state(self, state: Literal["closed", "open", "dead"]) -> None:
         """Wake all who wait, and have the next ones wait for the next change."""
-        self.state, self._is_probing = state, False
+        self.state, self._is_probing, self._since = state, False, self.clock.now()
         self._changed.set()
         self._changed = asyncio.Event()

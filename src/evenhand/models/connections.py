@@ -146,6 +146,11 @@ class Connections:
         source, version = hash_python_function(judge), read_python_object_version(judge)
         return self._chain(FunctionModel(name, call, self._limits, self._secrets, source, version))
 
+    def revive_silent_models(self, after: float) -> None:
+        """Ask models again that fell silent so many seconds ago: whoever lives for months outlives such a silence."""
+        for breaker in self._breakers:
+            breaker.revive(after)
+
     def shut(self) -> None:
         """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""
         self._is_shut = True

@@ -185,7 +185,7 @@ class GgufModel:
         if beginning != MAGIC:
             raise JudgeError(Fault("this is not a GGUF file", "one begins with the letters GGUF", where=name))
         if importlib.util.find_spec(RUNTIME) is None:
-            raise JudgeError(Fault("needs the extra local: pip install 'evenhand[local]'", where="gguf"))
+            raise JudgeError(Fault("needs the extra local: pip install '/path/to/evenhand[local]'", where="gguf"))
         self.name = name
         self._path = path
         self._turn = asyncio.Lock()

@@ -154,6 +154,7 @@ def list_pytest_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[
         yield f"no score: {missing or data['why']}"
     yield from missed
     yield from (f"gate failed: {criterion}" for criterion in card.get("gates_failed", ()))
+    yield from (f"gate not known: {criterion}" for criterion in card.get("gates_open", ()))
     if card.get("verdict") == "fail":
         yield "the verdict is fail"
     yield from (f"{ASSERTION_FAILED}: {one['name']}" for one in data["assertions"] if one["passed"] is False)

@@ -15,6 +15,7 @@ from evenhand.report.graded import NO_HISTORY, describe_reported_statement
 from evenhand.report.phrases import (
     ReportData,
     describe_reported_failure_count,
+    describe_reported_gate,
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
@@ -147,13 +148,18 @@ def _build_junit_decision_cases(head: ReportData) -> Iterator[JUnitReportCase]:
                 name=f"{variant}: {demand}",
                 group="decision",
                 failure=(mean, mean) if gate["passed"] is False else None,
-                error=(f"{variant}: nothing was measured", demand) if gate["passed"] is None else None,
+                error=(f"{variant}: {_explain_open_gate_in_report(gate)}", demand) if gate["passed"] is None else None,
                 properties={} if gate["mean"] is None else {"mean": gate["mean"]},
             )
     for one in head["consistency"]:
         if one["says"] != NO_HISTORY:  # What strays is for review; it fails nothing.
             told = {"review" if one.get("strayed") else "history": one["says"]}
             yield JUnitReportCase(name=f"{one['variant']}: history", group="decision", properties=told)
+
+
+def _explain_open_gate_in_report(gate: ReportData) -> str:
+    """Why it is not known whether a gate is passed."""
+    return "nothing was measured" if gate["mean"] is None else describe_reported_gate(gate)
 
 
 def _build_junit_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitReportCase:
@@ -229,7 +235,9 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
             if not gate["passed"] and variant in _list_annotated_report_variants(head):
                 reached, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
                 mean = "nothing was measured" if gate["mean"] is None else f"the mean is {reached}"
-                yield "error", f"{variant}: gate {word_gate(gate['gate'])}", f"{mean}, the gate is {least}"
+                is_open = gate["passed"] is None and gate["mean"] is not None
+                says = describe_reported_gate(gate) if is_open else f"{mean}, the gate is {least}"
+                yield "error", f"{variant}: gate {word_gate(gate['gate'])}", says
     for one in head["failures"]:
         title = f"{one['variant']}: {describe_reported_failure_count(one)}"
         yield "error", title, f"{one['why']} (first in sample {one['first']})"

@@ -189,7 +189,7 @@ def _import_pyarrow_for_report() -> tuple[ModuleType, ModuleType]:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
     except ImportError as missing:
-        fault = Fault("a Parquet report needs the package pyarrow", "pip install 'evenhand[parquet]'")
+        fault = Fault("a Parquet report needs the package pyarrow", "pip install '/path/to/evenhand[parquet]'")
         raise InputError(fault) from missing
     return pyarrow, pyarrow.parquet
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.report.phrases import ReportData
-from evenhand.wording import format_figure, join_names, pluralize_count
+from evenhand.wording import format_figure, join_names, pluralize_count, word_gate
 
 STATEMENT_KINDS = {"red_flag": "red flag", "bonus": "bonus"}
 MOST_ADJUSTED = 20  # Outputs with red flags or bonuses that a page lists one by one.
@@ -57,16 +57,17 @@ def format_report_tie_lines(head: ReportData) -> list[str]:
 def format_report_history_lines(head: ReportData) -> list[str]:
     """What the history says of each variant that has one; what strays is for review and changes no score."""
     return [
-        f"{one['variant']}: {'for review: ' if one.get('strayed') else ''}{one['says']}"
+        f"{one['variant']}: {'for review: ' if one.get('strayed') else ''}{said}"
         for one in head["consistency"]
         if one["says"] != NO_HISTORY
+        for said in one.get("strayed_by") or [one["says"]]
     ]
 
 
 def format_report_stray_lines(head: ReportData) -> list[str]:
     """In a line for each variant, on which criteria it strays from its history."""
     return [
-        f"{one['variant']} strays from its history on {join_names(one['strayed'])}."
+        f"{one['variant']} strays from its history on {join_names([word_gate(name) for name in one['strayed']])}."
         for one in head["consistency"]
         if one.get("strayed")
     ]

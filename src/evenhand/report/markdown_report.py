@@ -31,6 +31,7 @@ from evenhand.report.phrases import (
     describe_reported_composite,
     describe_reported_cost,
     describe_reported_failure_count,
+    describe_reported_gate,
     describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
@@ -45,7 +46,7 @@ from evenhand.report.phrases import (
     list_reported_safety_gates,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_figure, pluralize_count, word_gate
+from evenhand.wording import format_figure, pluralize_count
 
 LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
 COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, and for the last line.
@@ -141,15 +142,11 @@ def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:
 
 def _render_markdown_gates(head: ReportData) -> list[str]:
     gates = [(variant, gate) for variant, several in head["decision"]["gates"].items() for gate in several]
-    failed = []
-    for variant, gate in gates:
-        if not gate["passed"]:
-            mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
-            found = escape_markdown("was not measured" if gate["mean"] is None else f"{mean} is below {least}")
-            names = (
-                f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(word_gate(gate['gate']), LONGEST_NAME)}"
-            )
-            failed.append(f"- {names} {found}")
+    failed = [
+        f"- {escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(describe_reported_gate(gate), LONGEST_REASON)}"
+        for variant, gate in gates
+        if not gate["passed"]
+    ]
     if not failed:
         return [f"Gates: {'the one passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []
     return [f"Gates: {len(failed)} of {len(gates)} not passed", "", *failed]

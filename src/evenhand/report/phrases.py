@@ -12,6 +12,7 @@ from evenhand.wording import (
     format_milliseconds,
     join_names,
     pluralize_count,
+    word_gate,
     word_layer,
 )
 
@@ -111,6 +112,18 @@ def describe_reported_heuristic_judges(judges: Sequence[ReportData]) -> str:
     if len(rules) == len(judges):
         return f"Judged by {join_names(rules)}, which {verb} by words, not by understanding."
     return f"Of the {len(judges)} judges, {join_names(rules)} {verb} by words, not by understanding."
+
+
+def describe_reported_gate(gate: ReportData) -> str:
+    """A gate with what was reached: tone 0.90 passes 0.80, is below it, or is not known to pass."""
+    name, open_outputs = word_gate(gate["gate"]), gate.get("unknown", 0)
+    mean, least = (format_figure(gate[one], beside=gate["min"]) for one in ("mean", "min"))
+    without = f"{pluralize_count(open_outputs, 'output')} without an answer" if open_outputs else ""
+    if gate["mean"] is None:
+        return f"{name} was not measured (gate {least})"
+    if gate["passed"] is None:
+        return f"{name} {mean} is not known to pass {least}: {without}"
+    return f"{name} {mean} {'passes' if gate['passed'] else 'is below'} {least}{f' ({without})' if without else ''}"
 
 
 def list_reported_failures(result: ReportData) -> list[str]:

@@ -18,7 +18,7 @@ SampleStages = Iterable[Iterable[tuple[int, EvalSample]]]
 NumbersOfOutput = dict[tuple[str, ...], float | None]  # By what they are, then of whom.
 # Told a position, a repeat, the numbers by variant and the cluster: why to stop, or "".
 StopRuleFunction = Callable[[int, int, Mapping[str, NumbersOfOutput], str | None], str]
-PASSED_NUMBER, BORDERLINE_NUMBER, UNGATED_NUMBER = ("passed",), ("passed or borderline",), ("fails no gate",)
+PASSED_NUMBER, BORDERLINE_NUMBER, UNGATED_NUMBER = ("passed",), ("passed or borderline",), ("passes every gate",)
 SAMPLES_IN_MEMORY = 10_000  # Samples that are kept in memory at once; of more the file is read again.
 
 
@@ -60,13 +60,13 @@ def _list_result_row_numbers(row: Row, content: Mapping[str, Any]) -> NumbersOfO
     """All that a verdict may look at, whether or not this eval has a gate on it."""
     card = content["scorecard"] or {}
     verdict = card.get("verdict")
-    passed = verdict == "pass" if verdict is not None else row["state"] == "scored"
+    passed = row["state"] == "scored" and verdict in ("pass", None)
     found: dict[tuple[str, ...], float | str | None] = {
         ("composite",): row["number"],
         ("score",): row["score"],
         PASSED_NUMBER: passed,
-        BORDERLINE_NUMBER: passed or verdict == "borderline",
-        UNGATED_NUMBER: not card.get("gates_failed"),
+        BORDERLINE_NUMBER: passed or (row["state"] == "scored" and verdict == "borderline"),
+        UNGATED_NUMBER: not (card.get("gates_failed") or content.get("gates_open")),
         **{(kind, name): value for kind in ("layers", "criteria") for name, value in content[kind].items()},
         **{("reviews", one["judge"]): one["score"] for one in card.get("reviews") or ()},
     }

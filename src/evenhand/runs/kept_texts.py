@@ -21,11 +21,14 @@ OWN_RUBRIC_PARTS = ("rubric", "rubrics")  # Few samples have them; without, a sa
 SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions", *OWN_RUBRIC_PARTS)
 _SAMPLE_NAMES = ("id", "tags", "cluster")  # By which one is told from another.
 # Of a result, names and exact numbers: there is no text of an output in them.
-_EXACT_FIELDS = ("cluster", "rubric", "own_rubric", "layers", "criteria", "five_layers", "seats", "calls", "decided_by")
+_EXACT_FIELDS = (
+    *("cluster", "rubric", "own_rubric", "layers", "criteria", "gates_open", "five_layers", "seats", "calls"),
+    "decided_by",
+)
 _KEPT_WORDS = frozenset(
     {"id", "output", "judge", "criterion", "guard", "rule", "says", "band", "exact", "weight", "kind", "layer", "name"}
     | {"grade", "label", "description", "verdict", "step", "author", "winner", "first", "second", "votes", "unsafe"}
-    | {"gates_failed", "flags", "bonuses", "cost", "criteria"}
+    | {"gates_failed", "gates_open", "flags", "bonuses", "cost", "criteria"}
 )
 _STEPS_THAT_QUOTE = ("deduct", "add", "cap")  # Their sentences repeat what a judge wrote, or a passage.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:/[0-9]+)?")

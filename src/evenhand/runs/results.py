@@ -139,6 +139,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
         "criteria": criteria,
+        **note_result_open_gates(result.rubric, card),
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
@@ -146,6 +147,13 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         # Every pair once: with the later of its two variants.
         **({"preferences": preferences} if result.preferences else {}),
     }
+
+
+def note_result_open_gates(rubric: Rubric | None, card: Scorecard | None) -> Json:
+    """The gates of its rubric of which it is not known whether an output passes them: all, where it was not judged."""
+    gated = dict.fromkeys(gate.criterion for gate in rubric.all_gates) if rubric else ()
+    found = list(card.gates_open if card else gated)
+    return {"gates_open": found} if found else {}
 
 
 def list_run_result_layers(

@@ -119,11 +119,14 @@ class VariantTally:
     costed: int = 0
     not_passed: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that do not, by verdict.
     failed_gates: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that fail a criterion's.
+    open_gates: dict[str, array[int]] = field(default_factory=dict)  # … that fail none, but one is open.
     unpriced: int = 0  # Outputs that a model was asked for and that have no known price.
     input_tokens: int = 0  # That making the outputs took.
     output_tokens: int = 0
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
+    borderline: int = 0  # Complete results that are.
     gated: int = 0  # Results that fail a gate of their rubric.
+    gates_unknown: int = 0  # Results that fail none, and of which not every gate is known.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -169,14 +172,15 @@ class VariantTally:
         verdict = card["verdict"]
         if verdict is not None:
             self.verdicts[verdict] += 1
-        # Where a method gives no verdict, whatever has a score passes.
-        passed = verdict == "pass" if verdict is not None else row["state"] == "scored"
+        # Where a method gives no verdict, whatever has a score passes; what is incomplete never does.
+        if row["state"] != "scored":
+            verdict = verdict if verdict in (None, "fail") else "incomplete"
+        passed = row["state"] == "scored" and verdict in ("pass", None)
         self.passed += passed
+        self.borderline += verdict == "borderline"
         if not passed:
             self.not_passed.setdefault(verdict or "", array("q")).append(row["position"])
-        self.gated += bool(card.get("gates_failed"))
-        for criterion in card.get("gates_failed") or ():
-            self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
+        self._add_gates(row["position"], card.get("gates_failed") or (), content.get("gates_open") or ())
         length = count_output_characters(content)
         self.lengths.append(nan if length is None else length)
         self._add_output_facts(content["output"], priced=priced)
@@ -197,6 +201,15 @@ class VariantTally:
             self._count_reason(self.unsafe, what, row["position"])
             passages = (one["text"] for one in content["findings"] if one["rule"] == content["unsafe"])
             self.unsafe_passages.setdefault(what, mask_personal_data(next(passages, "")))
+
+    def _add_gates(self, position: int, failed: Sequence[str], unknown: Sequence[str]) -> None:
+        """Count an output that fails a gate of its rubric, or else one of which that is not known."""
+        self.gated += bool(failed)
+        self.gates_unknown += bool(unknown and not failed)
+        for criterion in failed:
+            self.failed_gates.setdefault(criterion, array("q")).append(position)
+        for criterion in () if failed else unknown:
+            self.open_gates.setdefault(criterion, array("q")).append(position)
 
     def _add_statements(self, position: int, statements: Iterable[Mapping[str, Any]]) -> None:
         """Count each red flag and bonus once for an output, however many judges found it."""

@@ -109,6 +109,7 @@ def finish_scorecard(
     # Gates that are known to have failed: what nobody answered is not known.
     below = (gate.criterion for gate in rubric.all_gates if case.values.get(gate.criterion, gate.min) < gate.min)
     failed = tuple(dict.fromkeys(below))
+    unknown = dict.fromkeys(gate.criterion for gate in rubric.all_gates if gate.criterion not in case.values)
     grade = next((grade for grade in method.grades if value is not None and value >= grade.from_), None)
     shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
     short = [criterion.id for step in shortfalls for criterion in find_shortfall_step_criteria(step, case)]
@@ -129,6 +130,7 @@ def finish_scorecard(
         label=grade.label if grade else None,
         verdict=apply_score_thresholds(rubric, value, failed),
         gates_failed=failed,
+        gates_open=tuple(unknown),
         missing=missing,
         flags=(*answers.red_flags, *short),
         bonuses=tuple(answers.bonuses),
@@ -160,7 +162,7 @@ def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
         return card
     layers = tuple(criterion.id for criterion in rubric.criteria)
     note = "no layer is configured: there is nothing to decide by"
-    return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
+    return replace(card, verdict="fail", gates_failed=layers, gates_open=(), notes=(*card.notes, note))
 
 
 def apply_score_thresholds(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:

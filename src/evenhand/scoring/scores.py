@@ -243,16 +243,18 @@ class CriterionScoreDeviation:
     n: int
 
     def __str__(self) -> str:
+        score, mean, sd = self.spell_numbers()
+        name = word_gate(self.criterion)
+        if self.sd == 0:
+            return f"{name} {score} differs from the {mean} that each of the last {self.n} evaluations scored"
+        return f"{name} {score} is more than 2 standard deviations from its mean {mean} (sd {sd}, last {self.n})"
+
+    def spell_numbers(self) -> tuple[str, str, str]:
+        """Score, mean and standard deviation with the decimals that it takes to show what is claimed of them."""
         decimals = self._find_telling_decimals()
-        mean = format_fraction(self.mean, decimals)
         exact = Fraction(round_number_half_away(self.score, decimals)) == self.score
         score = format_fraction(self.score) if exact else format_fraction(self.score, decimals)
-        if self.sd == 0:
-            return f"{self.criterion} {score} differs from the {mean} that each of the last {self.n} evaluations scored"
-        return (
-            f"{word_gate(self.criterion)} {score} is more than 2 standard deviations from its mean {mean} "
-            f"(sd {format_fraction(self.sd, decimals)}, last {self.n})"
-        )
+        return score, format_fraction(self.mean, decimals), format_fraction(self.sd, decimals)
 
     def _find_telling_decimals(self) -> int:
         """The fewest decimals, two or more, with which the printed numbers still show what is claimed of them."""

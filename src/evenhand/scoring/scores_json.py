@@ -43,6 +43,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "description": next((one.description for one in rubric.method.grades if one.grade == card.grade), "") or None,
         "verdict": card.verdict,
         "gates_failed": list(card.gates_failed),
+        "gates_open": list(card.gates_open),
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),

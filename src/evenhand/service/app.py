@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
+from fastapi.telemetry import TelemetryConfig
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evenhand._version import __version__
+from evenhand.judging.judge import listen_to_reviews
+from evenhand.service.api_page import add_api_page
+from evenhand.service.assistant_route import add_assistant_route, open_assistant
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
 from evenhand.service.engine import ContestEngine
+from evenhand.service.limits import LimitedRequests, LimitedTurns
+from evenhand.service.metrics import MeasuredRequests, ServiceMetrics, StateCollector
+from evenhand.service.metrics import router as metrics_router
+from evenhand.service.openapi import DescribedService
 from evenhand.service.problems import add_problem_handlers, build_problem
+from evenhand.service.reward_routes import router as reward_router
+from evenhand.service.run_engine import RunEngine
+from evenhand.service.run_routes import comparison_router
+from evenhand.service.run_routes import router as run_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
 from evenhand.workflows.connections import open_user_connections
 from evenhand.workflows.stores import open_user_store
+from evenhand.workflows.telemetry import UserTelemetry
 from evenhand.workflows.tokens import has_service_tokens
 from evenhand.workflows.webhooks import HookTargets
 
+WAITING_PER_TURN = 8  # Requests that wait for each that asks judges.
 ABOUT = "Scores the work of language models against rubrics, explains every step, runs contests, and decides."
 
 
-def build_service(settings: ServiceSettings) -> FastAPI:
+def build_service(settings: ServiceSettings, telemetry: UserTelemetry | None = None) -> FastAPI:
     """The service with these settings; a store that cannot be opened, or would be open to anybody, is refused now."""
+    metrics = ServiceMetrics()
     with open_user_store(settings.store, create=True) as store:
         refuse_open_bind(settings, has_tokens=has_service_tokens(store))
 
@@ -36,25 +52,57 @@ def build_service(settings: ServiceSettings) -> FastAPI:
             async with open_user_connections(settings.connect) as connections:
                 targets = HookTargets(allow_private=settings.allow_private_hooks)
                 engine = ContestEngine(store, connections, targets)
+                runs = RunEngine(store, settings.runs_at_once)
                 parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
-                for name, part in parts.items():
+                for name, part in {**parts, "run_engine": runs}.items():
                     setattr(app.state, name, part)
+                metrics.registry.register(StateCollector(store, connections, runs))
                 engine.start()
+                runs.start()
                 try:
-                    yield
+                    with listen_to_reviews(metrics.note_reviews):
+                        async with open_assistant(app, store, connections):
+                            yield
                 finally:
-                    await engine.stop()
+                    app.state.closing.set()
+                    await asyncio.gather(engine.stop(), runs.stop())
 
-    app = FastAPI(title="Evenhand", version=__version__, description=ABOUT, lifespan=live)
+    app = DescribedService(
+        title="Evenhand",
+        version=__version__,
+        description=ABOUT,
+        lifespan=live,
+        docs_url=None,
+        redoc_url=None,
+        telemetry=_choose_tracing(telemetry),
+    )
     app.state.settings = settings
+    app.state.metrics = metrics
+    app.state.closing = threading.Event()
     app.state.rates = RequestRates(settings.requests_per_minute)
-    app.state.judging = asyncio.Semaphore(settings.judging_at_once)
+    app.state.judging = LimitedTurns(settings.judging_at_once, WAITING_PER_TURN * settings.judging_at_once)
     add_problem_handlers(app)
     app.include_router(scoring_router)
     app.include_router(contest_router)
+    app.include_router(run_router)
+    app.include_router(comparison_router)
+    app.include_router(reward_router)
+    app.include_router(metrics_router)
     _add_health_routes(app)
+    add_api_page(app)
+    add_assistant_route(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
+    app.add_middleware(LimitedRequests, most=settings.requests_at_once)
+    app.add_middleware(MeasuredRequests, metrics=metrics)
     return app
+
+
+def _choose_tracing(telemetry: UserTelemetry | None) -> TelemetryConfig:
+    """A span for each request, where they are asked for; the metrics are ours, and logs would hold what was sent."""
+    off: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+    if telemetry is None:
+        return {**off, "tracing": False}
+    return {**off, "tracing": True, "tracer_provider": telemetry.traces}
 
 
 def _add_health_routes(app: FastAPI) -> None:

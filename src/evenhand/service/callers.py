@@ -16,7 +16,7 @@ from evenhand.service.settings import ServiceSettings, is_loopback_host
 from evenhand.store.store import Store
 from evenhand.workflows.tokens import ServiceToken, TokenRole, find_service_token, has_service_tokens
 
-_BEARER = HTTPBearer(auto_error=False, description="A token made with `evenhand token create`.")
+BEARER = HTTPBearer(auto_error=False, description="A token made with `evenhand token create`.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,12 @@ class RequestRates:
 
 
 def find_caller(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 ) -> Caller:
-    """Whoever calls; refused without a good token where tokens are asked for."""
+    """Whoever calls; refused without a good token where tokens are asked for. Each request counts once."""
+    known: Caller | None = getattr(request.state, "caller", None)
+    if known is not None:
+        return known
     store: Store = request.app.state.store
     settings: ServiceSettings = request.app.state.settings
     caller = LOCAL_OPERATOR
@@ -75,6 +78,7 @@ def find_caller(
     else:
         _refuse_other_sites(request)
     request.app.state.rates.take_turn(caller.id)
+    request.state.caller = caller
     return caller
 
 

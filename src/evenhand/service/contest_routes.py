@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
-from evenhand.service.problems import ProblemError
+from evenhand.service.idempotency import KeyedRoute
+from evenhand.service.problems import ProblemError, explain_statuses
 from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
@@ -24,7 +25,7 @@ from evenhand.workflows.live_contest import (
 from evenhand.workflows.sent_inputs import parse_sent_task
 
 Json = dict[str, Any]
-router = APIRouter(prefix="/v1/contests", tags=["contests"])
+router = APIRouter(prefix="/v1/contests", tags=["contests"], route_class=KeyedRoute)
 LONGEST_TEXT = 1_000_000
 
 
@@ -57,7 +58,7 @@ class NewChallenge(_Body):
     author: str | None = Field(default=None, description="For operators only: who doubts it.")
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses=explain_statuses(502))
 async def create_contest(request: Request, new: NewContest, _: Operator) -> Json:
     """Begin a contest; where its task names no dimensions, its first judge chooses them now."""
     task, source = parse_sent_task(new.task)
@@ -86,14 +87,18 @@ def get_contests(
     return {"contests": [{"id": one.id, "task": one.task} for one in page], "next": next_cursor}
 
 
-@router.get("/{id}")
-def get_contest(request: Request, id: str, caller: Anybody) -> Json:
-    """A contest: whole for the operator, else what the caller may see of it now."""
+@router.get("/{id}", responses=explain_statuses(404, 409))
+def get_contest(request: Request, id: str, caller: Anybody, author: str | None = None, public: bool = False) -> Json:
+    """A contest: whole for the operator, else what the caller may see of it now; an operator may look as others do."""
     store = request.app.state.store
-    return load_contest(store, id) if caller.role == "operator" else view_live_contest(store, id, caller.author)
+    if caller.role == "operator" and author is None and not public:
+        return load_contest(store, id)
+    if caller.role != "operator" and author not in (None, caller.author):
+        raise ProblemError(403, f"a {caller.role} sees nothing of other authors", "leave out author")
+    return view_live_contest(store, id, None if public else author or caller.author)
 
 
-@router.post("/{id}/submissions", status_code=202)
+@router.post("/{id}/submissions", status_code=202, responses=explain_statuses(404))
 async def post_submission(request: Request, id: str, new: NewSubmission, caller: Submitter) -> Json:
     """Hand in a submission; it has been received when this is answered, and is judged soon after."""
     state, author = request.app.state, _name_author(caller.author, new.author)
@@ -108,7 +113,7 @@ async def post_submission(request: Request, id: str, new: NewSubmission, caller:
     return _answer_receipt(receipt)
 
 
-@router.post("/{id}/challenges", status_code=202)
+@router.post("/{id}/challenges", status_code=202, responses=explain_statuses(404))
 async def post_challenge(request: Request, id: str, new: NewChallenge, caller: Submitter) -> Json:
     """Challenge the ranking; judges who did not judge before look at it."""
     state, author = request.app.state, _name_author(caller.author, new.author)
@@ -117,7 +122,7 @@ async def post_challenge(request: Request, id: str, new: NewChallenge, caller: S
     return _answer_receipt(receipt)
 
 
-@router.get("/{id}/log")
+@router.get("/{id}/log", responses=explain_statuses(404, 409))
 def get_contest_log(request: Request, id: str, _: Operator) -> Json:
     """Every event of a contest, for the operator."""
     store = request.app.state.store
@@ -131,7 +136,7 @@ def _name_author(own: str | None, given: str | None) -> str:
             raise ProblemError(403, "a submitter hands in under their own name", f"leave out author, or say {own}")
         return own
     if given is None:
-        raise ProblemError(422, "whose is it?", "an operator names the author")
+        raise ProblemError(422, "whose is it?", "an operator names the author, as in --author heron")
     return given
 
 

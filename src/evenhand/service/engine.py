@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from evenhand.errors import EvenhandError
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
 from evenhand.workflows.live_contest import list_due_contests, play_live_contest
-from evenhand.workflows.webhooks import HookTargets, deliver_due_messages
+from evenhand.workflows.webhooks import AT_ONCE, HookTargets, deliver_due_messages
 
 LOG = logging.getLogger("evenhand.service")
 LOOK_SECONDS = 1.0
+LEAST_PAUSE = 0.02  # Seconds between two looks, however much comes.
+LONGEST_PAUSE = 60.0  # Of a contest that cannot be played, as one whose log was changed.
+SILENCE_SECONDS = 60.0  # After which a model that fell silent is asked again.
 CONTESTS_AT_ONCE = 20
 
 
@@ -31,13 +38,15 @@ class ContestEngine:
     targets: HookTargets
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _playing: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _failed: dict[str, tuple[int, float]] = field(default_factory=dict)  # By contest: how often, and rest until when.
+    _has_more: bool = False  # More was due than is played at once, or came for what is being played.
     _looking: list[asyncio.Task[None]] = field(default_factory=list)
 
     def start(self) -> None:
         """Begin to look."""
         self._looking = [
-            asyncio.create_task(self._play_until_stopped()),
-            asyncio.create_task(self._tell_until_stopped()),
+            asyncio.create_task(_repeat_until_stopped(self._play_due_contests, self._wait_for_more)),
+            asyncio.create_task(_repeat_until_stopped(self._tell_others, partial(asyncio.sleep, LOOK_SECONDS))),
         ]
 
     async def stop(self) -> None:
@@ -46,40 +55,62 @@ class ContestEngine:
             task.cancel()
         await asyncio.gather(*self._looking, *self._playing.values(), return_exceptions=True)
 
-    async def wake_contest(self, _id: str) -> None:
-        """Something came: look now."""
-        self._woken.set()
+    async def wake_contest(self, id: str) -> None:
+        """Something came: look now, or as soon as whoever plays the contest here has done so."""
+        if id in self._playing:
+            self._has_more = True
+        else:
+            self._woken.set()
 
-    async def _play_until_stopped(self) -> None:
-        while True:
-            self._woken.clear()
-            try:
-                await self._play_due_contests()
-            except EvenhandError as error:
-                LOG.warning("contests could not be looked for: %s", error)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), LOOK_SECONDS)
+    async def _wait_for_more(self) -> None:
+        await asyncio.sleep(LEAST_PAUSE)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), LOOK_SECONDS - LEAST_PAUSE)
 
     async def _play_due_contests(self) -> None:
-        for id in await asyncio.to_thread(list_due_contests, self.store):
-            if len(self._playing) >= CONTESTS_AT_ONCE:
-                return
-            if id not in self._playing:
-                task = asyncio.create_task(self._play_contest(id))
-                self._playing[id] = task
-                task.add_done_callback(lambda _, id=id: self._playing.pop(id, None))  # type: ignore[misc]
+        self._woken.clear()
+        self.connections.revive_silent_models(SILENCE_SECONDS)
+        due = await asyncio.to_thread(list_due_contests, self.store)
+        self._failed = {id: self._failed[id] for id in due if id in self._failed}
+        now = time.monotonic()
+        waiting = [id for id in due if id not in self._playing and self._failed.get(id, (0, 0.0))[1] <= now]
+        free = CONTESTS_AT_ONCE - len(self._playing)
+        self._has_more = self._has_more or len(waiting) > free
+        first = waiting[: 2 * free]
+        random.shuffle(first)  # Other workers see the same list: who begins elsewhere is not in the way.
+        for id in first[:free]:
+            self._playing[id] = task = asyncio.create_task(self._play_contest(id))
+            task.add_done_callback(lambda _, id=id: self._end_play(id))  # type: ignore[misc]
+
+    def _end_play(self, id: str) -> None:
+        self._playing.pop(id, None)
+        if self._has_more:
+            self._has_more = False
+            self._woken.set()
 
     async def _play_contest(self, id: str) -> None:
         try:
             await play_live_contest(self.store, id, connections=self.connections)
-        except EvenhandError as error:
-            LOG.warning("contest %s could not be played: %s", id, error)
-            await asyncio.sleep(LOOK_SECONDS)
+            self._failed.pop(id, None)
+        except Exception as error:
+            count = self._failed.get(id, (0, 0.0))[0] + 1
+            pause = min(LOOK_SECONDS * 2.0 ** min(count - 1, 10), LONGEST_PAUSE)
+            self._failed[id] = count, time.monotonic() + pause
+            known = isinstance(error, EvenhandError)
+            LOG.warning("contest %s could not be played: %s", id, error, exc_info=None if known else error)
 
-    async def _tell_until_stopped(self) -> None:
-        while True:
-            try:
-                await deliver_due_messages(self.store, self.targets)
-            except EvenhandError as error:
-                LOG.warning("messages could not be sent: %s", error)
-            await asyncio.sleep(LOOK_SECONDS)
+    async def _tell_others(self) -> None:
+        while await deliver_due_messages(self.store, self.targets) == AT_ONCE:
+            continue  # All of them were heard: there may be more.
+
+
+async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:
+    """Act again and again; whatever fails now is tried again."""
+    while True:
+        try:
+            await act()
+        except EvenhandError as error:
+            LOG.warning("%s", error)
+        except Exception:
+            LOG.exception("a fault of Evenhand; it goes on")
+        await pause()

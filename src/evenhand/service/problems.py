@@ -13,9 +13,9 @@ from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 TITLES = {
-    400: "Bad request", 401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
+    401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
     409: "Conflict", 413: "Too large", 422: "Wrong content", 429: "Too many requests", 500: "Fault of Evenhand",
-    502: "A model could not be asked", 503: "Not ready",
+    502: "A model could not be asked", 503: "Not now",
 }  # fmt: skip
 
 
@@ -26,6 +26,11 @@ class ProblemError(Exception):
         super().__init__(what)
         self.status, self.what, self.would_work = status, what, would_work
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def explain_statuses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route may answer besides what every route may, for its description."""
+    return {status: {"description": TITLES[status]} for status in statuses}
 
 
 def add_problem_handlers(app: FastAPI) -> None:
@@ -54,12 +59,17 @@ async def _answer_evenhand_error(_: Request, error: Any) -> JSONResponse:
         return build_problem(502, [{"where": "", "what": str(error), "would_work": "try again, or ask another model"}])
     if not isinstance(error, InputError):
         return build_problem(422, [{"where": "", "what": str(error), "would_work": ""}])
+    if isinstance(error, StoreError) and error.__cause__ is not None:  # The database itself failed.
+        fault = {"where": "", "what": "the store does not answer now", "would_work": "try again in 5 s"}
+        return build_problem(503, [fault], **{"Retry-After": "5"})
     faults = [
         # Where the store is, is the operator's business.
         {"where": "" if isinstance(error, StoreError) else _place(one), "what": one.what, "would_work": one.hint}
         for one in error.faults
     ]
     missing = isinstance(error, StoreError) and any(one.what.startswith("no ") for one in error.faults)
+    if isinstance(error, StoreError) and error.__cause__ is not None:  # The database failed; it refused nothing.
+        return build_problem(503, faults, **{"Retry-After": "1"})
     return build_problem(404 if missing else 409 if isinstance(error, StoreError) else 422, faults)
 
 
@@ -78,6 +88,8 @@ async def _answer_wrong_request(_: Request, error: Any) -> JSONResponse:
 
 
 async def _answer_http_error(_: Request, error: Any) -> JSONResponse:
+    if error.status_code == 400:  # Like a body that is no JSON, it is wrong content.
+        return build_problem(422, [{"where": "body", "what": "cannot be read", "would_work": "send JSON in UTF-8"}])
     fault = {"where": "", "what": str(error.detail), "would_work": "/docs lists what there is"}
     return build_problem(error.status_code, [fault], **(error.headers or {}))
 

@@ -11,13 +11,15 @@ from evenhand.guards.personal_data import build_personal_data_mask, mask_data
 from evenhand.judging.results import judge_panel_reviews_to_json
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
+from evenhand.service.idempotency import KeyedRoute
+from evenhand.service.problems import explain_statuses
 from evenhand.workflows.judge import judge, resolve_user_sample
 from evenhand.workflows.rubric import list_rubrics
 from evenhand.workflows.score import score
 from evenhand.workflows.sent_inputs import choose_sent_judges, load_sent_rubric
 
 Json = dict[str, Any]
-router = APIRouter(prefix="/v1", tags=["scoring"])
+router = APIRouter(prefix="/v1", tags=["scoring"], route_class=KeyedRoute)
 
 
 class _Body(BaseModel):
@@ -42,7 +44,7 @@ class ScoreRequest(_Body):
     answers: Json | list[Json]
 
 
-@router.post("/judge")
+@router.post("/judge", responses=explain_statuses(502))
 async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Json:
     """Ask judges about outputs: scorecards with reasons, evidence and every step."""
     state = request.app.state

@@ -22,7 +22,9 @@ class ServiceSettings:
     connect: ConnectionOptions = field(default_factory=ConnectionOptions)
     body_bytes: int = 2_000_000
     requests_per_minute: int = 600  # Of one token.
+    requests_at_once: int = 200  # What comes above it is told to come back.
     judging_at_once: int = 8  # Requests that ask judges; others wait for their turn.
+    runs_at_once: int = 2  # Others wait for their turn.
     allow_private_hooks: bool = False
 
     @property

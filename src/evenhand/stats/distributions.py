@@ -71,8 +71,8 @@ def compute_noncentral_t_tail(t: float, df: int, centre: float) -> float:
     return math.fsum(always) + math.fsum(between * np.array(enough))
 
 
-def compute_binomial_at_most(seen: int, n: int, share: float) -> float:
-    """Return the chance of so many or fewer among n that each come up with this share."""
+def compute_binomial_at_most(seen: float, n: float, share: float) -> float:
+    """Return the chance of so many or fewer among n that each come up with this share; counts may be fractions."""
     return 1.0 if seen >= n else _compute_incomplete_beta(n - seen, seen + 1, 1 - share, share)
 
 

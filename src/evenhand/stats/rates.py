@@ -99,11 +99,37 @@ def bound_share_from_above(seen: int, n: int, level: float = 0.95) -> float:
     seen, n = require_statistic_count(seen, "seen"), require_statistic_count(n, "n")
     if n < 1 or not 0 <= seen <= n:
         raise InputError(Fault(f"{seen} of {n} is not a share", "0 ≤ seen ≤ n, and n at least 1"))
+    return _solve_share_from_above(seen, n, alpha) if seen < n else 1.0
+
+
+def _solve_share_from_above(seen: float, n: float, alpha: float) -> float:
     low, high = seen / n, 1.0
-    for _ in range(_HALVINGS if seen < n else 0):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if compute_binomial_at_most(seen, n, middle) > alpha else (low, middle)
     return high
+
+
+def exact_share_interval(hits: Numbers, *, level: float = 0.95, clusters: ClusterLabels | None = None) -> RateInterval:
+    """The share of hits (1, else 0) with an interval that covers at least as often as it says (Clopper, Pearson 1934).
+
+    Rows of one cluster are not independent: they count as fewer, by the spread of the clusters' means, and as one per
+    cluster where all rows are alike and nothing tells how they hang together (after Korn and Graubard 1998).
+    """
+    alpha = compute_interval_alpha(level)
+    values = _require_rates_between_zero_and_one(hits, "hits")
+    units = compute_cluster_means(values, clusters, None, "sample")
+    rows, seen, groups = len(values), float(values.sum()), len(units.means)
+    share, independent = seen / rows, float(rows)
+    if groups < rows:
+        independent = float(groups)
+        if 0 < share < 1 and groups > 1:
+            error = clustered_mean_and_error(units)[1]
+            independent = min(float(rows), max(1.0, share * (1 - share) / error**2)) if error else float(groups)
+    low = 1 - _solve_share_from_above(independent * (1 - share), independent, alpha / 2) if seen else 0.0
+    high = _solve_share_from_above(independent * share, independent, alpha / 2) if seen < rows else 1.0
+    method = "Clopper–Pearson" if groups == rows else "Clopper–Pearson, clustered"
+    return RateInterval(estimate=share, low=low, high=high, level=level, method=method, n=rows)
 
 
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:

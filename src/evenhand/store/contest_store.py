@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
-from evenhand.store.database import NO_CONTESTS
+from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
 from evenhand.store.queries import (
     CONTEST_KIND,
     fetch_first_row,
@@ -61,20 +61,31 @@ class ContestStore:
     _read: Callable[[], AbstractContextManager[Connection]]
     _write: Callable[[], AbstractContextManager[Connection]]
     _shown: str
-    _clock: Callable[[], datetime]
+    _clock: StoreClock
 
-    def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
-        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now."""
-        [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._format_moment(now)}])
-        rows = [{**row, "seal": seal_contest_row("", row)}]
+    def begin_contest(
+        self,
+        contest: Mapping[str, object],
+        *,
+        now: datetime | None = None,
+        first: Mapping[str, Any] | None = None,
+        messages: Sequence[Mapping[str, object]] = (),
+    ) -> None:
+        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now.
+
+        With its `first` event, and what that tells others: all of it is written or nothing.
+        """
         with self._write() as connection:
+            [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._read_moment(connection, now)}])
             try:
-                connection.execute(insert(CONTESTS), rows)
+                connection.execute(insert(CONTESTS), [{**row, "seal": seal_contest_row("", row)}])
             except IntegrityError as error:
                 of_task = any(name in str(error.orig) for name in ("contests.key", "ix_contests_key"))
                 what = f"there is a contest {'of this task' if of_task else repr(contest.get('id'))} already"
                 hint = "another process has just begun it: the same command again goes on with it" if of_task else ""
                 raise StoreError(Fault(what, hint, where=self._shown)) from None
+            if first is not None:
+                self._insert_event(connection, first, messages)
 
     def append_event(
         self,
@@ -96,13 +107,7 @@ class ContestStore:
             self._touch_contest_row(connection, contest, now)
             self._refuse_stale_write(connection, contest, number, holder)
             self._refuse_changed_row(connection, contest)
-            [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
-            fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
-            connection.execute(insert(EVENTS), [fitted])
-            self._seal_contest(connection, contest)
-            if messages:
-                rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
-                connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
+            self._insert_event(connection, event, messages)
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""
@@ -160,8 +165,8 @@ class ContestStore:
 
         With `seen`, it is refused too if the log has another number of events by now.
         """
-        held = partial(self.is_contest_held, now=now)
         with self._write() as connection:
+            held = partial(self._is_row_held, connection, now)
             self._refuse_changed_row(connection, id)
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             if seen is not None:
@@ -173,7 +178,7 @@ class ContestStore:
         """A sign that the player of a contest lives."""
         held = (CONTESTS.c.id == id) & (CONTESTS.c.holder == holder)
         with self._write() as connection:
-            connection.execute(update(CONTESTS).where(held).values(touched=self._format_moment(now)))
+            connection.execute(update(CONTESTS).where(held).values(touched=self._read_moment(connection, now)))
 
     def settle_wake(self, id: str, wakes: datetime | None, *, seen: int) -> None:
         """Say when something is due next; where more has come than was seen, that is now, and stays so."""
@@ -183,10 +188,12 @@ class ContestStore:
             connection.execute(update(CONTESTS).where(CONTESTS.c.id == id, came == seen).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
-        """The contests in which something is due, the longest waiting first."""
-        query = select(CONTESTS.c.id).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
+        """The contests in which something is due and that nobody plays, the longest waiting first."""
+        columns = [CONTESTS.c[name] for name in ("id", "state", "holder", "touched")]
+        query = select(*columns).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
-            return list(connection.execute(query).scalars())
+            rows = list(stream_rows(connection, query))
+            return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
 
     def release_contest(
         self,
@@ -215,14 +222,21 @@ class ContestStore:
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a contest; one that says running and is not was killed."""
-        at = now or self._clock()
-        return is_holder_alive(contest, (at - parse_stored_time(contest["touched"])).total_seconds)
+        with self._read() as connection:
+            return self._is_row_held(connection, now, contest)
+
+    def _is_row_held(self, connection: Connection, now: datetime | None, contest: Mapping[str, Any]) -> bool:
+        def measure_silence() -> float:
+            at = now or read_store_moment(connection, self._clock)
+            return (at - parse_stored_time(contest["touched"])).total_seconds()
+
+        return is_holder_alive(contest, measure_silence)
 
     def delete_contest(self, id: str, *, now: datetime | None = None) -> None:
         """Remove a contest with its events, unless a process works on it."""
         with self._write() as connection:
             contest = self._find_contest_row(connection, id)
-            if self.is_contest_held(contest, now=now):
+            if self._is_row_held(connection, now, contest):
                 what = f"a process is at work on contest {contest['id']}"
                 raise StoreError(Fault(what, f"stop it first ({contest['holder']})", where=self._shown))
             connection.execute(delete(CONTESTS).where(CONTESTS.c.id == contest["id"]))
@@ -241,6 +255,19 @@ class ContestStore:
             add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(RECEIPTS)
             if rows:
                 connection.execute(add.on_conflict_do_nothing(), rows)
+
+    def _insert_event(
+        self, connection: Connection, event: Mapping[str, Any], messages: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Chain an event to the log, seal the contest, and put what it tells others into the outbox."""
+        contest = event["contest"]
+        [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
+        fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
+        connection.execute(insert(EVENTS), [fitted])
+        self._seal_contest(connection, contest)
+        if messages:
+            rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
+            connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
 
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
@@ -284,9 +311,10 @@ class ContestStore:
 
     def _touch_contest_row(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
-        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=self._format_moment(now)))
+        touched = self._read_moment(connection, now)
+        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=touched))
         if not done.rowcount:
             raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
 
-    def _format_moment(self, now: datetime | None) -> str:
-        return (now or self._clock()).isoformat(timespec="milliseconds")
+    def _read_moment(self, connection: Connection, now: datetime | None) -> str:
+        return (now or read_store_moment(connection, self._clock)).isoformat(timespec="milliseconds")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as SQLiteConnection
 from sqlite3 import Error as SQLiteError
@@ -40,6 +42,9 @@ WRITE_OPTIONS: dict[str, dict[str, Any]] = {
     "sqlite": {"writes": True},
     "postgresql": {"isolation_level": "READ COMMITTED"},
 }
+
+StoreClock = Callable[[], datetime]
+read_store_clock: StoreClock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +105,42 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
 
 
+CLOCK_KEPT = 10.0  # Seconds until the clock of a server is read again.
+
+
+@dataclass(slots=True)
+class ServerClock:
+    """The clock of a database that is a server: all who work on it share it, whatever their own clocks say.
+
+    Between two readings only the time that passes counts, which no setting of a clock changes.
+    """
+
+    _engine: Engine
+    _place: StoreLocation
+    _known: tuple[float, datetime] | None = None
+
+    def __call__(self) -> datetime:
+        """The time."""
+        known = self._known
+        if known is None or monotonic() - known[0] > CLOCK_KEPT:
+            with self._place.wrap_errors(), self._engine.connect() as connection:
+                known = self._known = monotonic(), read_store_moment(connection, self)
+        return known[1] + timedelta(seconds=monotonic() - known[0])
+
+
+def use_server_clock(engine: Engine, place: StoreLocation, clock: StoreClock) -> StoreClock:
+    """The clock of the server, where there is one and no other clock was given."""
+    return ServerClock(engine, place) if place.file is None and clock is read_store_clock else clock
+
+
+def read_store_moment(connection: Connection, clock: StoreClock) -> datetime:
+    """The time by the clock of a store; a server is asked inside the transaction, after whatever it waited for."""
+    if isinstance(clock, ServerClock):
+        moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+        return moment.astimezone(UTC)
+    return clock()
+
+
 def create_store_engine(place: StoreLocation) -> Engine:
     """The engine of a store. A transaction that only reads sees one state of the store from beginning to end."""
     if place.file is not None:
@@ -116,7 +157,7 @@ def create_store_engine(place: StoreLocation) -> Engine:
         waiting = {"connect_timeout": 10}
         return create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
     except ImportError:
-        hint = "pip install 'evenhand[postgres]'"
+        hint = "pip install '/path/to/evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
 
 

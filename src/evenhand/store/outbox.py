@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,19 +41,22 @@ class Outbox:
         self._change_message(id, state="delivered", delivered=at.isoformat(), failure=None)
 
     def postpone_message(self, id: str, due: datetime, failure: str) -> None:
-        """It could not be delivered: to be tried again."""
-        self._change_message(
-            id, attempts=OUTBOX.c.attempts + 1, due=due.isoformat(), failure=storable_row_text(failure)
-        )
+        """It could not be delivered: to be tried again, unless somebody else has delivered it since."""
+        told = {"due": due.isoformat(), "failure": storable_row_text(failure)}
+        self._change_message(id, only_pending=True, attempts=OUTBOX.c.attempts + 1, **told)
 
     def bury_message(self, id: str, failure: str) -> None:
         """It is not tried any more; it is listed, and can be sent again by hand."""
-        self._change_message(id, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_row_text(failure))
+        self._change_message(
+            id, only_pending=True, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_row_text(failure)
+        )
 
     def replay_messages(self, ids: Sequence[str], now: datetime) -> None:
-        """Send messages once more, dead or delivered, under the same key."""
-        for id in ids:
-            self._change_message(id, state="pending", attempts=0, due=now.isoformat(), delivered=None)
+        """Send messages once more, dead or delivered, under the same key; none of them where one is not known."""
+        anew = {"state": "pending", "attempts": 0, "due": now.isoformat(), "delivered": None}
+        with self._write() as connection:
+            for id in ids:
+                self._change_row(connection, id, anew)
 
     def list_messages(self, *, contest: str | None = None, state: str | None = None, most: int = 1000) -> list[Row]:
         """Messages, the newest first."""
@@ -63,7 +66,14 @@ class Outbox:
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
-    def _change_message(self, id: str, **values: object) -> None:
+    def _change_message(self, id: str, *, only_pending: bool = False, **values: object) -> None:
         with self._write() as connection:
-            if not connection.execute(update(OUTBOX).where(OUTBOX.c.id == id).values(**values)).rowcount:
-                raise StoreError(Fault(f"no message {id!r} in the outbox", where=self._shown))
+            self._change_row(connection, id, values, only_pending=only_pending)
+
+    def _change_row(
+        self, connection: Connection, id: str, values: Mapping[str, object], *, only_pending: bool = False
+    ) -> None:
+        meant = (OUTBOX.c.id == id) & (OUTBOX.c.state == "pending") if only_pending else OUTBOX.c.id == id
+        if not connection.execute(update(OUTBOX).where(meant).values(**values)).rowcount and not only_pending:
+            hint = "evenhand contest messages lists them"
+            raise StoreError(Fault(f"no message {id!r} in the outbox", hint, where=self._shown))

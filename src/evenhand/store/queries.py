@@ -17,7 +17,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
 from evenhand.store.rows import Row, storable_row_text
-from evenhand.store.tables import BASELINES, CALLS, CONTESTS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, CONTESTS, EVALUATIONS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
 _ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
@@ -87,8 +87,23 @@ def find_run_row(connection: Connection, wanted: str, where: str) -> Row:
     except StoreError:
         pinned = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == storable_row_text(wanted)))
         if pinned is None:
+            _refuse_name_that_is_no_run(connection, storable_row_text(wanted), where)
             raise
         return find_row_by_id(connection, RUN_KIND, pinned["run"], where)
+
+
+def _refuse_name_that_is_no_run(connection: Connection, wanted: str, where: str) -> None:
+    """Say what shows an eval or a subject of this name, where there is one."""
+    if fetch_first_row(connection, select(RUNS.c.id).where(RUNS.c.name == wanted)) is not None:
+        hint = f"latest:{wanted} is its last run; evenhand history {wanted} shows all"
+        raise StoreError(Fault(f"{wanted!r} is an eval, not a run", hint, where=where))
+    name = wanted.removeprefix("latest:")
+    of_subject = (EVALUATIONS.c.subject == name) | (EVALUATIONS.c.id == name)
+    found = fetch_first_row(connection, select(EVALUATIONS.c.subject).where(of_subject))
+    if found is not None:
+        what = f"{name!r} is {'a subject' if found['subject'] == name else 'an evaluation'}, not a run"
+        hint = f"evenhand history {found['subject']} shows its evaluations; --json has their scorecards"
+        raise StoreError(Fault(what, hint, where=where))
 
 
 def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where: str) -> Row:

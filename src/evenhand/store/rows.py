@@ -21,11 +21,12 @@ from evenhand.store.tables import CALLS, MADE, RESULTS, SAMPLES
 Row = dict[str, Any]
 StoreRows = Iterable[Mapping[str, object]]
 
-ALLOWED_VALUES = {
+ALLOWED_VALUES: dict[str, dict[str, tuple[str, ...]]] = {
     "runs": {"state": ("running", "stopped", "finished"), "keep": ("raw", "masked", "none")},
     "results": {"state": ("scored", "incomplete", "failed")},
     "calls": {"kept": ("raw", "masked", "none")},
     "contests": {"state": ("running", "stopped", "finished")},
+    "run_requests": {"state": ("due", "stopping", "stopped", "failed")},  # What is finished is a run and no request.
 }
 # Texts that come from outside as they are; everything else long is JSON, which holds no zero byte.
 _FREE_TEXTS = {

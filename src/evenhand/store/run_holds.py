@@ -24,6 +24,7 @@ from evenhand.store.rows import ALLOWED_VALUES, Row
 from evenhand.store.tables import CLAIMS, HOLDS, RUNS
 
 BEAT_SECONDS = 10.0
+PLAYER_SIGN = "#"  # In the name of a holder: what follows tells players of one process apart.
 HOLDER_TIMEOUT = 60.0  # Seconds without a beat after which a process of another machine counts as dead.
 # The clock of the database, in seconds: those of two machines may differ. With SQLite it is that of this machine.
 _DATABASE_CLOCKS: dict[str, ColumnElement[float]] = {
@@ -99,11 +100,20 @@ def is_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], float | N
     """
     if not row["holder"] or row["state"] != "running":
         return False
-    host, pid, began = f"::{row['holder']}".rsplit(":", 2)
-    here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_process_space_mark()}")
-    if not here or os.name != "posix" or not pid.isdecimal():
+    process, _, player = str(row["holder"]).partition(PLAYER_SIGN)
+    lives = _is_process_alive_here(process)
+    if lives is None or (lives and player):  # A process may live on when one of its players does not.
         silence = read_silence()
         return (inf if silence is None else silence) < HOLDER_TIMEOUT
+    return lives
+
+
+def _is_process_alive_here(name: str) -> bool | None:
+    """Whether a process of this machine lives; None for one of another machine, which cannot be seen from here."""
+    host, pid, began = f"::{name}".rsplit(":", 2)
+    here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_process_space_mark()}")
+    if not here or os.name != "posix" or not pid.isdecimal():
+        return None
     try:
         os.kill(int(pid), 0)  # Asks only whether the process is there.
     except ProcessLookupError:

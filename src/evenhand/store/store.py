@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Self
 
 from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
@@ -23,10 +24,13 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
+    StoreClock,
     StoreLocation,
     create_store_engine,
     locate_store_database,
     prepare_store_tables,
+    read_store_clock,
+    use_server_clock,
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
@@ -60,10 +64,9 @@ from evenhand.store.run_holds import (
     release_stored_row,
     take_run_hold,
 )
+from evenhand.store.service_requests import ServiceRequests, delete_run_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
-
-read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +84,11 @@ class Store(AbstractContextManager["Store"]):
     shown: str  # The store as messages name it: its file, or its address without the password.
     address: str | Path  # What opens this store again, from any folder; a password in it is not hidden.
     _place: StoreLocation
-    _clock: Callable[[], datetime]
+    _clock: StoreClock
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
+    _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
 
     @classmethod
     def open(
@@ -94,7 +98,7 @@ class Store(AbstractContextManager["Store"]):
         *,
         create: bool = True,
         empty: str = NO_RUNS,
-        clock: Callable[[], datetime] = read_store_clock,
+        clock: StoreClock = read_store_clock,
     ) -> Self:
         """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
 
@@ -116,7 +120,9 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
-        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine))
+        clock = use_server_clock(engine, at, clock)
+        turn = nullcontext() if at.file is None else Lock()
+        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine), turn)
 
     @property
     def contests(self) -> ContestStore:
@@ -134,7 +140,7 @@ class Store(AbstractContextManager["Store"]):
         return EvaluationStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     def now(self) -> datetime:
-        """The time by the clock that this store goes by."""
+        """The time by the clock that this store goes by: a server's, where it is one, whatever the clock here says."""
         return self._clock()
 
     @property
@@ -152,6 +158,11 @@ class Store(AbstractContextManager["Store"]):
         """Who may call a service."""
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
 
+    @property
+    def requests(self) -> ServiceRequests:
+        """What a service was asked."""
+        return ServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
+
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
         self._lookup.close()
@@ -162,7 +173,8 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
-        with self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
+        turn = self._turn if writes else nullcontext()
+        with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
@@ -372,7 +384,7 @@ class Store(AbstractContextManager["Store"]):
             if is_run_row_held(connection, row):
                 hint = f"stop it first ({row['holder']})"
                 raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
-            connection.execute(delete(RUNS).where(RUNS.c.id == row["id"]))
+            delete_run_rows(connection, row["id"])
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
@@ -388,6 +400,6 @@ class Store(AbstractContextManager["Store"]):
                 if not is_run_row_held(connection, run) and at - run_last_stored(connection, run) > keep
             ]
             for id in old:
-                connection.execute(delete(RUNS).where(RUNS.c.id == id))
+                delete_run_rows(connection, id)
         with self._place.wrap_errors():
             return CollectedRuns(runs=tuple(old), freed=vacuum_store(self._engine, self._place.file))

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0009"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0010"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -197,6 +197,24 @@ TOKENS = Table(
     *_table_key_columns(TEXT, "id"),
     *_sql_table_columns(TEXT, "hash", "role", "name", "made", "expires?", "revoked?"),
     Index("ix_tokens_hash", "hash", unique=True),
+)
+
+# Runs that a service was asked for, until they are finished: whoever starts again finds what is to be done.
+RUN_REQUESTS = Table(
+    "run_requests",
+    METADATA,
+    *_table_key_columns(TEXT, "id"),  # Of the run, which may not have begun.
+    *_sql_table_columns(TEXT, "name", "state", "made", "why?", "progress?", "content"),
+    Index("ix_run_requests_state", "state"),
+)
+
+# What was answered under the keys that callers gave, so that a request that is sent again is done once.
+IDEMPOTENCY_KEYS = Table(
+    "idempotency_keys",
+    METADATA,
+    *_table_key_columns(TEXT, "caller", "key"),
+    *_sql_table_columns(TEXT, "digest", "expires", "answer?"),
+    Index("ix_idempotency_keys_expires", "expires"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
-from evenhand.store.queries import fetch_first_row, stream_rows
+from evenhand.store.queries import stream_rows
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
 from evenhand.store.tables import TOKENS
+
+# Asked with every request, and therefore built once.
+_TOKEN_OF_HASH = select(TOKENS).where(TOKENS.c.hash == bindparam("meant"))
+_ANY_TOKEN = select(TOKENS.c.id).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,13 @@ class TokenStore:
     def find_token(self, hash: str) -> Row | None:
         """The token of a hash, whether or not it is still good."""
         with self._read() as connection:
-            return fetch_first_row(connection, select(TOKENS).where(TOKENS.c.hash == hash))
+            row = connection.execute(_TOKEN_OF_HASH, {"meant": hash}).mappings().first()
+            return None if row is None else dict(row)
+
+    def has_tokens(self) -> bool:
+        """Whether a token was ever made."""
+        with self._read() as connection:
+            return connection.execute(_ANY_TOKEN).first() is not None
 
     def list_tokens(self) -> list[Row]:
         """All tokens, the newest first."""

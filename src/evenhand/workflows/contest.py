@@ -90,9 +90,12 @@ class Contest:
         return ContestEventArrivals(submissions=self.submissions, challenges=self.challenges, until=self.until)
 
     def runs_ahead(self, now: datetime) -> bool:
-        """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal."""
-        ends = [] if self.task.deadline is None else [self.task.deadline + self.task.challenge_period]
-        times = [*ends, *(one.at for one in self.submissions), *(one.at for one in self.challenges)]
+        """Whether something in it lies ahead of the clock and is to be played all the same: a rehearsal.
+
+        What is dated after the end is late: it is refused alone, and makes no rehearsal of a contest that is over.
+        """
+        deadline = self.task.deadline
+        times = [one.at for one in self.submissions] if deadline is None else [deadline + self.task.challenge_period]
         return (self.until is None or self.until > now) and any(one > now for one in times)
 
 
@@ -186,7 +189,7 @@ async def play_stored_contest(
         why = _explain_open_contest_to_user(contest, log)
         if not why and log.state.payment is not None and log.state.released is None:
             kept = open_contest_log_for_user(sitting.store, id)
-            released = _foresee_contest_payment_for_user(log, log.state.payment, kept)
+            released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
             more = sitting.summarize_session(log, why, contest.set_aside)
             announce(build_contest_record_for_user(sitting.row, [*log.events, released], more, newly=True))
             log.write(released)
@@ -233,12 +236,11 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
 
 
 def _foresee_contest_payment_for_user(
-    log: ContestEventLog, payment: str, kept: Sequence[ContestEvent]
+    log: ContestEventLog, payment: str, kept: Sequence[ContestEvent], now: datetime
 ) -> PaymentReleased:
     """The event that says once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
-    now = datetime.now(UTC)
     return PaymentReleased(at=max(now, log.state.at or now), payment=payment)
 
 

@@ -31,11 +31,16 @@ from evenhand.models.model_names import is_oracle_model_configured, parse_oracle
 from evenhand.store.store import Store
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
+from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contests import build_user_contest_key
+from evenhand.workflows.live_contest import create_live_contest
+from evenhand.workflows.sent_inputs import build_sent_task
 from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.webhooks import HookTargets, refuse_unsigned_hooks
 
 Json = dict[str, Any]
 ContestWatcher = Callable[[], AbstractAsyncContextManager[Callable[[ContestProgress], None]]]
+DEFAULT_CONNECTION = ConnectionOptions()
 PASSED_STATUSES = ("gate_passed", "scored", "won")  # How a submission stands that has met every acceptance criterion.
 
 
@@ -52,6 +57,17 @@ class ContestFiles:
     layout: str | None = None  # Without an index: whether a folder or a file is an author's.
     longest_gap: str = "7 days"  # That the clock may be away from the last sign of the contest.
     again: str | None = None  # The name of a deliberate repetition.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewContestFile:
+    """A contest to begin from a task file: whom to tell of it, and the name of a deliberate repetition."""
+
+    task: Path
+    payment_hook: str | None = None
+    operator_hook: str | None = None
+    allow_private_hooks: bool = False
+    again: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +144,27 @@ async def play_contest_files(
                 judged, connections=connections, store=opened, how=how, resume=resume, tell=tell, announce=announce
             )
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
+
+
+async def create_contest_from_file(
+    new: NewContestFile, *, connect: ConnectionOptions = DEFAULT_CONNECTION, store: StoreLike = None
+) -> str:
+    """Begin a contest that takes submissions at any time; its id. Whoever serves the store plays it."""
+    task, source = load_task(new.task, os.environ)
+    targets = HookTargets(allow_private=new.allow_private_hooks)
+    hooks = ContestHooks(payment=targets.check(new.payment_hook), operator=targets.check(new.operator_hook))
+    refuse_unsigned_hooks(hooks.payment, hooks.operator)  # Before a store is made.
+    async with open_user_connections(connect) as connections:
+        judged = _load_requested_judges(task, (), connections)
+        with open_user_store(store, create=True) as opened:
+            return await create_live_contest(
+                opened, judged, connections=connections, hooks=hooks, source=source, again=new.again
+            )
+
+
+def load_task_to_send(file: Path) -> Json:
+    """The fields of a task file as a service takes them; faults are told with its lines, before anything is sent."""
+    return build_sent_task(load_task(file, {})[0])
 
 
 def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store: Store) -> Contest:

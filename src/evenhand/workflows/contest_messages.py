@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from evenhand.contest.events import CloseContest, NotifySubmitter, PaymentReleased
@@ -39,10 +39,11 @@ class ContestHooks:
 NO_HOOKS = ContestHooks()
 
 
-def build_contest_messages(contest: str, appended: AppendedContestEvent, hooks: ContestHooks) -> list[Row]:
+def build_contest_messages(
+    contest: str, appended: AppendedContestEvent, hooks: ContestHooks, at: datetime
+) -> list[Row]:
     """The rows of the outbox that an event brings; the id of each is the same however often it is written."""
-    now = datetime.now(UTC).isoformat()
-    rows = []
+    rows, now = [], at.isoformat()
     for place, (kind, target, key, about) in enumerate(_list_contest_messages(appended, hooks)):
         body = {"type": f"contest.{kind}", "contest": contest, "at": appended.event.at.isoformat(), **about}
         id = key or f"{contest}-{appended.number}-{place}"

@@ -7,8 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -22,14 +21,17 @@ from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_contest_author_fault, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, InputError, StoreError
-from evenhand.judging.results import spending_to_json
+from evenhand.judging.results import JudgeCall, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
+from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
+from evenhand.models.requests import Reply
 from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
+from evenhand.wording import format_whole_duration
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks, build_contest_messages
 from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
@@ -55,7 +57,7 @@ __all__ += [
     "merge_refusals_for_user",
     "open_contest_log_for_user",
 ]
-__all__ += ["set_aside_json_for_user"]
+__all__ += ["set_aside_json_for_user", "verify_contest_log_for_user"]
 
 Json = dict[str, Any]
 
@@ -70,6 +72,8 @@ class UserContestSession:
     connections: Connections
     holder: str = ""  # This process, unless it plays several contests at once.
     hooks: ContestHooks = NO_HOOKS
+    begins: bool = False  # The contest is written down with its first event, or not at all.
+    calls: list[JudgeCall] = field(default_factory=list)  # That were made for the events of this session.
 
     def record_event(self, appended: AppendedContestEvent) -> None:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked and of which
@@ -80,32 +84,35 @@ class UserContestSession:
         if isinstance(event, ContestCreated):
             how = requested_judge_options_json(self.how)
             said = {"how": how, "key": self.row["key"], "evenhand": __version__}
+        self.calls.extend(appended.calls)
         texts = {"content": to_stored_json(contest_event_json(event)), "calls": to_stored_json(said)}
-        self.store.contests.append_event(
-            {"contest": self.row["id"], "number": appended.number, "at": event.at.isoformat(), **texts},
-            holder=self.holder or process_holder_name(),
-            messages=build_contest_messages(self.row["id"], appended, self.hooks),
-        )
+        row = {"contest": self.row["id"], "number": appended.number, "at": event.at.isoformat(), **texts}
+        messages = build_contest_messages(self.row["id"], appended, self.hooks, self.store.now())
+        if self.begins:
+            self.store.contests.begin_contest(self.row, first=row, messages=messages)
+        else:
+            holder = self.holder or process_holder_name()
+            self.store.contests.append_event(row, holder=holder, messages=messages)
 
     def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
-        state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
+        state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
         kept, holder, seen = to_stored_json(more), self.holder or process_holder_name(), len(log.events)
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more
 
     def summarize_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """What is kept beside the log of a contest that is let go."""
-        last, ahead = log.state.at, log.state.rehearsal
+        last, ahead, clock = log.state.at, log.state.rehearsal, self.store.now()
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
-        before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
+        before, now = earlier.get("spent") or {}, spending_to_json(self._measure_spending())
         known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
         spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
         return {
             "winner": log.state.winner,
-            "ahead": last.isoformat() if last is not None and (ahead or last > datetime.now(UTC)) else None,
+            "ahead": last.isoformat() if last is not None and (ahead or last > clock) else None,
             "refused": merge_refusals_for_user(
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
@@ -113,6 +120,13 @@ class UserContestSession:
             "spent": spent,
             "stopped": why or None,
         }
+
+    def _measure_spending(self) -> Spending:
+        """All that this process spent, or where it plays several contests, what the events of this one rest on."""
+        if not self.holder and not self.begins:
+            return self.connections.spent
+        replies = [(one.judge, one.reply) for one in self.calls if isinstance(one.reply, Reply)]
+        return sum_reply_spending(replies, self.connections.price)
 
 
 def merge_refusals_for_user(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
@@ -132,7 +146,7 @@ def set_aside_json_for_user(set_aside: Sequence[SubmissionSetAside]) -> list[Jso
 
 def load_contest_record_for_user(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
-    row, events, _ = _verify_contest_log_for_user(store, id)
+    row, events, _ = verify_contest_log_for_user(store, id)
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
@@ -157,10 +171,10 @@ def build_contest_record_for_user(row: Row, events: Sequence[ContestEvent], more
 
 def open_contest_log_for_user(store: Store, id: str) -> list[ContestEvent]:
     """The log of a contest, verified and played again; where it was changed or damaged, the event is named."""
-    return _verify_contest_log_for_user(store, id)[1]
+    return verify_contest_log_for_user(store, id)[1]
 
 
-def _verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
+def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[ContestEvent], list[str]]:
     """A contest, its events and their hashes; refused where anything does not fit what was written."""
     row, stored = store.contests.load_log(id)
     events: list[ContestEvent] = []
@@ -215,7 +229,7 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
         hint = "64 characters of 0–9 and a–f, as contest verify prints it behind head"
         raise InputError(Fault(f"{head[:80]!r} is not the hash of an event", hint, where="--head"))
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row, events, hashes = _verify_contest_log_for_user(opened, contest)
+        row, events, hashes = verify_contest_log_for_user(opened, contest)
         if head is not None and head not in hashes:
             raise _build_user_verification_error(opened, f"no event of contest {row['id']} has the hash {head}")
         replay = replay_contest_answers(events, [kept["calls"] for kept in opened.contests.load_log(row["id"])[1]])
@@ -298,13 +312,16 @@ def _list_terms_changed_by_user(first: Row | None, task: Task, how: JudgeOptions
     now = {**contest_task_json(task), **requested_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
     differing = [
-        f"{name} {_shorten_term_changed_by_user(before.get(name))}, not {_shorten_term_changed_by_user(now[name])}"
+        f"{name} {_shorten_term_changed_by_user(name, before.get(name))}, "
+        f"not {_shorten_term_changed_by_user(name, now[name])}"
         for name in names
     ]
     return differing or ["dimensions"]
 
 
-def _shorten_term_changed_by_user(value: object) -> str:
+def _shorten_term_changed_by_user(name: str, value: object) -> str:
+    if name == "challenge_period" and isinstance(value, (int, float)):
+        return format_whole_duration(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 

@@ -24,7 +24,8 @@ HistoryOrder = Literal["oldest", "composite"]
 class HistoryEntry:
     """One variant in one run; `changed` where its fingerprint is another than that of the run before.
 
-    `trend` is how far the composite moved since that run; None where the two cannot be compared.
+    `trend` is how far the composite moved since the last run of the same choice of samples; None where the two cannot
+    be compared.
     """
 
     variant: str
@@ -178,8 +179,9 @@ def _list_variant_history_entries(runs: list[dict[str, Any]], variant: str) -> l
         before = ours[-1] if ours else one
         changed = one.fingerprint != before.fingerprint
         trend = None
-        if ours and not changed and one.layers == before.layers:
-            trend = _history_composite_trend(one.composite, before.composite)
+        alike = [line for line in ours if line.selection == one.selection]  # A part is not compared with the whole.
+        if alike and (one.fingerprint, one.layers) == (alike[-1].fingerprint, alike[-1].layers):
+            trend = _history_composite_trend(one.composite, alike[-1].composite)
         lines.append(HistoryEntry(variant=variant, evaluation=one, changed=changed, trend=trend))
     return lines
 

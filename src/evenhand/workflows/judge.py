@@ -45,9 +45,9 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _load_judge_rubric_for_user(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    chosen, read = load_user_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
     async with _open_judge_connections_for_user(connections) as open_:
-        models, price = _open_judge_models_for_user(judges, open_), price_requested_replies(open_)
+        models, price = open_user_judges(judges, open_), price_requested_replies(open_)
         judged = await ask_judges_for_reviews(chosen, read, models, how, price)
         if how.paraphrase_check:
             judged, _ = await rejudge_user_outputs_without_flags(chosen, read, judged, models, how, price)
@@ -78,9 +78,9 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric_for_user(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    chosen, read = load_user_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
     async with _open_judge_connections_for_user(connections) as open_:
-        return await ask_judges_for_preferences(chosen, read, _open_judge_models_for_user(judges, open_), how)
+        return await ask_judges_for_preferences(chosen, read, open_user_judges(judges, open_), how)
 
 
 def resolve_user_sample(sample: SampleLike) -> Sample:
@@ -152,7 +152,8 @@ def _take_user_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]
     return {name: trace for name, trace in read.items() if trace is not None}
 
 
-def _load_judge_rubric_for_user(rubric: RubricLike) -> Rubric:
+def load_user_rubric(rubric: RubricLike) -> Rubric:
+    """A rubric that is given, or the one that a name, a file or a mapping stands for."""
     return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
 
 
@@ -177,6 +178,7 @@ async def _open_judge_connections_for_user(connections: Connections | None) -> A
         yield own
 
 
-def _open_judge_models_for_user(judges: JudgesLike, connections: Connections) -> list[Model]:
+def open_user_judges(judges: JudgesLike, connections: Connections) -> list[Model]:
+    """The judges, each opened by its name or adopted as it is."""
     several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
     return [find_judge_by_name(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several]

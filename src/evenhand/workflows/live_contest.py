@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from evenhand.contest.events import ContestCreated, RankingChallenged, make_submission_received_event
+from evenhand.contest.events import ContestCreated, RankingChallenged
 from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import view_contest
+from evenhand.contest.views import list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
@@ -30,9 +31,10 @@ from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
+from evenhand.store.contest_inbox import ContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
@@ -42,6 +44,7 @@ from evenhand.workflows.contest import (
     open_contest_judges_for_user,
     play_stored_contest,
 )
+from evenhand.workflows.contest_following import FollowedContest, follow_contest, read_inbox_submission
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
     UserContestSession,
@@ -50,10 +53,12 @@ from evenhand.workflows.contests import (
     open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.webhooks import refuse_unsigned_hooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0
 RETRY_AFTER = timedelta(seconds=60)  # A judge that could not be asked is asked again.
+OVERDUE_AFTER = timedelta(seconds=5)  # Workers look every second.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,32 +83,41 @@ async def create_live_contest(
     again: str | None = None,
 ) -> str:
     """Begin a contest and lock its dimensions; its id. Submissions may come from now on."""
+    refuse_unsigned_hooks(hooks.payment, hooks.operator)
     if task.deadline is not None and task.deadline <= store.now():
         raise ContestError(Fault(f"the deadline {task.deadline.isoformat()} is over", "name a later one"))
+    key = build_user_contest_key(task, again)
+    if (begun := store.contests.find_contest_by_key(key)) is not None:
+        what = f"the contest of {task.name!r} has begun: {begun['id']}"
+        raise StoreError(
+            Fault(
+                what, "--again NAME, over HTTP again, begins another one with a payment of its own", where=store.shown
+            )
+        )
     open_contest_judges_for_user(
         [*task.judges, *task.challenge_judges], connections
     )  # Names that nobody has are told now.
     locked = await load_dimensions_for_user(task, connections, how)
     began = store.now()
+    moment = began.isoformat(timespec="milliseconds")
     row: Row = {
         "id": make_run_record_id(began),
         "name": task.name,
         "digest": digest_user_contest_terms(task, how),
-        "state": "running",
-        "started": began.isoformat(timespec="milliseconds"),
-        "holder": _name_contest_player(),
+        "state": "stopped",
+        "started": moment,
+        "ended": moment,
+        "holder": None,
+        "summary": None,
         "source": source,
-        "key": build_user_contest_key(task, again),
+        "key": key,
         "hooks": to_stored_json(hooks.to_json()),
-        "wakes": began.isoformat(),
+        "wakes": None if locked.deadline is None else locked.deadline.astimezone(UTC).isoformat(),
     }
-    row = {**dict.fromkeys(("ended", "summary")), **row}
-    store.contests.begin_contest(row)
-    sitting = UserContestSession(store, row, how, connections, holder=row["holder"], hooks=hooks)
+    sitting = UserContestSession(store, row, how, connections, hooks=hooks, begins=True)
     log = ContestEventLog((), sitting.record_event)
+    row["summary"] = to_stored_json(sitting.summarize_session(log, "it is open: it waits for submissions"))
     log.write(ContestCreated(at=began, task=locked, contest=row["id"]))
-    sitting.end_session(log, "it is open: it waits for submissions")
-    store.contests.settle_wake(row["id"], _next_contest_wake(log.state, began), seen=0)
     return str(row["id"])
 
 
@@ -114,53 +128,53 @@ def submit_to_contest(
 
     Where revisions are asked for, a further submission of an author revises the one before.
     """
+    refuse_unsigned_hooks(notify)
 
-    def make_row(at: datetime, before: list[Row]) -> Row:
-        state = _foresee_contest_state(opened, row, before)
+    def make_row(known: FollowedContest, at: datetime) -> Row:
+        state = known.foreseen
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
-        given = Submission(id=name, author=author, at=at, text=_hide_in_received_text(text, state), revises=revises)
+        kept = _mask_for_contest(state, text)
+        given = Submission(id=name, author=author, at=at, text=kept, revises=revises)
         _refuse_closed_contest(state)
         refuse_submission(state, given)
-        content = {"text": given.text, "revises": revises, "notify": notify}
+        content = {"text": kept, "revises": revises, "notify": notify}
         return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
 
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        return _receive_contest_row(opened, row, make_row)
+    return _receive_contest_row(store, contest, make_row)
 
 
 def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: str) -> ContestReceipt:
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
 
-    def make_row(at: datetime, before: list[Row]) -> Row:
-        waiting = [one for one in before if one["kind"] == "challenge"]
-        if waiting:
-            what = f"the ranking was challenged by {waiting[0]['author']} before"
+    def make_row(known: FollowedContest, at: datetime) -> Row:
+        if known.challenges:
+            what = f"the ranking was challenged by {known.challenges[0]['author']} before"
             raise ContestError(Fault(what, "one review of a ranking is final"))
-        state = _foresee_contest_state(opened, row, before)
-        given = Challenge(by=author, at=at, reason=_hide_in_received_text(reason, state))
+        state = known.foreseen
+        if state.phase != "challenge_period":
+            what = f"there is no ranking to challenge: the contest is {state.phase}"
+            raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
+        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, reason))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
         content = to_stored_json({"reason": given.reason})
         return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
 
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        return _receive_contest_row(opened, row, make_row)
+    return _receive_contest_row(store, contest, make_row)
 
 
 def view_live_contest(store: StoreLike, contest: str, author: str | None = None) -> Json:
     """A contest as an author, or anybody, may see it; with what the author handed in and nobody has looked at yet."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        row = opened.contests.find_contest(contest)
-        view = view_contest(open_contest_log_for_user(opened, row["id"]), author)
+        known = follow_contest(opened, contest)
+        known.follow_news(opened, opened.inbox.read_news(known.id, known.place))
+        view = view_contest(known.events, author, known=known.state)
         if author is not None:
-            known = {one["id"] for one in view["submissions"]}
             name = normalize_contest_author_name(author)
-            waiting = [one for one in opened.inbox.list_rows(row["id"]) if one["author"] == name]
-            view["submissions"] += [_waiting_submission(one) for one in waiting if one["id"] not in known]
+            waiting = [one for one in known.waiting.values() if one["author"] == name]
+            view["submissions"] += [_waiting_submission(one) for one in waiting]
         return view
 
 
@@ -169,35 +183,56 @@ async def play_live_contest(store: Store, contest: str, *, connections: Connecti
 
     Whatever happens, it says when something is due next: what came meanwhile, a deadline, or another try.
     """
+    taken = await asyncio.to_thread(_take_up_contest, store, contest, connections)
+    if taken is None:
+        return None
+    id, log = taken.sitting.row["id"], taken.log
+    async with _keep_contest_held(store, id, taken.sitting.holder):
+        result = await play_stored_contest(taken.sitting, log, taken.panels, taken.given)
+    now = store.now()
+    stuck = bool(result.why_stopped) and result.next_step != "resume later"
+    wakes = now + RETRY_AFTER if stuck else _next_contest_wake(log.state, now)
+    await asyncio.to_thread(store.contests.settle_wake, id, wakes, seen=taken.seen)
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TakenContest:
+    """A contest that a player holds, with what had come for it."""
+
+    sitting: UserContestSession
+    log: ContestEventLog
+    panels: ContestMachinePanels
+    given: Contest
+    seen: int  # How much had come.
+
+
+def _take_up_contest(store: Store, contest: str, connections: Connections) -> _TakenContest | None:
+    """Hold a contest as it stands; None where another player has it, or was faster."""
     row = store.contests.find_contest(contest)
-    id, holder = row["id"], _name_contest_player()
-    received = store.inbox.take_stock(id)
-    events = open_contest_log_for_user(store, id)
+    if store.contests.is_contest_held(row):
+        return None
+    received = store.inbox.take_stock(row["id"])
+    events = open_contest_log_for_user(store, row["id"])
     if not events:
         return None
-    try:
-        store.contests.hold_contest(id, holder, seen=len(events))
-    except StoreError:
-        return None
-    how = _load_contest_judge_options(store, id)
-    created = events[0]
+    created, how = events[0], _load_contest_judge_options(store, row["id"])
     assert isinstance(created, ContestCreated)
-    hooks = ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
-    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
-    log = ContestEventLog(events, sitting.record_event)
     panels = ContestMachinePanels(
         open_contest_judges_for_user(created.task.judges, connections, masked=created.task.masked),
         open_contest_judges_for_user(created.task.challenge_judges, connections, masked=created.task.masked),
         how,
     )
+    holder, hooks = _name_contest_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
+    try:
+        store.contests.hold_contest(row["id"], holder, seen=len(events))
+    except StoreError:
+        return None
+    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
     submissions, challenges = _read_inbox_rows(received.rows)
     given = Contest(task=created.task, submissions=submissions, challenges=challenges, until=received.until)
-    async with _keep_contest_held(store, id, holder):
-        result = await play_stored_contest(sitting, log, panels, given)
-    now = store.now()
-    wakes = now + RETRY_AFTER if result.next_step == "resume" else _next_contest_wake(log.state, now)
-    store.contests.settle_wake(id, wakes, seen=len(received.rows))
-    return result
+    log = ContestEventLog(events, sitting.record_event)
+    return _TakenContest(sitting=sitting, log=log, panels=panels, given=given, seen=len(received.rows))
 
 
 def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
@@ -205,29 +240,57 @@ def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
     return store.contests.list_waking((now or store.now()).isoformat())
 
 
-def _receive_contest_row(store: Store, row: Row, make_row: Callable[[datetime, list[Row]], Row]) -> ContestReceipt:
-    if row["hooks"] is None:
-        what = f"contest {row['id']} is played from files: it takes what is in its folder"
-        raise ContestError(Fault(what, "POST /v1/contests begins one that takes submissions"))
-    kept = store.inbox.receive_row(row["id"], make_row)
-    return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
+def find_overdue_contest(store: StoreLike, contest: str) -> str | None:
+    """Since when something has been due in a contest that nobody plays; None where nothing is, or somebody does."""
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        row = opened.contests.find_contest(contest)
+        late = row["wakes"] is not None and datetime.fromisoformat(row["wakes"]) < opened.now() - OVERDUE_AFTER
+        return row["wakes"] if late and not opened.contests.is_contest_held(row) else None
 
 
-def _foresee_contest_state(store: Store, row: Row, before: Sequence[Row]) -> ContestState:
-    """The state of a contest once what has been received is in it; nobody is asked for that."""
-    log = open_contest_log_for_user(store, row["id"])
-    state = ContestState()
-    for event in log:
-        state, _ = apply_contest_event(state, event)
-    for submission in _read_inbox_rows(before)[0]:
-        if submission.id not in state.entries and state.phase == "open":
-            with suppress(ContestError):
-                state, _ = apply_contest_event(state, make_submission_received_event(submission))
-    return state
+def watch_contest(
+    look: Callable[[], Json], *, every: float = 2.0, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Json]:
+    """What happens in a contest, from its beginning to its end, as often as one looks: each change once.
+
+    A look is a contest as the operator has it or as an author may see it, of a store or of a service.
+    """
+    before: Json | None = None
+    while True:
+        after = look()
+        changes = list_contest_changes(before, after, seen=datetime.now(UTC).isoformat(timespec="seconds"))
+        yield from changes
+        if after["state"] == "closed" and (before is None or _is_contest_settled(before, after, changes)):
+            return
+        before = after
+        pause(every)
 
 
-def _hide_in_received_text(text: str, state: ContestState) -> str:
-    """What somebody sent as it is kept and judged: without keys, and masked where the task says so."""
+def _is_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> bool:
+    """The payment is released in the step after the last: where it is to come, one look more is taken."""
+    paid = after["winner"] is None or any(one["event"] == "released" for one in changes)
+    return paid or before["state"] == "closed"
+
+
+def _receive_contest_row(
+    store: StoreLike, contest: str, make_row: Callable[[FollowedContest, datetime], Row]
+) -> ContestReceipt:
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
+        known = follow_contest(opened, contest)
+
+        def make_known_row(news: ContestNews) -> Row:
+            if news.contest["hooks"] is None:
+                what = f"contest {known.id} is played from files: it takes what is in its folder"
+                raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
+            known.follow_news(opened, news)
+            return make_row(known, news.at)
+
+        kept = opened.inbox.receive_row(known.id, make_known_row, known.place)
+        return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
+
+
+def _mask_for_contest(state: ContestState, text: str) -> str:
+    """What others wrote as this contest keeps it: nothing that is to be hidden or masked is received as it came."""
     text = collect_keys_to_hide(os.environ).remove_keys(text)
     return mask_personal_data(text) if state.required_task.masked else text
 
@@ -246,14 +309,12 @@ def _choose_submission_id(author: str, state: ContestState) -> str:
 
 
 def _read_inbox_rows(rows: Sequence[Row]) -> tuple[list[Submission], list[Challenge]]:
-    submissions, challenges = [], []
-    for row in rows:
-        content, at = json.loads(row["content"]), datetime.fromisoformat(row["at"])
-        if row["kind"] == "submission":
-            text, revises = content["text"], content["revises"]
-            submissions.append(Submission(id=row["id"], author=row["author"], at=at, text=text, revises=revises))
-        else:
-            challenges.append(Challenge(by=row["author"], at=at, reason=content["reason"]))
+    submissions = [read_inbox_submission(row) for row in rows if row["kind"] == "submission"]
+    challenges = [
+        Challenge(by=row["author"], at=datetime.fromisoformat(row["at"]), reason=json.loads(row["content"])["reason"])
+        for row in rows
+        if row["kind"] == "challenge"
+    ]
     return submissions, challenges
 
 
@@ -289,7 +350,7 @@ def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
 
 def _name_contest_player() -> str:
     """A process may play several contests at once, but one of them only once."""
-    return f"{process_holder_name()}:{uuid4().hex}"
+    return f"{process_holder_name()}{PLAYER_SIGN}{uuid4().hex}"
 
 
 @asynccontextmanager
@@ -299,12 +360,13 @@ async def _keep_contest_held(store: Store, id: str, holder: str) -> AsyncIterato
     async def beat() -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            await asyncio.to_thread(store.contests.beat_contest, id, holder)
+            with suppress(StoreError):  # A database that cannot be reached for a moment: the next beat tells.
+                await asyncio.to_thread(store.contests.beat_contest, id, holder)
 
     beating = asyncio.create_task(beat())
     try:
         yield
     finally:
         beating.cancel()
-        with suppress(asyncio.CancelledError, StoreError):
+        with suppress(asyncio.CancelledError):
             await beating

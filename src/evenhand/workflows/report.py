@@ -163,7 +163,12 @@ def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, 
             name: evaluate_variant_in_run_records([*earlier, this], name)[-1].consistency for name in frame.variants
         }
     return [
-        {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed]}
+        {
+            "variant": name,
+            "says": str(one),
+            "strayed": [entry.criterion for entry in one.strayed],
+            **({"strayed_by": [str(entry) for entry in one.strayed]} if one.strayed else {}),
+        }
         for name, one in held.items()
     ]
 

@@ -18,7 +18,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.kept_texts import has_output_text
-from evenhand.runs.results import compose_result_score, list_run_result_layers
+from evenhand.runs.results import compose_result_score, list_run_result_layers, note_result_open_gates
 from evenhand.runs.run_record import (
     SNAPSHOT_JSON,
     find_run_rubric_key,
@@ -138,14 +138,17 @@ def _rescored_sample_result_rows(
 
 
 def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecard | None, weights: LayerWeights) -> Row:
+    # It is adjusted anew, and held to the gates of another rubric.
+    kept = {name: part for name, part in content.items() if name not in ("unadjusted", "gates_open")}
+    kept |= note_result_open_gates(rubric, card)
     if content["output"] is None:
-        return row
+        return {**row, "content": to_stored_json(kept)}
     measured = {layer: _load_layer_score_to_rescore(content, layer) for layer in content["layers"] if layer != "judge"}
     composite = compose_result_score(rubric, row["variant"], measured, card, weights)
     whole = composite.card
     missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
     renewed = {
-        **{name: part for name, part in content.items() if name != "unadjusted"},  # It is adjusted anew.
+        **kept,
         "why": "" if whole.exact is not None else missing if card else content["why"],
         "rubric": rubric.name,
         "layers": composite.layers,

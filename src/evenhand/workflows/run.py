@@ -123,6 +123,7 @@ class RunOptions:
     tags: tuple[str, ...] = ()  # Samples that have one of them.
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
+    id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
 
     @property
     def selection(self) -> EvalSampleSelection:
@@ -146,7 +147,20 @@ async def run(
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = narrow_user_eval(resolve_user_eval(eval), options)
+    chosen, counted = check_user_run(resolve_user_eval(eval), options)
+    with Store.open(options.place, os.environ) as store:
+        setup = await plan_user_run_setup(chosen, counted)
+        row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
+        if goes_on and row["state"] == "finished" and row["summary"] is not None:
+            head = json.loads(row["summary"])
+            if not head["unfinished"]:  # Another try could give nothing more.
+                return RunResult(id=row["id"], state="finished", head=head, store=store.address)
+        return await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+
+
+def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]:
+    """The eval as it is run, and its samples counted; what could not be run is said before anything is paid for."""
+    chosen = narrow_user_eval(eval, options)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
@@ -162,15 +176,13 @@ async def run(
             raise EvalError(Fault(what, "leave one of them out"))
         if counted.mixed:
             raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
-    with Store.open(options.place, os.environ) as store:
-        async with _open_run_connections_for_user(chosen, None) as unpaid:
-            setup = build_run_setup(chosen, unpaid, counted.questions)
-        row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
-        if goes_on and row["state"] == "finished" and row["summary"] is not None:
-            head = json.loads(row["summary"])
-            if not head["unfinished"]:  # Another try could give nothing more.
-                return RunResult(id=row["id"], state="finished", head=head, store=store.address)
-        return await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+    return chosen, counted
+
+
+async def plan_user_run_setup(eval: Eval, counted: SampleCounts) -> RunSetup:
+    """How an eval is run; judges that cannot be asked are told of, and nothing is asked."""
+    async with _open_run_connections_for_user(eval, None) as unpaid:
+        return build_run_setup(eval, unpaid, counted.questions)
 
 
 def resolve_user_eval(eval: EvalLike) -> Eval:
@@ -306,6 +318,11 @@ def _begin_or_resume_user_run(
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
     last = find_run_record_by_digest(store, eval.name, digest) if options.resume else None
+    if options.id is not None:
+        last = next((one for one in store.list_runs(eval.name) if one["id"] == options.id), None)
+        if last is not None and last["digest"] != digest:
+            what = f"run {options.id} was begun with another eval, or by another version of Evenhand"
+            raise EvalError(Fault(what, "begin a new one"))
     shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
     # One whose samples were not shuffled cannot be stopped early any more.
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
@@ -328,7 +345,7 @@ def _begin_or_resume_user_run(
         told = mask_kept_definition(told)
         source = reduce_kept_source(source, eval.keep, holds_samples=not are_samples_from_file(eval.samples))
     return {
-        "id": make_run_record_id(began),
+        "id": options.id or make_run_record_id(began),
         "name": eval.name,
         "digest": digest,
         "state": "running",

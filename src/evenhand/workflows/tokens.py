@@ -90,7 +90,7 @@ def revoke_service_tokens(store: StoreLike, ids: tuple[str, ...]) -> None:
 
 def has_service_tokens(store: Store) -> bool:
     """Whether tokens are asked for: from the first one on, also when all have expired or were revoked."""
-    return bool(store.tokens.list_tokens())
+    return store.tokens.has_tokens()
 
 
 def _parse_token_lifetime(text: str) -> timedelta:

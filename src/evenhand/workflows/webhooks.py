@@ -30,10 +30,11 @@ SECRET_VARIABLE = "EVENHAND_WEBHOOK_SECRET"
 SECRET_PREFIX = "whsec_"
 MOST_ATTEMPTS = 12
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=6)
-LEASE = timedelta(seconds=90)
-SEND_SECONDS = 20.0
+SEND_SECONDS = 10.0
+LEASE = timedelta(seconds=15)  # Longer than sending takes: what a worker that died had claimed is sent by another then.
 AT_ONCE = 20
 HEARD = range(200, 300)
+UNKNOWN_HOST = "not known"
 NO_MESSAGES = "nobody was to be told of anything here yet"
 
 
@@ -54,6 +55,8 @@ class HookTargets:
         if parts.scheme == "http" and not self.allow_private:
             raise InputError(Fault(f"{url!r} is not encrypted", "use https"))
         if not self.allow_private and (private := self.find_private_address(parts.hostname)):
+            if private == UNKNOWN_HOST:
+                raise InputError(Fault(f"no host {parts.hostname} is known", "name one that can be reached"))
             what = f"{parts.hostname} is {private}, an address of a private network"
             raise InputError(Fault(what, "name a public one, or serve with --allow-private-hooks"))
         return url
@@ -66,7 +69,7 @@ class HookTargets:
             try:
                 found = list(self.resolve(host))
             except OSError:
-                return "not known"
+                return UNKNOWN_HOST
         return next((one for one in found if not is_public_address(one)), "")
 
 
@@ -115,6 +118,13 @@ def derive_hook_secret(whom: str) -> str:
     return SECRET_PREFIX + b64encode(hmac.new(main.encode(), whom.encode(), sha256).digest()).decode()
 
 
+def refuse_unsigned_hooks(*targets: str | None) -> None:
+    """Nobody is promised a message that could not be signed when it is due."""
+    for target in targets:
+        if target is not None:
+            derive_hook_secret(target)
+
+
 def sign_hook_message(secret: str, id: str, timestamp: int, body: bytes) -> str:
     """The signature of a message, as the header webhook-signature has it."""
     key = b64decode(secret.removeprefix(SECRET_PREFIX))
@@ -126,16 +136,15 @@ async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datet
     """Send what is due, each message once; how many were heard. What was not is tried again later, and later."""
     import aiohttp
 
-    rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=4 * AT_ONCE, lease=LEASE)
+    rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=AT_ONCE, lease=LEASE)
     if not rows:
         return 0
-    limit, timeout = asyncio.Semaphore(AT_ONCE), aiohttp.ClientTimeout(total=SEND_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=SEND_SECONDS)
     connector = aiohttp.TCPConnector(resolver=_build_checked_resolver(targets))
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
 
         async def deliver(row: Row) -> bool:
-            async with limit:
-                why = await _send_message(session, row, targets, store.now())
+            why = await _send_message(session, row, targets, store.now())
             await asyncio.to_thread(_settle_message, store, row, why)
             return not why
 
@@ -191,10 +200,11 @@ def _settle_message(store: Store, row: Row, why: str) -> None:
 def list_hook_messages(store: StoreLike, *, contest: str | None = None, state: str | None = None) -> list[Row]:
     """What others were, or are to be, told; the newest first."""
     with open_user_store(store, empty=NO_MESSAGES) as opened:
-        return opened.outbox.list_messages(contest=contest, state=state)
+        id = None if contest is None else opened.contests.find_contest(contest)["id"]
+        return opened.outbox.list_messages(contest=id, state=state)
 
 
 def replay_hook_messages(store: StoreLike, ids: Sequence[str]) -> None:
-    """Send messages once more, under the same key."""
+    """Send messages once more, under the same key; none of them where one is not known."""
     with open_user_store(store, empty=NO_MESSAGES) as opened:
         opened.outbox.replay_messages(ids, opened.now())

@@ -72,6 +72,7 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         "details": details,
         "violations": [one for one in details if one.violations],
         "refused": [{**one, "at": contest.clock.full(contest.time(one["at"]))} for one in refused],
+        "set_aside": record.get("set_aside") or [],
         "timelines": draw_timelines(contest),
         "happened": list(list_page_event_lines(contest)),
         "terms": {
@@ -94,6 +95,7 @@ def _list_contest_page_sections(contest: ReportedContest, *, refused: bool) -> l
         (contest.submissions, "submissions", "Submissions"),
         (broke, "violations", "Violations"),
         (refused, "refused", "Refused"),
+        (contest.record.get("set_aside"), "aside", "Set aside"),
         *((True, name, name.capitalize()) for name in ("events", "terms", "cost")),
     )
     return [(id, title) for shown, id, title in sections if shown]

@@ -28,7 +28,7 @@ def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     moments = sorted(one.when for lane in found if not lane.outside for one in lane.moments)
     ends = [moments[-1], *(when for when, _ in _list_timeline_limits_on_page(contest) if not contest.closed)]
     drawn = [_draw_timeline(contest, found, moments[0], max(ends), "The whole contest")]
-    before = ("came", "passed", "failed", "alone")
+    before = ("came", "passed", "failed", "open", "alone")
     own = sorted(one.when for lane in found if lane.own for one in lane.moments if one.kind in before)
     if own and own[0] < own[-1] and (own[-1] - own[0]) * CLOSER_RATIO < max(ends) - moments[0]:
         only, title = [lane for lane in found if lane.own], "Closer: from the first submission to the last answer"
@@ -103,6 +103,7 @@ MOMENT_KINDS = {
     "came": "came",
     "passed": "passed the gate",
     "failed": "failed the gate, or was stopped or refused",
+    "open": "could not be checked at the gate",
     "alone": "scored alone",
     "together": "compared side by side",
     "won": "won",
@@ -179,8 +180,9 @@ def _list_submission_moments_on_page(contest: ReportedContest, one: ContestRepor
     checked, alone = contest.last_event("gate_checked", id), contest.last_event("scored", id)
     if checked:
         passed = one["status"] != "gate_failed" and (alone or one["status"] != "unjudged")
-        words = f"{id} {'passed the gate' if passed else 'did not pass the gate'}"
-        yield TimelineMoment(contest.time(checked["at"]), "passed" if passed else "failed", words)
+        kind = "passed" if passed else "failed" if one["status"] == "gate_failed" else "open"
+        words = f"{id} {'did not pass the gate' if kind == 'failed' else MOMENT_KINDS[kind]}"
+        yield TimelineMoment(contest.time(checked["at"]), kind, words)
     if alone:
         yield TimelineMoment(contest.time(alone["at"]), "alone", f"{id} was scored alone")
     for name in ("ranked", "resolved"):

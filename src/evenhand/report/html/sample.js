@@ -162,6 +162,7 @@ function steps(result) {
   const notes = [
     ...(card?.missing ?? []).map((one) => `${one.criterion} is missing: ${one.why}`),
     ...(card?.gates_failed ?? []).map((one) => `gate failed: ${written(one)}`),
+    ...(card?.gates_open ?? []).map((one) => `gate not known: ${written(one)}`),
     ...(card?.statements ? [] : card?.flags ?? []).map((one) => `flag: ${written(one)}`),
     ...(card?.statements ? [] : card?.bonuses ?? []).map((one) => `bonus: ${written(one)}`),
     ...(card?.notes ?? []).map(written),

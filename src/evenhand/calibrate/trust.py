@@ -1,0 +1,294 @@
+"""How often a gate decides otherwise than people: wrongly passed, wrongly failed, and whether it may gate at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labelled_outputs import (
+    PANEL_ANSWERER,
+    HumanLabelledOutputColumns,
+    Integers,
+    LabelledOutputs,
+    answers_by_calibrated_judge,
+    mean_over_human_raters,
+)
+from evenhand.calibrate.labels import SCORE_QUESTION
+from evenhand.errors import Fault, InputError
+from evenhand.files.json_shape import json_key
+from evenhand.runs.columns import RunTable
+from evenhand.stats.arrays import compute_cluster_means
+from evenhand.stats.differences import difference_of
+from evenhand.stats.means import Powered, powered_mean
+from evenhand.stats.rates import RateInterval, exact_share_interval
+
+TrustAnswer = Literal["may gate", "one way", "may not", "too few labels"]
+MOST_ERRORS = 0.2  # Of the outputs that people fail, or pass: one in five, unless another limit is set.
+MOST_FURTHER_LABELS = 10_000
+_SAME = 1e-9  # Means of repeats and labels are floats: what differs by less is on the threshold.
+_HALVINGS = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustGate:
+    """A gate: an output passes where every number that it looks at is at or above its least."""
+
+    id: str
+    about: str
+    least: Mapping[str, float]  # By question.
+
+    def decide_at_gate(self, answers: Mapping[str, Floats], rows: int) -> Floats:
+        """1 passes, 0 fails, NaN is not known. One number below its least is enough to fail."""
+        decided = np.ones(rows)
+        for question, least in self.least.items():
+            given = answers.get(question, np.full(rows, np.nan))
+            passes = np.where(np.isnan(given), np.nan, given >= least - _SAME)
+            decided = np.where((decided == 0) | (passes == 0), 0.0, decided + passes - 1)
+        return decided
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionErrors:
+    """Outputs that were decided one way and should have been decided the other; `share` of the `n` that should."""
+
+    wrong: int
+    n: int
+    share: RateInterval | None = None  # None where there is no such output.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateTrust:
+    """A gate held against people; `further` is how many labels more would settle what is still open."""
+
+    gate: str
+    about: str
+    who: str = field(metadata=json_key("judge"))
+    answer: TrustAnswer
+    trusted: tuple[Literal["pass", "fail"], ...]  # The decisions that are wrong rarely enough.
+    passed: DecisionErrors = field(metadata=json_key("wrongly_passed"))  # Of those that people fail.
+    failed: DecisionErrors = field(metadata=json_key("wrongly_failed"))  # Of those that people pass.
+    person_passed: DecisionErrors = field(metadata=json_key("person_wrongly_passed"))
+    person_failed: DecisionErrors = field(metadata=json_key("person_wrongly_failed"))
+    not_assessed: int  # Outputs on which people decided and the judge did not.
+    split: int  # Outputs on which as many people passed it as failed it.
+    further: int | None
+
+
+def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
+    """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
+    who = PANEL_ANSWERER if len(labelled.judges) > 1 else labelled.judges[0]
+    rows = len(labelled.ids)
+    judged = gate.decide_at_gate(
+        {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
+    )
+    persons = np.stack([_decide_as_rater(labelled, gate, row) for row in range(len(labelled.raters))])
+    people = _find_majority(persons)
+    passed, failed = _count_decision_errors(judged, people, labelled.cluster)
+    states = [_find_limit_state(one.share, most) for one in (passed, failed)]
+    others = [(persons[row], _find_majority(np.delete(persons, row, axis=0))) for row in range(len(persons))]
+    alone, majority = (np.concatenate([pair[side] for pair in others]) for side in (0, 1))
+    person_passed, person_failed = _count_decision_errors(alone, majority, np.tile(labelled.cluster, len(others)))
+    decided = np.isfinite(people)
+    return GateTrust(
+        gate=gate.id,
+        about=gate.about,
+        who=who,
+        answer=_answer_from_limit_states(states),
+        trusted=tuple(way for way, state in zip(("pass", "fail"), states, strict=True) if state == "kept"),  # type: ignore[misc]
+        passed=passed,
+        failed=failed,
+        person_passed=person_passed,
+        person_failed=person_failed,
+        not_assessed=int((decided & np.isnan(judged)).sum()),
+        split=int((~decided & np.isfinite(persons).any(axis=0)).sum()),
+        further=_count_further_labels([passed, failed], states, most),
+    )
+
+
+def _decide_as_rater(labelled: LabelledOutputs, gate: TrustGate, row: int) -> Floats:
+    answers = {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
+    return gate.decide_at_gate(answers, len(labelled.ids))
+
+
+def _find_majority(persons: Floats) -> Floats:
+    """What most of those who decided say; NaN where as many say the one as the other, or nobody decided."""
+    there = np.isfinite(persons)
+    balance = np.where(there, persons - 0.5, 0.0).sum(axis=0)
+    return np.where(balance == 0, np.nan, (balance > 0).astype(np.float64))
+
+
+def _count_decision_errors(decided: Floats, truth: Floats, cluster: Integers) -> tuple[DecisionErrors, DecisionErrors]:
+    """Wrongly passed of those that should fail, wrongly failed of those that should pass."""
+    both = np.isfinite(decided) & np.isfinite(truth)
+    return tuple(
+        _measure_decision_errors(decided[rows] != truth[rows], cluster[rows])
+        for rows in (both & (truth == 0), both & (truth == 1))
+    )  # type: ignore[return-value]
+
+
+def _measure_decision_errors(wrong: np.ndarray[tuple[int], np.dtype[np.bool_]], cluster: Integers) -> DecisionErrors:
+    share = exact_share_interval(wrong.astype(np.float64), clusters=cluster.tolist()) if len(wrong) else None
+    return DecisionErrors(wrong=int(wrong.sum()), n=len(wrong), share=share)
+
+
+LimitState = Literal["kept", "broken", "open"]
+
+
+def _find_limit_state(share: RateInterval | None, most: float) -> LimitState:
+    if share is None:
+        return "open"
+    return "kept" if share.high <= most else "broken" if share.low > most else "open"
+
+
+def _answer_from_limit_states(states: Sequence[LimitState]) -> TrustAnswer:
+    if states == ["kept", "kept"]:
+        return "may gate"
+    if "kept" in states:
+        return "one way"
+    return "may not" if "broken" in states else "too few labels"
+
+
+def _count_further_labels(errors: Sequence[DecisionErrors], states: Sequence[LimitState], most: float) -> int | None:
+    """How many labels more would settle what is open, if errors go on as they are; None where that takes too many."""
+    labels = sum(one.n for one in errors)
+    needed = 0
+    for one, state in zip(errors, states, strict=True):
+        if state != "open":
+            continue
+        rate, part = (one.wrong + 0.5) / (one.n + 1), max(one.n, 1) / max(labels, 1)
+        count = _find_settling_count(rate, one.n, most)
+        if count is None:
+            return None
+        needed = max(needed, round((count - one.n) / part + 0.5))
+    return needed if needed <= MOST_FURTHER_LABELS else None
+
+
+def _find_settling_count(rate: float, have: int, most: float) -> int | None:
+    """The least number of outputs of one kind at which this rate would be on one side of the limit."""
+    count = max(have, 1)
+    while count <= MOST_FURTHER_LABELS:
+        wrong = min(count, int(rate * count + 0.5))
+        share = exact_share_interval(np.repeat([1.0, 0.0], [wrong, count - wrong]))
+        if _find_limit_state(share, most) != "open":
+            return count
+        count += max(1, count // 20)
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectionTrust:
+    """Whether people see the difference between two variants as the judges do.
+
+    `chance` is how often labels like these would come up at most if people saw no difference or the opposite one.
+    """
+
+    variant: str
+    control: str
+    judged: float | None = None
+    people: Powered | None = None
+    chance: float | None = None
+    why: str = ""
+
+
+def hold_directions_against_people(
+    labelled: LabelledOutputs, table: RunTable, span: tuple[float, float]
+) -> Iterator[DirectionTrust]:
+    """Each treatment against the control, by the score: what the judges say of all samples, people of some."""
+    control = table.frame.control
+    judged = {name: _score_by_sample(table, number) for number, name in enumerate(table.variants)}
+    means = mean_over_human_raters(labelled.people[SCORE_QUESTION]) if SCORE_QUESTION in labelled.people else None
+    cluster = np.arange(len(table.samples))
+    cluster[table.sample] = table.cluster
+    for variant in table.variants:
+        if variant == control or means is None:
+            continue
+        people = {name: np.full(len(table.samples), np.nan) for name in (control, variant)}
+        places = {id: place for place, id in enumerate(table.samples)}
+        for row, id in enumerate(labelled.ids):
+            if (name := table.variants[labelled.variant[row]]) in people:
+                people[name][places[id]] = means[row]
+        yield _hold_direction_against_people(
+            DirectionTrust(variant=variant, control=control),
+            judged[variant] - judged[control],
+            people[variant] - people[control],
+            cluster=cluster,
+            span=span[1] - span[0],
+        )
+
+
+def _score_by_sample(table: RunTable, variant: int) -> Floats:
+    keys = np.arange(len(table.samples)) * len(table.variants) + variant
+    return HumanLabelledOutputColumns(table, keys).mean(table.score)
+
+
+def _hold_direction_against_people(
+    plain: DirectionTrust, judged: Floats, felt: Floats, *, cluster: Integers, span: float
+) -> DirectionTrust:
+    there = np.flatnonzero(np.isfinite(judged))
+    known = [None if np.isnan(one) else float(one) for one in felt[there]]
+    if not len(there):
+        return replace(plain, why="no sample has a score with both")
+    mean = float(judged[there].mean())
+    plain = replace(plain, judged=mean)
+
+    def measure(level: float) -> Powered:
+        groups = cluster[there].tolist()
+        return powered_mean(judged[there], known, level=level, clusters=groups, scale=(-span, span))
+
+    try:
+        found = measure(0.95)
+        if None not in known:  # People's own difference on these samples is known; other samples may differ.
+            units = compute_cluster_means(felt[there], cluster[there].tolist(), None, "sample")
+            test = difference_of(units.means, sizes=units.sizes, rng=np.random.default_rng(0), span=span)
+            return replace(plain, people=found, chance=test.p / 2 if test.estimate * mean > 0 else 1 - test.p / 2)
+    except InputError as error:
+        return replace(plain, why=error.faults[0].what)
+    return replace(plain, people=found, chance=_find_chance_of_other_sign(measure, mean))
+
+
+def _find_chance_of_other_sign(measure: Callable[[float], Powered], judged: float) -> float:
+    """Half of the level at which the interval reaches 0: the one-sided p-value against the other direction."""
+    low, high = 0.0, 1.0  # The interval of level 0 is a point, that of level 1 everything.
+    for _ in range(_HALVINGS):
+        level = (low + high) / 2
+        found = measure(min(max(level, 1e-9), 1 - 1e-12))
+        low, high = (low, level) if found.low <= 0 <= found.high else (level, high)
+    tail = (1 - low) / 2
+    same = measure(0.5).estimate * judged > 0
+    return tail if same else 1 - tail
+
+
+def require_trust_limit(most: float) -> float:
+    """A share of errors that may be borne."""
+    if not 0 < most < 0.5:
+        raise InputError(Fault(f"--at-most {most:g} is no limit for errors", "a share between 0 and 0.5, as in 0.2"))
+    return most
+
+
+CriterionShares = Mapping[str, tuple[float, float, float]]  # Weight, low and high end of the scale, by criterion.
+
+
+def add_scores_to_labelled_outputs(
+    labelled: LabelledOutputs, table: RunTable, shares: CriterionShares, span: tuple[float, float]
+) -> LabelledOutputs:
+    """The same with the score of each output: the judges', and that which people's own answers come to.
+
+    A person's score for the whole comes first; else it takes an answer on every criterion.
+    """
+    places = {id: place for place, id in enumerate(table.samples)}
+    keys = np.array([places[id] for id in labelled.ids]) * len(table.variants) + labelled.variant
+    outputs = HumanLabelledOutputColumns(table, keys)
+    columns = answers_by_calibrated_judge(table, labelled.judges, SCORE_QUESTION)
+    scored = {(who, SCORE_QUESTION): outputs.mean(column) for who, column in columns.items()}
+    people = dict(labelled.people)
+    if shares and shares.keys() <= people.keys():
+        parts = [weight * (people[id] - low) / (high - low) for id, (weight, low, high) in shares.items()]
+        total = sum(weight for weight, _, _ in shares.values())
+        derived = span[0] + (span[1] - span[0]) * np.sum(parts, axis=0) / total
+        given = people.get(SCORE_QUESTION, np.full_like(derived, np.nan))
+        people[SCORE_QUESTION] = np.where(np.isnan(given), derived, given)
+    return replace(labelled, people=people, answers={**labelled.answers, **scored})

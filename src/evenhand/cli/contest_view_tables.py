@@ -1,0 +1,164 @@
+"""A contest on a terminal as others than its operator see it, what happens in it line by line, and lists around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from evenhand.cli.contest_tables import (
+    STATUS_COLOURS,
+    WAITING_REASONS,
+    list_unmet_cli_lines,
+    mask_printed_data,
+    quote_passage_in_terminal,
+)
+from evenhand.cli.run_tables import print_section
+from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
+from evenhand.wording import format_kept_figure
+
+ContestData = Mapping[str, Any]
+LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
+RANKING_COLUMNS = ("rank", "submission", "author", "score", "status")
+OWN_COLUMNS = ("submission", "status", "rank", "score", "revises", "received")
+CHANGE_WIDTH = len("deadline_reached")
+
+
+def print_contest_view(view: ContestData) -> None:
+    """Print what an author, or anybody, may see of a contest: where it stands, the ranking, and what is their own."""
+    view, screen = mask_view_to_print(view), Screen()
+    unfinished = [] if view["state"] == "closed" else [view["state"].replace("_", " ")]
+    screen.line(" · ".join([view["task"], view["mode"], f"contest {view['contest']}", *unfinished]), dim=True)
+    screen.line()
+    _print_view_decision(screen, view)
+    if view["ranking"]:
+        rows = [
+            [str(one["rank"]), one["id"], one["author"], _format_view_score(one), one["status"]]
+            for one in view["ranking"]
+        ]
+        screen.line()
+        right = ("rank", "score")
+        print_table_or_sentences(screen, RANKING_COLUMNS, rows, heads=3, right=right, colours=STATUS_COLOURS)
+    own = view["submissions"]
+    if own:
+        rows = [_build_own_row(one) for one in own]
+        screen.line(f"Submissions of {own[0]['author']}", bold=True, gap=True)
+        print_table_or_sentences(screen, OWN_COLUMNS, rows, heads=1, right=("rank", "score"), colours=STATUS_COLOURS)
+    for title, lines in (("Gate not passed", _list_gate_lines(own)), ("Suggestions", _list_advice_lines(own))):
+        print_section(screen, title, list(lines))
+    print_section(screen, "Why", [(f"{one['id']}: {one['why']}", None) for one in own if one["why"]])
+
+
+def mask_view_to_print(view: ContestData) -> ContestData:
+    """A view with what is personal in its texts masked; names stay."""
+    texts = [view["description"], *(one["text"] or "" for one in view["submissions"])]
+    named = [*view["submissions"], *(view["ranking"] or ())]
+    return mask_printed_data(view, texts=texts, names=[name for one in named for name in (one["author"], one["id"])])
+
+
+def _print_view_decision(screen: Screen, view: ContestData) -> None:
+    decision, winner = view["decision"], view["winner"]
+    if decision is None:
+        until = (
+            f", until {_format_view_time(view['deadline'])} UTC" if view["state"] == "open" and view["deadline"] else ""
+        )
+        why = WAITING_REASONS.get(view["state"], view["state"])
+        screen.line(f"Not decided yet: {why}{until}.", fg="yellow", bold=True)
+    elif winner is None:
+        screen.line("Nobody won.", fg="red", bold=True)
+    else:
+        name, author = winner["submission"], winner["author"]
+        name = name if name == author else f"{name} by {author}"
+        closed = view["state"] == "closed"
+        said = f"{name} won." if closed else f"{name} is first, and {WAITING_REASONS[view['state']]}."
+        screen.line(said, fg="green" if closed else "yellow", bold=True)
+    if decision is not None:
+        screen.line(f"why: {' '.join(decision['why'])}", indent=2)
+    if view["state"] == "challenge_period" and view["period_ends"]:
+        screen.line(f"to be challenged until {_format_view_time(view['period_ends'])} UTC", indent=2)
+
+
+def _build_own_row(one: ContestData) -> list[str]:
+    rank = "" if one["rank"] is None else str(one["rank"])
+    times = (one["revises"] or "", _format_view_time(one["at"]))
+    return [one["id"], one["status"], rank, _format_view_score(one), *times]
+
+
+def _list_gate_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | None]]:
+    for one in own:
+        for feedback in one["feedback"]:
+            if feedback["type"] == "gate_check":
+                yield from (
+                    (f"{one['id']}: {line}", None) for line in list_unmet_cli_lines(feedback["criteria_checks"])
+                )
+                for found in feedback["policy_violations"]:
+                    yield f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red"
+
+
+def _list_advice_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | None]]:
+    for one in own:
+        for feedback in one["feedback"]:
+            for advice in feedback.get("revision_suggestions", ()):
+                yield f"{one['id']}: {advice['severity']}: {advice['problem']} → {advice['suggestion']}", None
+
+
+def _format_view_score(one: ContestData) -> str:
+    return "" if one["score"] is None else format_kept_figure(one["score"])
+
+
+def _format_view_time(at: str, form: str = "%Y-%m-%d %H:%M") -> str:
+    """In UTC: a deadline may be written in any zone, and what is listed below each other is in one."""
+    return datetime.fromisoformat(at).astimezone(UTC).strftime(form)
+
+
+def print_contest_change(change: ContestData) -> None:
+    """Print one thing that happened on one line: when, what, and with whom."""
+    event, id, author = change["event"], change["submission"], change["author"]
+    parts = [id if author in (None, id) else f"{id or ''} by {author}".lstrip()] if id or author else []
+    parts += [change["status"]] if change["status"] else []
+    if event == "state":
+        won = "won" if change["state"] == "closed" else "is first"
+        parts = [change["state"], *([f"{change['winner']} {won}"] if change["winner"] else [])]
+    colour = "green" if change["state"] == "closed" else STATUS_COLOURS.get(change["status"] or "")
+    line = f"{_format_view_time(change['at'], '%Y-%m-%d %H:%M:%S')}  {event:<{CHANGE_WIDTH}}  {' · '.join(parts)}"
+    Screen().line(line.rstrip(), fg=colour)
+
+
+def print_contest_list(contests: Sequence[ContestData], name: str | None) -> None:
+    """Print contests as a table; a service tells others than operators only which there are."""
+    screen = Screen()
+    if not contests:
+        from evenhand.workflows.contests import NO_CONTESTS
+
+        screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
+        return
+    table = [_build_listed_row(one) for one in contests]
+    way = ("task", "winner")
+    narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=("started",), width=screen.width)
+    fits = measure_least_table_width(LISTED_COLUMNS, narrow, ("started",)) <= screen.width
+    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=("started",))
+
+
+def _build_listed_row(one: ContestData) -> list[str]:
+    """The task with the name of a deliberate repetition; the start to the minute, as the seconds are in the id."""
+    task = one["task"] if one.get("again") is None else f"{one['task']} (again: {one['again']})"
+    if "state" not in one:
+        return [one["id"], task, "", "", ""]
+    return [one["id"], task, one["state"], one["winner"] or "–", one["started"][:16].replace("T", " ")]
+
+
+def print_hook_messages(messages: Sequence[ContestData]) -> None:
+    """Print messages as a table: what each is, how it stands, and why it was not heard."""
+    screen = Screen()
+    if not messages:
+        screen.line("no messages")
+        return
+    for one in messages:
+        tries = f"{one['attempts']} tries" if one["attempts"] != 1 else "1 try"
+        state = {"dead": "given up", "pending": "due"}.get(one["state"], one["state"])
+        at = {"delivered": one["delivered"], "pending": one["due"]}.get(one["state"])
+        when = f" {_format_view_time(at)}" if at else ""
+        screen.line(f"{one['id']}  {one['kind']}  {state}{when}, {tries}", fg="red" if one["state"] == "dead" else None)
+        screen.line(f"to {one['target']}", indent=2)
+        if one["failure"]:
+            screen.line(f"last try: {one['failure']}", indent=2)

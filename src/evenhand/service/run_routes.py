@@ -1,0 +1,188 @@
+"""Runs over HTTP: started from an eval that is sent, followed while they go on, reported, stopped and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from typing import IO, Annotated, Any, Literal, get_args
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import EventSourceResponse, StreamingResponse
+from fastapi.sse import ServerSentEvent
+from pydantic import BaseModel, ConfigDict, Field
+
+from evenhand.report import find_report_writer
+from evenhand.service.callers import Operator
+from evenhand.service.idempotency import KeyedRoute
+from evenhand.service.problems import explain_statuses
+from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.report import open_report
+from evenhand.workflows.service_runs import (
+    OVER,
+    create_service_run,
+    list_service_runs,
+    refuse_run_without_budget,
+    resume_service_run,
+    stop_service_run,
+    view_service_run,
+)
+
+Json = dict[str, Any]
+ReportFormat = Literal["json", "html", "markdown", "csv", "junit"]
+MEDIA_TYPES = {
+    "json": "application/json", "html": "text/html; charset=utf-8", "markdown": "text/markdown; charset=utf-8",
+    "csv": "text/csv; charset=utf-8", "junit": "application/xml",
+}  # fmt: skip
+REPORTS: dict[int | str, Json] = {
+    200: {"description": "The report.", "content": {one.partition(";")[0]: {} for one in MEDIA_TYPES.values()}}
+}
+# A page holds texts of models and of strangers: it may run its own script, and reach nothing of the service.
+REPORT_HEADERS = {
+    "content-security-policy": "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+    "x-content-type-options": "nosniff",
+}
+KEPT_IN_MEMORY = 1_000_000  # Bytes of a report; what is longer waits in a file.
+CHUNK = 65_536
+FOLLOW_SECONDS = 0.5
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=KeyedRoute)
+comparison_router = APIRouter(tags=["runs"], route_class=KeyedRoute)
+
+
+class NewRun(BaseModel):
+    """A run to start."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    eval: Json = Field(description="The fields of an eval file; samples and rubrics are written out or ship.")
+    strict: bool = Field(default=False, description="A borderline output fails.")
+    fresh: bool = Field(default=False, description="Ask everything anew, also what was asked before.")
+    until_decided: bool = Field(default=False, description="Stop asking once every treatment is settled.")
+    repeats: int | None = Field(default=None, ge=1, le=1000)
+    limit: int | None = Field(default=None, ge=1, description="Only the first samples.")
+    only: list[str] = Field(default_factory=list, description="Ids of samples.")
+    tags: list[str] = Field(default_factory=list, description="Samples that have one of them.")
+
+
+@router.post("", status_code=202, responses=explain_statuses(409))
+async def post_run(request: Request, response: Response, new: NewRun, _: Operator) -> Json:
+    """Start a run: it has been kept when this is answered, and is carried out soon after."""
+    state = request.app.state
+    if state.settings.connect.dollars is not None:
+        refuse_run_without_budget(new.eval)
+    options = new.model_dump(exclude={"eval"}, exclude_defaults=True)
+    id = await create_service_run(state.store, new.eval, options)
+    state.run_engine.wake()
+    response.headers["location"] = f"/v1/runs/{id}"
+    return {"id": id, "state": "queued"}
+
+
+@router.get("")
+def get_runs(
+    request: Request, _: Operator, cursor: str | None = None, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Json:
+    """The runs of the store, also those that were started elsewhere, the newest first."""
+    found = list_service_runs(request.app.state.store, before=cursor, most=limit + 1)
+    return {"runs": found[:limit], "next": found[limit - 1]["id"] if len(found) > limit else None}
+
+
+@router.get("/{id}", responses=explain_statuses(404, 409))
+def get_run(request: Request, id: str, _: Operator) -> Json:
+    """How far a run is, what it cost, what failed, and what was decided."""
+    return view_service_run(request.app.state.store, id)
+
+
+def find_followed_run(request: Request, id: str, _: Operator) -> str:
+    """The id of a run, before anything of it is sent."""
+    return str(view_service_run(request.app.state.store, id)["id"])
+
+
+@router.get("/{id}/events", response_class=EventSourceResponse, responses=explain_statuses(404, 409))
+async def get_run_events(
+    request: Request, run: Annotated[str, Depends(find_followed_run)]
+) -> AsyncIterator[ServerSentEvent]:
+    """The state of a run whenever it changes, as server-sent events `progress`, and at last `end`."""
+    state, last = request.app.state, None
+    while True:
+        view = await asyncio.to_thread(view_service_run, state.store, run)
+        over = view["state"] in OVER
+        if over or view != last:
+            yield ServerSentEvent(event="end" if over else "progress", data=view)
+        if over or state.closing.is_set():
+            return
+        last = view
+        await asyncio.sleep(FOLLOW_SECONDS)
+
+
+@router.get("/{id}/report", response_class=Response, responses={**REPORTS, **explain_statuses(404, 409)})
+def get_run_report(
+    request: Request, id: str, _: Operator, format: Annotated[ReportFormat | None, Query()] = None
+) -> StreamingResponse:
+    """The report of a run: JSON, or what `format` or the header Accept asks for; of one under way, as far as it is."""
+    chosen = format or _choose_format(request.headers.get("accept", ""))
+    with open_report(request.app.state.store, id) as (head, samples):
+        file = _write_report(head, samples, chosen)
+
+    def send() -> Iterator[str]:
+        with file:
+            while chunk := file.read(CHUNK):
+                yield chunk
+
+    return StreamingResponse(send(), media_type=MEDIA_TYPES[chosen], headers=REPORT_HEADERS)
+
+
+def _write_report(head: Json, samples: Iterator[Json], format: str) -> IO[str]:
+    """The report in a file, to be sent from its beginning."""
+    file = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - sent later
+    try:
+        find_report_writer(format)(head, samples, file)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+@router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
+async def stop_run(request: Request, id: str, _: Operator) -> Json:
+    """Stop a run: what was paid for is kept, and it can be resumed. Nothing is deleted."""
+    view = stop_service_run(request.app.state.store, id)
+    request.app.state.run_engine.stop_run(view["id"])
+    return view
+
+
+@router.post("/{id}/resume", status_code=202, responses=explain_statuses(404, 409))
+async def resume_run(request: Request, id: str, _: Operator) -> Json:
+    """Go on with a run that was stopped."""
+    view = resume_service_run(request.app.state.store, id)
+    request.app.state.run_engine.wake()
+    return view
+
+
+class ComparedRuns(BaseModel):
+    """Two runs to be compared, or the variants of one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run: str = Field(description="An id, the beginning of one, latest, latest:EVAL or baseline:NAME; with :VARIANT.")
+    against: str | None = Field(default=None, description="The control; without it, variants of the run are compared.")
+    control: str | None = Field(default=None, description="The control among the variants of one run.")
+    not_worse_by: float | None = Field(default=None, gt=0, description="Pass what is surely not worse by more.")
+    power: bool = Field(default=False, description="Also say how many samples show a difference.")
+    force: bool = Field(default=False, description="Compare what was not scored alike, and mark the result.")
+
+
+@comparison_router.post("/v1/compare", responses=explain_statuses(404))
+def post_comparison(request: Request, wanted: ComparedRuns, _: Operator) -> Json:
+    """Decide between two runs over the same samples, or between the variants of one: the verdict, and why."""
+    terms = wanted.model_dump(include={"control", "not_worse_by", "power", "force"})
+    runs = [wanted.run] if wanted.against is None else [wanted.against, wanted.run]
+    return compare_runs(request.app.state.store, *runs, terms=CompareTerms(**terms)).to_json()
+
+
+def _choose_format(accept: str) -> str:
+    """The first of the accepted media types that a report can have; JSON where there is none."""
+    wanted = [part.partition(";")[0].strip() for part in accept.split(",")]
+    kinds = {MEDIA_TYPES[name].partition(";")[0]: name for name in get_args(ReportFormat)}
+    return next((kinds[one] for one in wanted if one in kinds), "json")

@@ -1,0 +1,115 @@
+"""What a service was asked: runs that are to be carried out, and what was answered under the keys of callers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, insert, select, union, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from evenhand.errors import Fault, StoreError
+from evenhand.store.queries import fetch_first_row
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
+from evenhand.store.tables import CONTESTS, IDEMPOTENCY_KEYS, OUTBOX, RUN_REQUESTS, RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRequests:
+    """The requests of a store, reached by `store.requests`."""
+
+    _read: Callable[[], AbstractContextManager[Connection]]
+    _write: Callable[[], AbstractContextManager[Connection]]
+    _shown: str
+
+    def add_run(self, row: Row) -> None:
+        """Keep what a run was asked for; it is due from now on."""
+        [fitted] = fit_store_rows(RUN_REQUESTS, [{**row, "state": "due"}])
+        with self._write() as connection:
+            connection.execute(insert(RUN_REQUESTS), [repair_row_texts(fitted)])
+
+    def find_run(self, id: str) -> Row | None:
+        """What a run was asked for; None where a service was not, or it is finished."""
+        with self._read() as connection:
+            return fetch_first_row(connection, select(RUN_REQUESTS).where(RUN_REQUESTS.c.id == id))
+
+    def list_due_runs(self) -> list[str]:
+        """The runs that are to be carried out, the oldest first."""
+        query = select(RUN_REQUESTS.c.id).where(RUN_REQUESTS.c.state.in_(("due", "stopping")))
+        with self._read() as connection:
+            return list(connection.execute(query.order_by(RUN_REQUESTS.c.id)).scalars())
+
+    def change_run(self, id: str, *, among: Sequence[str], state: str, why: str | None = None) -> bool:
+        """Move a run that is in one of some states to another; whether it was."""
+        known = (RUN_REQUESTS.c.id == id) & RUN_REQUESTS.c.state.in_(among)
+        with self._write() as connection:
+            change = update(RUN_REQUESTS).where(known).values(repair_row_texts({"state": state, "why": why}))
+            return bool(connection.execute(change).rowcount)
+
+    def note_progress(self, id: str, progress: str) -> str | None:
+        """Keep how far a run has come; the state that it is wanted to be in, None where it is wanted no more."""
+        one = RUN_REQUESTS.c.id == id
+        with self._write() as connection:
+            connection.execute(update(RUN_REQUESTS).where(one).values(progress=progress))
+            return connection.execute(select(RUN_REQUESTS.c.state).where(one)).scalar()
+
+    def remove_run(self, id: str) -> None:
+        """A run is finished: nothing more is asked."""
+        with self._write() as connection:
+            connection.execute(delete(RUN_REQUESTS).where(RUN_REQUESTS.c.id == id))
+
+    def list_run_ids(self, before: str | None, most: int) -> list[str]:
+        """The ids of runs, begun or not, the newest first; those before one of them."""
+        both = union(select(RUNS.c.id), select(RUN_REQUESTS.c.id)).subquery()
+        query = select(both.c.id).order_by(both.c.id.desc()).limit(most)
+        query = query if before is None else query.where(both.c.id < before)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def count_states(self) -> dict[str, dict[str, int]]:
+        """How many rows there are in each state: contests, messages, and runs that a service was asked for."""
+        counts = {}
+        with self._read() as connection:
+            for table in (CONTESTS, OUTBOX, RUN_REQUESTS):
+                query = select(table.c.state, func.count()).group_by(table.c.state).order_by(table.c.state)
+                counts[table.name] = {str(state): int(count) for state, count in connection.execute(query)}
+        return counts
+
+    def claim_key(self, caller: str, key: str, *, digest: str, now: datetime, expires: datetime) -> Row | None:
+        """Claim a key for a request; what is known of the one that has it, None where it is this one.
+
+        A key that has expired is free again.
+        """
+        row = {"caller": caller, "key": key, "digest": digest, "expires": expires.isoformat(), "answer": None}
+        own = (IDEMPOTENCY_KEYS.c.caller == caller) & (IDEMPOTENCY_KEYS.c.key == key)
+        with self._write() as connection:
+            connection.execute(delete(IDEMPOTENCY_KEYS).where(IDEMPOTENCY_KEYS.c.expires <= now.isoformat()))
+            add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(IDEMPOTENCY_KEYS)
+            added = add.values(row).on_conflict_do_nothing().returning(IDEMPOTENCY_KEYS.c.key)
+            if connection.execute(added).first() is not None:  # A driver may count no rows of such an insert.
+                return None
+            found = fetch_first_row(connection, select(IDEMPOTENCY_KEYS).where(own))
+            if found is None:  # Whoever had it has just given it back.
+                raise StoreError(Fault(f"the key {key!r} is in use", "send it again", where=self._shown))
+            return found
+
+    def keep_answer(self, caller: str, key: str, answer: str, expires: datetime) -> None:
+        """Keep what was answered under a key."""
+        own = (IDEMPOTENCY_KEYS.c.caller == caller) & (IDEMPOTENCY_KEYS.c.key == key)
+        values = repair_row_texts({"answer": answer, "expires": expires.isoformat()})
+        with self._write() as connection:
+            connection.execute(update(IDEMPOTENCY_KEYS).where(own).values(values))
+
+    def release_key(self, caller: str, key: str) -> None:
+        """Nothing was done under a key: it may be used again."""
+        own = (IDEMPOTENCY_KEYS.c.caller == caller) & (IDEMPOTENCY_KEYS.c.key == key)
+        with self._write() as connection:
+            connection.execute(delete(IDEMPOTENCY_KEYS).where(own))
+
+
+def delete_run_rows(connection: Connection, id: str) -> None:
+    """Remove a run with all that belongs to it, and what a service was asked of it."""
+    for table in (RUNS, RUN_REQUESTS):
+        connection.execute(delete(table).where(table.c.id == id))

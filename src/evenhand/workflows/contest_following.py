@@ -1,0 +1,128 @@
+"""What is known of contests that others hand in to: verified once, then followed event by event, row by row.
+
+Whoever hands in, or looks, would else have the whole log verified and played again. Before anything is paid, and by
+`evenhand contest verify`, it is: what is known here decides what is taken and shown, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from evenhand.contest.event_log import contest_event_from_json
+from evenhand.contest.events import ContestEvent
+from evenhand.contest.machine import apply_contest_event, rebuild_contest_state, refuse_submission
+from evenhand.contest.state import ContestEntry, ContestState
+from evenhand.contest.task import Submission
+from evenhand.errors import ContestError
+from evenhand.store.contest_inbox import ContestNews, ContestPlace
+from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.workflows.contests import verify_contest_log_for_user
+
+MOST_FOLLOWED = 200
+
+
+@dataclass(slots=True)
+class FollowedContest:
+    """A contest as far as it was followed: its log, and what was received and is not in the log yet."""
+
+    id: str
+    events: list[ContestEvent]
+    state: ContestState
+    head: str = ""
+    place: ContestPlace = field(default_factory=ContestPlace)
+    waiting: dict[str, Row] = field(default_factory=dict)  # Submissions, by id.
+    challenges: list[Row] = field(default_factory=list)
+    foreseen: ContestState = field(default_factory=ContestState)  # Once what waits is in it; nobody is asked for that.
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def follow_news(self, store: Store, news: ContestNews) -> None:
+        """Take in what has happened and come since; where that does not fit, the log is verified from its beginning."""
+        with self._lock:
+            before = self.state
+            fits = all(self._add_event(row) for row in news.events)
+            if not fits or not is_contest_sealed(news.contest, self.head):
+                self._verify_all(store)
+            new = [row for row in news.inbox if row["number"] >= self.place.inbox]
+            self.waiting |= {row["id"]: row for row in new if row["kind"] == "submission"}
+            self.challenges += [row for row in new if row["kind"] == "challenge"]
+            if self.state is not before:
+                self.waiting = {id: row for id, row in self.waiting.items() if id not in self.state.entries}
+                self.foreseen, new = self.state, list(self.waiting.values())
+            for row in new:
+                self._foresee_row(row)
+            self._note_place(news)
+
+    def _note_place(self, news: ContestNews) -> None:
+        inbox, last = self.place.inbox, self.place.last
+        if news.inbox and news.inbox[-1]["number"] >= inbox:
+            inbox, last = news.inbox[-1]["number"] + 1, datetime.fromisoformat(news.inbox[-1]["at"])
+        self.place = ContestPlace(seal=news.contest["seal"], events=len(self.events), inbox=inbox, last=last)
+
+    def _foresee_row(self, row: Row) -> None:
+        if self.foreseen.phase == "open" and row["kind"] == "submission":
+            given = read_inbox_submission(row)
+            with suppress(ContestError):
+                refuse_submission(self.foreseen, given)
+                self.foreseen = replace(self.foreseen.with_entries(ContestEntry(submission=given)), at=given.at)
+
+    def _add_event(self, row: Row) -> bool:
+        """Whether an event follows upon the last one, or was known before."""
+        if row["number"] < len(self.events):
+            return True
+        head = hash_stored_contest_event(self.head, row)
+        if row["number"] != len(self.events) or row["hash"] != head:
+            return False
+        event = contest_event_from_json(json.loads(row["content"]))
+        self.state, _ = apply_contest_event(self.state, event)
+        self.events.append(event)
+        self.head = head
+        return True
+
+    def _verify_all(self, store: Store) -> None:
+        _, self.events, hashes = verify_contest_log_for_user(store, self.id)
+        self.state, self.head = rebuild_contest_state(self.events), hashes[-1] if hashes else ""
+
+
+def read_inbox_submission(row: Row) -> Submission:
+    """The submission in a row of the inbox."""
+    content, at = json.loads(row["content"]), datetime.fromisoformat(row["at"])
+    given = {name: content[name] for name in ("text", "revises")}
+    return Submission(id=row["id"], author=row["author"], at=at, **given)
+
+
+_FOLLOWED: OrderedDict[tuple[str, str], FollowedContest] = OrderedDict()
+_FOLLOWED_LOCK = threading.Lock()
+
+
+def follow_contest(store: Store, contest: str) -> FollowedContest:
+    """A contest as this process knows it, by its id or whatever else names it; verified when it is met first."""
+    known = _find_followed(store, contest)
+    if known is not None:
+        return known
+    id = store.contests.find_contest(contest)["id"]
+    known = _find_followed(store, id)
+    if known is None:
+        row, events, hashes = verify_contest_log_for_user(store, id)
+        known = FollowedContest(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
+        known.foreseen = known.state
+        known.place = ContestPlace(seal=row["seal"], events=len(events))
+        with _FOLLOWED_LOCK:
+            known = _FOLLOWED.setdefault((str(store.address), id), known)
+            while len(_FOLLOWED) > MOST_FOLLOWED:
+                _FOLLOWED.popitem(last=False)
+    return known
+
+
+def _find_followed(store: Store, id: str) -> FollowedContest | None:
+    key = str(store.address), id
+    with _FOLLOWED_LOCK:
+        if key in _FOLLOWED:
+            _FOLLOWED.move_to_end(key)
+        return _FOLLOWED.get(key)

@@ -1,0 +1,119 @@
+"""OpenTelemetry, where its standard variables ask for it: traces, and one event for each criterion that was judged.
+
+Nothing of it is loaded otherwise. Events follow the semantic conventions for generative AI: `gen_ai.evaluation.result`
+with name, score, label and explanation, and `error.type` in place of a score that is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand._version import __version__
+from evenhand.errors import Fault, InputError
+from evenhand.guards.personal_data import TextMask, build_personal_data_mask
+from evenhand.judging.judge import listen_to_reviews
+from evenhand.judging.results import JudgedSample
+from evenhand.model.sample import Sample
+from evenhand.model.scale import Criterion, CriterionScore, Missing
+
+ENDPOINT_VARIABLES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
+)  # fmt: skip
+DISABLED_VARIABLE = "OTEL_SDK_DISABLED"
+EVENT_NAME = "gen_ai.evaluation.result"
+SERVICE_NAME = "evenhand"
+LONGEST_EXPLANATION = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class UserTelemetry:
+    """Where traces and events go; the providers of the OpenTelemetry SDK."""
+
+    traces: Any
+    events: Any
+
+    def record_reviews(self, sample: Sample, judged: JudgedSample) -> None:
+        """One event for each criterion of each output."""
+        logger, mask = self.events.get_logger("evenhand", __version__), build_personal_data_mask(sample)
+        criteria = {one.id: one for one in judged.scores.rubric.criteria}
+        for card in judged.scores.scorecards:
+            for name, score in card.criteria.items():
+                about = _describe_score(score, criteria.get(name))
+                explanation = _explain_score(judged, card.id, name, score, mask)
+                attributes = {
+                    "gen_ai.evaluation.name": name,
+                    "gen_ai.evaluation.explanation": explanation,
+                    **about,
+                    "evenhand.rubric": judged.scores.rubric.name,
+                    "evenhand.sample": sample.id,
+                    "evenhand.output": card.id,
+                }
+                logger.emit(event_name=EVENT_NAME, attributes=attributes)
+
+
+@contextmanager
+def open_user_telemetry(span: str | None = None) -> Iterator[UserTelemetry | None]:
+    """What the environment asks for, with all that is judged meanwhile; None where it asks for nothing.
+
+    `span` names a trace of its own, where no request has one. What waits to be sent is sent at the end.
+    """
+    if not any(os.environ.get(name, "").strip() for name in ENDPOINT_VARIABLES):
+        yield None
+        return
+    if os.environ.get(DISABLED_VARIABLE, "").strip().lower() == "true":
+        yield None
+        return
+    telemetry = _build_telemetry()
+    try:
+        with listen_to_reviews(telemetry.record_reviews):
+            if span is None:
+                yield telemetry
+            else:
+                with telemetry.traces.get_tracer("evenhand", __version__).start_as_current_span(span):
+                    yield telemetry
+    finally:
+        telemetry.traces.shutdown()
+        telemetry.events.shutdown()
+
+
+def _build_telemetry() -> UserTelemetry:
+    try:
+        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk._logs import LoggerProvider
+        from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        what = f"{ENDPOINT_VARIABLES[0]} asks for telemetry, and {error.name} is not installed"
+        raise InputError(Fault(what, "pip install 'evenhand[telemetry]', or unset it")) from None
+    own = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": SERVICE_NAME}
+    resource = Resource.create({**own, "service.version": __version__})
+    traces, events = TracerProvider(resource=resource), LoggerProvider(resource=resource)
+    traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    events.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
+    return UserTelemetry(traces, events)
+
+
+def _describe_score(score: CriterionScore, criterion: Criterion | None) -> dict[str, str | float]:
+    if isinstance(score, Missing):
+        return {"error.type": score.kind}
+    label = score.band
+    if criterion is not None and criterion.scale.yes_no and score.value in (0, 1):
+        label = "yes" if score.value else "no"
+    told: dict[str, str | float] = {"gen_ai.evaluation.score.value": float(score.value)}
+    return told if label is None else {**told, "gen_ai.evaluation.score.label": label}
+
+
+def _explain_score(judged: JudgedSample, output: str, criterion: str, score: CriterionScore, mask: TextMask) -> str:
+    """What the judges say, each by name where there are several; of what is missing, why."""
+    if isinstance(score, Missing):
+        return mask(score.text)[:LONGEST_EXPLANATION]
+    told = [one for one in judged.judgments if (one.output, one.criterion) == (output, criterion) and one.reason]
+    parts = [one.reason if len(told) == 1 else f"{one.judge}: {one.reason}" for one in told]
+    return mask("; ".join(parts))[:LONGEST_EXPLANATION]

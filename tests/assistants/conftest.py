@@ -1,0 +1,5 @@
+"""The service as these tests call it."""
+
+from tests.service.conftest import served
+
+__all__ = ["served"]

@@ -1,0 +1,104 @@
+"""What an eval in a project may do for an assistant, with the user's trust and without it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand import EvalError
+from evenhand.workflows.assistant import AssistantProject
+from tests.service.serving import Served
+
+CHECK = {"custom": {"command": ["touch", "ran.txt"]}}
+PARTS: dict[str, dict[str, Any]] = {
+    "starts a program": {"variants": {"new": {"command": "touch ran.txt"}}},
+    "imports Python": {"variants": {"new": {"python": "mine:make"}}},
+    "calls an address": {"variants": {"new": {"http": {"url": "http://127.0.0.1:9/${HOME}"}}}},
+    "asks 'python:mine:make'": {"variants": {"new": {"model": "python:mine:make", "prompt": "{input}"}}},
+    "runs code": {"assertions": [CHECK]},
+    "is 'custom'": {"checks": {"ours": CHECK}},
+    "the judge 'python:mine:judge'": {"judges": ["python:mine:judge"]},
+    "the judge 'openai-compatible": {"judges": ["openai-compatible:http://127.0.0.1:9/v1/m"]},
+    "samples.jsonl is outside": {"samples": "../samples.jsonl"},
+}
+
+
+def write_eval(folder: Path, **parts: Any) -> None:
+    """An eval that judges one recorded output, changed in some part."""
+    plain = {"samples": [{"id": "a", "input": "x", "output": "y"}], "rubric": {"criteria": ["Is it short?"]}}
+    (folder / "eval.yaml").write_text(json.dumps({**plain, **parts}))
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_an_eval_that_is_not_trusted_runs_no_code(what: str, tmp_path: Path) -> None:
+    """An assistant can write an eval; it must not start programs by that, nor send keys anywhere."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (tmp_path / "samples.jsonl").write_text('{"id": "a", "input": "x", "output": "y"}\n')
+    (folder / "mine.py").write_text("raise SystemExit('imported')\n")
+    write_eval(folder, **PARTS[what])
+
+    with pytest.raises(EvalError, match="--trust-evals") as refused:
+        AssistantProject(folder=folder).load_project_eval("eval.yaml")
+
+    assert what in str(refused.value)
+    trusted = AssistantProject(folder=folder, trust_evals=True).load_project_eval("eval.yaml")
+    assert trusted.name == "eval"
+    assert not (folder / "ran.txt").exists()
+
+
+@pytest.mark.parametrize(("own", "least"), [(None, 2), (1, 1), (5, 2)])
+def test_a_run_costs_no_more_than_the_user_allows(own: int | None, least: int, tmp_path: Path) -> None:
+    """Whatever the eval says."""
+    write_eval(tmp_path, **({} if own is None else {"budget": own}))
+
+    found = AssistantProject(folder=tmp_path, dollars=Fraction(2)).load_project_eval("eval.yaml")
+
+    assert found.budget is not None
+    assert found.budget.money == least
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """No traceback."""
+    script = "import sys; sys.modules['mcp'] = None; sys.argv[1:] = ['mcp'];from evenhand.cli.entry import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "pip install 'evenhand[mcp]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def _call(served: Served, tool: str, headers: dict[str, str] | None = None, **arguments: Any) -> Any:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    accepts = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+    return served.client.post("/mcp", json=asked, headers={**accepts, **(headers or {})})
+
+
+def test_the_service_offers_the_tools_to_operators_without_any_file(served: Served) -> None:
+    """The same tools; files of the machine are not read for a request, and an eval is one."""
+    rubric = {"criteria": ["Is it at most 40 words long?"]}
+
+    judged = _call(served, "judge", rubric=rubric, output="Open Orders.", subject="s").json()["result"]
+    refused = _call(served, "judge", rubric="ours.yaml", output="x").json()["result"]
+    no_run = _call(served, "run_eval", file="eval.yaml").json()["result"]
+
+    assert judged["structuredContent"]["scorecards"][0]["score"] == 1
+    assert served.store.evaluations.list_evaluations("s")
+    assert "no file is read here" in refused["content"][0]["text"]
+    assert "there is no tool 'run_eval'" in no_run["content"][0]["text"]
+
+
+def test_the_tools_over_http_are_for_operators(served: Served) -> None:
+    """As soon as there are tokens, one is needed, and a submitter's is not enough."""
+    operator, submitter = served.make_token("operator", "o"), served.make_token("submitter", "s")
+
+    assert _call(served, "list_rubrics").status_code == 401
+    assert _call(served, "list_rubrics", submitter).status_code == 403
+    assert _call(served, "list_rubrics", operator).status_code == 200

@@ -1,0 +1,261 @@
+"""Runs over HTTP: started, followed, reported, stopped, and resumed whatever happened to the worker."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.compare import CompareTerms, compare_runs
+from tests.service.serving import Served, serve, wait_until
+
+Json = dict[str, Any]
+OUTPUTS = {"old": "No idea.", "new": "Open the page Orders."}
+RUBRIC = {"criteria": ["Does it name the page 'Orders'?"]}
+
+
+def build_eval(count: int = 2, /, **more: Any) -> Json:
+    entries = [{"id": f"s{number}", "input": f"Where is {number}?", "outputs": OUTPUTS} for number in range(count)]
+    return {"name": "orders", "samples": entries, "rubric": RUBRIC, "judges": ["embedded"], **more}
+
+
+def start(served: Served, eval: Json, **more: Any) -> str:
+    answer = served.client.post("/v1/runs", json={"eval": eval, **more})
+    assert answer.status_code == 202, answer.text
+    assert answer.headers["location"] == f"/v1/runs/{answer.json()['id']}"
+    return str(answer.json()["id"])
+
+
+def see(served: Served, run: str) -> Json:
+    answer = served.client.get(f"/v1/runs/{run}")
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def wait_for_state(served: Served, run: str, state: str) -> Json:
+    def reached() -> Json | None:
+        view = see(served, run)
+        assert view["state"] != "failed" or state == "failed", view
+        return view if view["state"] == state else None
+
+    return dict(wait_until(reached))
+
+
+class SlowJudge:
+    """A model that answers when it is let; each question is counted."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.server = FakeServer(self.answer)
+
+    def answer(self, body: Json) -> str:
+        """No to everything, once it may."""
+        if len(self.server.asked) > 2:
+            self.free.wait(30)
+        schema = body["response_format"]["json_schema"]["schema"]["properties"]["criteria"]["properties"]
+        said = {"evidence": [], "reason": "read", "answer": "no"}
+        return json.dumps({"criteria": dict.fromkeys(schema, said)})
+
+
+@pytest.fixture
+def slow() -> Iterator[SlowJudge]:
+    judge = SlowJudge()
+    with judge.server:
+        yield judge
+        judge.free.set()
+
+
+def test_a_run_is_started_followed_and_reported(served: Served) -> None:
+    """From an eval that is sent to a report in every format, and nothing is left of the request."""
+    run = start(served, build_eval())
+    view = wait_for_state(served, run, "finished")
+    path = f"/v1/runs/{run}/report"
+    reports = {name: served.client.get(path, params={"format": name}) for name in ("html", "markdown", "csv", "junit")}
+    data = served.client.get(path)
+    page = served.client.get(path, headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+
+    assert (view["name"], view["failures"], view["cost"]) == ("orders", {}, 0.0)
+    assert data.json()["run"]["id"] == run and len(data.json()["samples"]) == 2
+    assert {name: one.status_code for name, one in reports.items()} == dict.fromkeys(reports, 200)
+    assert page.text == reports["html"].text and page.text.startswith("<!doctype html>")
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert reports["csv"].text.count("\n") == 5 and "<testsuite" in reports["junit"].text
+    assert served.store.requests.find_run(run) is None
+
+
+def test_a_run_is_what_the_command_line_would_have_run(served: Served) -> None:
+    """The same eval, the same fingerprint, and the text that was sent is kept with it."""
+    run = start(served, build_eval(), repeats=2, limit=1)
+    wait_for_state(served, run, "finished")
+    row = served.store.find_run(run)
+
+    assert json.loads(row["source"])["name"] == "orders"
+    assert json.loads(row["setup"])["selection"] == {"limit": 1, "only": [], "tags": []}
+    assert len(list(served.store.results(run))) == 4
+
+
+def test_progress_is_sent_while_a_run_goes_on(served: Served, slow: SlowJudge) -> None:
+    """Each event is the state as GET gives it; the last one says that it is over."""
+    run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
+    wait_until(lambda: (see(served, run)["progress"] or {}).get("done"))
+    under_way = see(served, run)
+    events: list[tuple[str, Json]] = []
+    with served.client.stream("GET", f"/v1/runs/{run}/events") as stream:
+        kind = ""
+        for line in stream.iter_lines():
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                events.append((kind, json.loads(line.removeprefix("data: "))))
+                slow.free.set()
+
+    assert (under_way["state"], under_way["progress"]["total"]) == ("running", 4)
+    assert events[0][0] == "progress" and events[-1][0] == "end"
+    assert events[-1][1]["state"] == "finished"
+    assert {name for name, _ in events[:-1]} == {"progress"}
+
+
+def test_a_run_is_stopped_and_resumed(served: Served, slow: SlowJudge) -> None:
+    """What was asked is not asked again."""
+    run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
+    wait_until(lambda: len(slow.server.asked) > 2)
+    stopped = served.client.delete(f"/v1/runs/{run}")
+    slow.free.set()
+    view = wait_for_state(served, run, "stopped")
+    asked = len(slow.server.asked)
+    resumed = served.client.post(f"/v1/runs/{run}/resume")
+    wait_for_state(served, run, "finished")
+    again = served.client.post(f"/v1/runs/{run}/resume")
+
+    assert (stopped.status_code, stopped.json()["state"]) == (202, "stopping")
+    assert view["why"] == "stopped by hand"
+    assert asked < 8
+    assert resumed.status_code == 202
+    assert len(slow.server.asked) == 8  # Two variants of four samples, each once.
+    assert again.status_code == 409
+
+
+def test_a_run_goes_on_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: SlowJudge) -> None:
+    """The service stops gracefully: the run is left, due, and the next one asks only what is missing."""
+    with serve(tmp_path, monkeypatch) as served:
+        run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
+        wait_until(lambda: len(slow.server.asked) > 2)
+        threading.Timer(0.2, slow.free.set).start()
+    asked = len(slow.server.asked)
+    with serve(tmp_path, monkeypatch) as served:
+        wait_for_state(served, run, "finished")
+
+    assert asked < 8
+    assert len(slow.server.asked) == 8
+
+
+def test_runs_come_in_pages(served: Served) -> None:
+    """The newest first, each once."""
+    made = [start(served, build_eval(1)) for _ in range(3)]
+    found, cursor = [], None
+    while True:
+        params: Json = {"limit": 2} if cursor is None else {"limit": 2, "cursor": cursor}
+        page = served.client.get("/v1/runs", params=params).json()
+        found += [one["id"] for one in page["runs"]]
+        if (cursor := page["next"]) is None:
+            break
+
+    assert found == sorted(made, reverse=True)
+
+
+LOCAL: dict[str, Json] = {
+    "samples in a file": {"samples": "/etc/passwd"},
+    "samples in a named file": {"samples": {"file": "/etc/passwd", "format": "jsonl"}},
+    "a command": {"variants": {"new": {"command": ["touch", "canary"]}}},
+    "a function": {"variants": {"new": {"python": "os:getcwd"}}},
+    "an address": {"variants": {"new": {"http": "http://169.254.169.254/latest"}}},
+    "outputs in a file": {"variants": {"new": {"outputs": "/etc/passwd"}}},
+    "a prompt in a file": {"variants": {"new": {"model": "openai/x", "prompt": {"file": "/etc/passwd"}}}},
+    "a model that is a function": {"variants": {"new": {"model": "python:os:getcwd"}}},
+    "a judge that is a function": {"judges": ["python:os:getcwd"]},
+    "a judge that is a file": {"judges": {"replay:/etc/passwd": 1}},
+    "judges in a file": {"judges": "panel.yaml"},
+    "a rubric in a file": {"rubric": "/etc/passwd"},
+    "a rubric beside": {"rubric": "panel.yaml"},
+    "a rubric by tag in a file": {"rubrics": {"a": "/etc/passwd"}},
+    "a method in a file": {"rubric": {"method": "/etc/passwd", **RUBRIC}},
+    "a check that is run": {"assertions": [{"custom": {"command": ["touch", "canary"]}}]},
+    "a check in a set": {"assertions": [{"assert_set": {"any": [{"custom": "os:getcwd"}]}}]},
+    "a named check": {"checks": {"own": {"custom": "os:getcwd"}}},
+    "a schema in a file": {"assertions": [{"json_schema": "/etc/passwd"}]},
+    "prompts of one's own": {"how": {"language": "/etc"}},
+    "prices": {"prices": "/etc/passwd"},
+    "a sample's rubric in a file": {"samples": [{"input": "a", "outputs": OUTPUTS, "rubric": "/etc/passwd"}]},
+    "a sample's schema in a file": {
+        "samples": [{"input": "a", "outputs": OUTPUTS, "assertions": [{"json_schema": "/etc/passwd"}]}]
+    },
+    "a sample's check": {"samples": [{"input": "a", "outputs": OUTPUTS, "assertions": [{"custom": "os:getcwd"}]}]},
+}
+
+
+def test_an_eval_reads_and_runs_nothing_of_the_machine(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is refused with the field, before anything is kept."""
+    (tmp_path / "panel.yaml").write_text("judges: [hidden-name]\ncriteria: [hidden-name]")
+    monkeypatch.chdir(tmp_path)
+    answers = {name: served.client.post("/v1/runs", json={"eval": build_eval(**part)}) for name, part in LOCAL.items()}
+
+    assert {name: one.status_code for name, one in answers.items()} == dict.fromkeys(LOCAL, 422)
+    for name, one in answers.items():
+        assert one.json()["faults"][0]["where"], name
+        assert "root:" not in one.text and "hidden-name" not in one.text, name
+    assert not (tmp_path / "canary").exists()
+    assert served.client.get("/v1/runs").json()["runs"] == []
+
+
+def test_a_run_that_cannot_be_begun_says_why(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was fine when it was asked for may not be when it is begun."""
+    monkeypatch.setattr("evenhand.service.run_engine.list_due_runs", lambda _: [])
+    run = start(served, build_eval(1))
+    content = {"eval": build_eval(1, rubric="gone"), "options": {}}
+    with served.store.requests._write() as connection:
+        connection.exec_driver_sql("UPDATE run_requests SET content = :c", {"c": json.dumps(content)})
+    monkeypatch.undo()
+    view = wait_for_state(served, run, "failed")
+
+    assert "no rubric 'gone' ships" in view["why"]
+
+
+def test_where_spending_is_bounded_a_run_says_what_it_may_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The budget of the service is that of requests and contests."""
+    from fractions import Fraction
+
+    from evenhand.workflows.connections import ConnectionOptions
+
+    with serve(tmp_path, monkeypatch, connect=ConnectionOptions(dollars=Fraction(5))) as served:
+        without = served.client.post("/v1/runs", json={"eval": build_eval(1)})
+        named = served.client.post("/v1/runs", json={"eval": build_eval(1, budget=1)})
+
+    assert (without.status_code, named.status_code) == (422, 202)
+    assert without.json()["faults"][0]["would_work"] == "as in budget: 5"
+
+
+def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:
+    """The same JSON; what cannot be compared is refused with the reason."""
+    runs = [start(served, build_eval(6)) for _ in range(2)]
+    for run in runs:
+        wait_for_state(served, run, "finished")
+    served.store.set_baseline("main", runs[0])
+    variants = served.client.post("/v1/compare", json={"run": runs[0], "power": True})
+    content = {"run": f"{runs[1]}:new", "against": "baseline:main:old", "not_worse_by": 0.5}
+    two = served.client.post("/v1/compare", json=content)
+    missing = served.client.post("/v1/compare", json={"run": runs[0], "against": "baseline:none"})
+    alone = served.client.post("/v1/compare", json={"run": f"{runs[0]}:old", "control": "nobody"})
+
+    assert variants.status_code == 200, variants.text
+    assert variants.json() == json.loads(
+        json.dumps(compare_runs(served.store, runs[0], terms=CompareTerms(power=True)).to_json())
+    )
+    assert (two.status_code, two.json()["control"]["run"], two.json()["treatments"][0]["run"]) == (200, *runs)
+    assert (missing.status_code, alone.status_code) == (404, 422)
