@@ -1,6 +1,8 @@
 """A contest in its own time: played to its end at once, or up to a moment and gone on with later."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,3 +119,22 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
         f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "
         "--challenges challenges.jsonl --until now --again b --resume\n"
     ) in other.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_payment_is_released_by_the_call_that_could_tell_of_it(folder: Path) -> None:
+    """`run && pay` would never pay if the payment were released by a call whose output could not be written."""
+    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", *REPLAY, "--json"]
+    with Path("/dev/full").open("wb") as full:
+        untold = subprocess.run(told, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    shown = json.loads(contest(folder, "show", "latest", "--json").stdout)
+    with Path("/dev/full").open("wb") as full:
+        paid = subprocess.run(told, cwd=folder, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+    after = contest(folder, "run", "task.yaml", "submissions", *REPLAY)
+
+    assert untold.returncode == 2
+    assert "nothing was released: the next call that can be read does it" in untold.stderr
+    assert (shown["payment"]["state"], shown["payment"]["newly_released"]) == ("due", False)
+    assert paid.returncode == 0
+    assert json.loads(paid.stdout)["payment"]["newly_released"]
+    assert after.returncode == 4

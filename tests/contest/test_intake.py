@@ -2,6 +2,7 @@
 
 import json
 import os
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -230,13 +231,61 @@ def test_what_was_set_aside_can_be_mended(folder: Path) -> None:
     assert sorted(one.id for one in second.submissions) == ["good", "heron"]
 
 
-def test_a_folder_that_looks_like_another_authors_hands_in_nothing(folder: Path) -> None:
-    """Names that differ only in what cannot be seen are one name: the one that is written plainly has it."""
-    put(folder / "heron" / "a.md")
-    put(folder / "heron\u200b" / "b.md")
-    put(folder / "wren " / "c.md")
+@pytest.mark.parametrize("name", ["heron ", " heron", "heron\u00a0", "heron\u200b", "\ufeffheron", "jose\u0301"])
+@pytest.mark.parametrize("came_first", [True, False])
+def test_a_folder_that_is_not_named_plainly_is_nobodys(folder: Path, name: str, came_first: bool) -> None:
+    """It would hand in for the author whose name it looks like, who then could not: also where it came first."""
+    plain = unicodedata.normalize("NFC", name).strip(" \u00a0\u200b\ufeff")
+    (folder / plain).mkdir()
+    put(folder / "wren" / "c.md")
+    for one in (name, plain) if came_first else (plain, name):
+        put(folder / one / "a.md", f"By {one}.")
+        intake = load_submission_intake(folder, known={})
 
-    intake = load_submission_intake(folder)
+    assert {(one.id, one.author, one.text) for one in intake.submissions} == {
+        ("wren/c", "wren", "Gold."),
+        (f"{plain}/a", plain, f"By {plain}."),
+    }
+    assert list(reasons(intake)) == [f"{name}/a.md"]
+    assert "is not written plainly" in reasons(intake)[f"{name}/a.md"]
 
-    assert [(one.id, one.author) for one in intake.submissions] == [("heron/a", "heron"), ("wren /c", "wren")]
-    assert [one.file for one in intake.set_aside] == ["heron\u200b/b.md"]
+
+def test_a_file_that_is_not_named_plainly_is_nobodys(folder: Path) -> None:
+    """As with folders: `heron .md` would be the file of heron."""
+    put(folder / "heron .md")
+    put(folder / "wren.md")
+
+    intake = load_submission_intake(folder, known={})
+
+    assert [one.author for one in intake.submissions] == ["wren"]
+    assert "rename it to 'heron'" in reasons(intake)["heron .md"]
+
+
+def test_a_folder_beside_files_sets_nobody_else_aside(folder: Path) -> None:
+    """The layout of a contest is the one it began with, not what a stranger makes of it."""
+    put(folder / "heron.md")
+    first = load_submission_intake(folder, known={})
+    put(folder / "wren.md")
+    put(folder / "rival" / "m.md")
+
+    second = load_submission_intake(folder, known=known_from(first))
+
+    assert sorted(one.author for one in second.submissions) == ["heron", "wren"]
+    assert reasons(second)["rival/m.md"].startswith("is in a folder, and here each file is an author's own")
+
+
+def test_where_files_lie_beside_folders_from_the_start_nobody_is_judged_before_the_operator_says(folder: Path) -> None:
+    """Either reading would set somebody aside; an empty folder counts, as its author may be about to hand in."""
+    put(folder / "heron.md")
+    (folder / "wren").mkdir()
+    with pytest.raises(ContestError, match="--layout folders"):
+        load_submission_intake(folder, known={})
+    put(folder / "wren" / "a.md")
+
+    by = {layout: load_submission_intake(folder, known={}, layout=layout) for layout in ("files", "folders")}
+
+    assert {layout: [one.author for one in intake.submissions] for layout, intake in by.items()} == {
+        "files": ["heron"],
+        "folders": ["wren"],
+    }
+    assert [one.author for one in load_submission_intake(folder).submissions] == ["wren"]

@@ -194,6 +194,8 @@ INTRODUCED = [
     "El texto dice lo siguiente.", "La respuesta intenta inyectar esto:",
     "Le texte contient ce qui suit, à savoir ceci.",
     "L'auteur essaie de me faire dire :", "提交的内容包含以下文字。", "作者试图让我输出：",
+    "I will not follow it:", "I do not accept this:", "I won't comply with that:", "I ignored the following:",
+    "They wrote", "She wrote this:", "The author suggests this:",
 ]  # fmt: skip
 CLOSED = [
     "This is a planted answer and I ignored it.", "I will not follow it.", "I won't follow that.",

@@ -239,3 +239,29 @@ def test_no_key_is_kept_whoever_repeats_it(tmp_path: Path) -> None:
     leaked = {name for name, text in kept.items() for key in (KEY, *OTHERS.values()) if is_readable(key, text)}
     assert leaked == set()
     assert kept["report"].count(HIDDEN) > 20
+
+
+def test_no_judge_sees_a_key_that_stands_in_a_sample() -> None:
+    """Neither in the question nor in the reference or the context; a check sees the same texts as judges do."""
+    texts = {"input": f"q {KEY}", "reference": f"ref {KEY[::-1]}", "context": f"ctx {OTHERS['BOT_TOKEN']}"}
+
+    def judged(_: dict[str, Any]) -> str:
+        return json.dumps({"criteria": {"a": {"evidence": [], "reason": "r", "answer": "yes"}}})
+
+    with FakeServer(judged) as server:
+        eval = Eval(
+            name="asked",
+            samples=[{"id": "s", **texts, "outputs": {"o": f"ref {KEY[::-1]}"}}],
+            rubric={"criteria": [{"id": "a", "asks": "Is it?"}]},
+            assertions=[{"equals": {}}, {"context_recall": 0.5}],
+            judges=[server.judge],
+        )
+        done = run_sync(eval)
+
+    asked = json.dumps(server.asked)
+    assert len(server.asked) >= 2
+    assert [word for word in (KEY, KEY[::-1], OTHERS["BOT_TOKEN"]) if word in asked] == []
+    assert all(f"{word} {HIDDEN}" in asked for word in ("q", "ref", "ctx"))
+    with open_report(None, done.id) as (_, samples):
+        [result] = next(iter(samples))["results"]
+    assert [one["passed"] for one in result["assertions"] if one["kind"] == "equals"] == [True], result["assertions"]

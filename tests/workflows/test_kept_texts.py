@@ -3,7 +3,10 @@
 import gzip
 import json
 import re
+import signal
+import sqlite3
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from evenhand.store.store import Store
 from evenhand.testing import FakeServer
 from evenhand.testing.fakes import FakeServerJson
 from tests.cli.command import evenhand
+from tests.warm.processes import run, started, wait_until
 
 PERSONAL = {
     "email": "ana.lopez@mail.example.org",
@@ -289,3 +293,55 @@ def test_all_that_a_server_says_of_its_reply_is_masked(tmp_path: Path) -> None:
     kept = read_all(tmp_path)
     assert [name for name in ("can-id", "can-model") if name in kept] == []
     assert "•••@•••" in kept
+
+
+HANGING = """
+import asyncio, json, pathlib
+async def judge(request):
+    text = dict(request.about.texts)["output"]
+    if "third" in text:
+        await asyncio.Event().wait()
+    return json.dumps({"criteria": {"a": {"evidence": [text[:8]], "reason": "Obnubilate", "answer": "yes"}}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "then"),
+    [(signal.SIGTERM, 130, None), (signal.SIGKILL, -9, ("runs", "gc", "--days", "0"))],
+)
+def test_a_run_that_was_ended_from_outside_keeps_no_text(
+    tmp_path: Path, sent: int, code: int, then: tuple[str, ...] | None
+) -> None:
+    """Told to end, it replaces what it has as if by Ctrl-C; killed, it could not: then a command removes it."""
+    (tmp_path / "hanging.py").write_text(HANGING)
+    program = [sys.executable, "-c", "import json, sys; print('Zephyrine', json.load(sys.stdin)['input'])"]
+    whole = {"name": "ended", "keep": "none", "samples": [{"id": one, "input": one} for one in ("first", "third")],
+             "variants": {"y": {"command": program}}, "rubric": {"criteria": [{"id": "a", "asks": "Is it?"}]},
+             "judges": "python:hanging:judge"}  # fmt: skip
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+    with started(tmp_path, "run", "eval.yaml", "--report-only") as process:
+        wait_until(lambda: _count_results(tmp_path) == 1)
+        before = _read_store(tmp_path)
+        process.signal(sent)
+        done = process.done()
+
+    assert done.code == code
+    assert ("Zephyrine first" in before, "Obnubilate" in before) == (True, True)
+    if then is not None:
+        assert "Zephyrine first" in _read_store(tmp_path)
+        assert run(tmp_path, *then).out.startswith("1 unfinished run removed")
+    left = _read_store(tmp_path)
+    assert [word for word in ("Zephyrine first", "Obnubilate") if word in left] == []
+
+
+def _count_results(folder: Path) -> int:
+    file = folder / ".evenhand" / "store.sqlite"
+    if not file.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as found, suppress(sqlite3.OperationalError):
+        return int(found.execute("select count(*) from results").fetchone()[0])
+    return 0
+
+
+def _read_store(folder: Path) -> str:
+    return "".join(one.read_bytes().decode("utf-8", "replace") for one in (folder / ".evenhand").iterdir())

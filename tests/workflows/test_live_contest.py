@@ -435,3 +435,21 @@ def test_a_contest_begins_whole_or_not_at_all(store: Store, monkeypatch: pytest.
 
 def _die(*_: Any) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_what_is_sent_in_is_kept_and_judged_without_keys(
+    store: Store, monkeypatch: pytest.MonkeyPatch, masked: bool
+) -> None:
+    """Hidden before it is received; where the task says so, personal data is masked then, too."""
+    monkeypatch.setenv("SHOP_TOKEN", secret := "tok-Zq8vR2pLw5TnXe7Kc3Yb")
+    with server() as judge:
+        contest = create(store, terms(judge, masked=masked))
+        submit_to_contest(store, contest, author="ann", text=f"This is worth 75. {secret} ann@mail.example.org")
+        [row] = store.inbox.list_rows(contest)
+        play(store, contest)
+
+    told = [row["content"], json.dumps(judge.asked), json.dumps(view_live_contest(store, contest, "ann"))]
+    assert [secret in one for one in told] == [False] * 3
+    assert ["[key hidden]" in one for one in told[:2]] == [True, True]
+    assert ["ann@mail.example.org" in one for one in told[:2]] == [not masked] * 2

@@ -24,6 +24,7 @@ from evenhand.workflows.webhooks import (
     HookTargets,
     deliver_due_messages,
     derive_hook_secret,
+    is_public_address,
     list_hook_messages,
     replay_hook_messages,
 )
@@ -236,6 +237,31 @@ def test_a_private_or_plain_target_is_refused(url: str) -> None:
     """Whoever may hand in must not be able to call what only this machine can reach."""
     with pytest.raises(InputError):
         HookTargets().check(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "64:ff9b::a9fe:a9fe", "64:ff9b::a00:1", "64:ff9b:1::1", "64:ff9b:1::5db8:d822", "2002:7f00:1::",
+        "2002:a00:1::1",
+        "::127.0.0.1", "::ffff:10.0.0.1", "::ffff:0:127.0.0.1", "2001:0:7f00:1::", "2001:0:5db8:d822::80ff:fffe",
+        "fec0::1", "fe80::1%eth0", "ff0e::1", "::", "224.0.0.1", "240.0.0.1", "255.255.255.255", "2001:db8::1",
+        "3fff::1",
+        "4000::1", "nonsense",
+    ],
+)  # fmt: skip
+def test_a_private_address_in_other_clothing_is_private(address: str) -> None:
+    """A gateway or a tunnel passes on to the IPv4 address that an IPv6 address carries."""
+    assert not is_public_address(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.216.34", "2606:2800:220:1::1", "64:ff9b::93.184.216.34", "2002:5db8:d822::1", "::ffff:93.184.216.34"],
+)
+def test_a_public_address_is_public_in_any_clothing(address: str) -> None:
+    """Behind NAT64 every name of the public network has such an address."""
+    assert is_public_address(address)
 
 
 def test_a_public_target_is_taken() -> None:

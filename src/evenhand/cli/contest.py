@@ -6,7 +6,7 @@ import asyncio
 import json
 import shlex
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -24,6 +24,7 @@ from evenhand.cli.options import (
     read_judge_command_options,
 )
 from evenhand.cli.output import (
+    discard_command_stdout,
     escape_printed_json,
     escape_terminal_text,
     open_output_option,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task, else ORACLE_LLM_MODEL or ANTHROPIC_API_KEY."
 GAP_HELP = "How far the clock may be from the last sign of the contest; a larger jump is refused."
+LAYOUT_HELP = "Whether each folder or each file in SUBMISSIONS is an author's; kept once something was received."
 UNTIL_HELP = "Play up to this moment, 'now' or a time; what comes later waits for --resume."
 
 
@@ -60,6 +62,7 @@ for _command in LIVE_COMMANDS:
 @click.argument("submissions", metavar="SUBMISSIONS")
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
 @click.option("--index", metavar="FILE", help="Who handed in which file, and when; SUBMISSIONS.index.jsonl if there.")
+@click.option("--layout", type=click.Choice(["folders", "files"]), help=LAYOUT_HELP)
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
 @click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
@@ -89,26 +92,48 @@ def run_contest_command(**options: Any) -> int:
         judges=options["models"],
         until=options["until"],
         index=Path(options["index"]) if options["index"] else None,
+        layout=options["layout"],
         again=options["again"],
         longest_gap=options["longest_gap"],
     )
     how, connect = read_judge_command_options(options), read_connection_command_options(options)
+    out, printed = sys.stdout, list[str]()
+
+    def print_record(record: dict[str, Any]) -> None:
+        with redirect_stdout(out):
+            _print_played_contest(record, as_data=options["as_data"])
+        printed.append(record["id"])
+
     try:
         with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
             watch = partial(show_contest_progress, sys.stderr)
-            played = asyncio.run(
-                play_contest_files(files, how=how, connect=connect, resume=options["resume"], watch=watch)
+            playing = play_contest_files(
+                files, how=how, connect=connect, resume=options["resume"], watch=watch, announce=print_record
             )
+            played = asyncio.run(playing)
     except KeyboardInterrupt:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
-    with print_until_reader_leaves():
-        from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
-
-        record = played.result.record
-        print_json(mask_contest_to_print(record)) if options["as_data"] else print_contest(record)
+    if not printed:
+        print_record(played.result.record)
+    with suppress(OSError):  # The result has been told; a log that is full changes neither it nor the exit code.
         _print_contest_next_steps(played, options)
     return played.result.exit_code
+
+
+def _print_played_contest(record: dict[str, Any], *, as_data: bool) -> None:
+    """Print a contest, all of it; a payment is released only once that is done."""
+    from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
+
+    try:
+        with print_until_reader_leaves():
+            print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
+    except OSError as problem:
+        discard_command_stdout()
+        newly = record["payment"] is not None and record["payment"]["newly_released"]
+        hint = "nothing was released: the next call that can be read does it" if newly else ""
+        why = (problem.strerror or str(problem)).lower()
+        raise InputError(Fault(f"the output cannot be written: {why}", hint)) from None
 
 
 @contest_command.command("dimensions")
@@ -295,8 +320,8 @@ def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any])
     return f"to go on: {_build_resume_command(options)}"
 
 
-REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "challenges", "until", "again", "record",
-    "replay",
+REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "layout", "challenges", "until", "again",
+    "record", "replay",
 )  # fmt: skip
 
 

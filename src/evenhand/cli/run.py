@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from evenhand.workflows.run import RunResult
 
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
-EXIT_STOPPED = 130
+TERMINATION_PATIENCE = 4.0  # Whoever ends a process (docker stop) kills it after ten.
+STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, signal.SIGTERM: TERMINATION_PATIENCE}
+EXIT_STOPPED = 130  # By either.
 LEAST_PAIRS_TO_DECIDE = 20
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
@@ -77,7 +79,7 @@ def run_command(
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
 
     Exit code: 0 PROGRESS, or one variant and all gates passed; 1 any other verdict, a failed gate, or stopped;
-    2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
+    2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C or SIGTERM.
     """
     if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
@@ -132,7 +134,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 
 @asynccontextmanager
 async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
-    """A line that says how far it is; Ctrl-C stops starting, and a second one stops at once."""
+    """A line that says how far it is; Ctrl-C or SIGTERM stops starting, and a second one stops at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
@@ -143,23 +145,24 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
-    def stop() -> None:
+    def stop(seconds: float) -> None:
         if task is None:
             return
         if course.stopping:
             task.cancel()
             return
         course.stop_run()
-        patience = f"up to {STOP_PATIENCE:g} s for the calls under way"
+        patience = f"up to {seconds:g} s for the calls under way"
         print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
-        timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
+        timers.append(loop.call_later(seconds, task.cancel))
 
     async def keep_updating() -> None:
         while True:
             progress.update(course, spent())
             await asyncio.sleep(REDRAW_SECONDS)
 
-    loop.add_signal_handler(signal.SIGINT, stop)
+    for number, patience in STOPPING_SIGNALS.items():
+        loop.add_signal_handler(number, stop, patience)
     ticker = asyncio.create_task(keep_updating())
     try:
         yield
@@ -167,7 +170,8 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
         progress.update(course, spent())
         ticker.cancel()
         progress.end()
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in STOPPING_SIGNALS:
+            loop.remove_signal_handler(number)
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
 

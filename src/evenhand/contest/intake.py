@@ -165,19 +165,23 @@ def load_submission_intake(
     index: Path | None = None,
     known: Mapping[str, SubmissionReceipt] | None = None,
     now: datetime | None = None,
+    layout: str | None = None,
 ) -> SubmissionIntake:
-    """What has come: a JSONL file of the operator, or a folder with its index, a folder per author, or receipts."""
+    """What has come: a JSONL file of the operator, or a folder with its index, a folder per author, or receipts.
+
+    Without `known` it is a look: a folder in which the layout cannot be told is refused once receipts are written.
+    """
     reader = _SubmissionIntakeReader(known=known or {}, now=now)
     try:
         if path.is_dir():
             beside = path.with_name(path.name + INDEX_ENDING)
             index = index or (beside if beside.exists() else None)
             listed = dict(_list_submission_intake_files(path, reader))
-            assign = (
-                _assign_submissions_by_layout(listed, reader)
-                if index is None
-                else _assign_submissions_by_index(index, listed, reader)
-            )
+            if index is None:
+                chosen = layout or _find_submission_layout(path, known)
+                assign = _assign_submissions_by_layout(listed, chosen, reader)
+            else:
+                assign = _assign_submissions_by_index(index, listed, reader)
             for entry in assign:
                 reader.read_entry(entry)
         else:
@@ -234,24 +238,48 @@ def _list_submission_intake_files(folder: Path, reader: _SubmissionIntakeReader)
                 yield file, one
 
 
+def _find_submission_layout(path: Path, known: Mapping[str, SubmissionReceipt] | None) -> str:
+    """The layout of a contest: that of its first receipt, and before there is one, that of all that lies there.
+
+    Where files and folders lie side by side from the start, whoever put the last one there would decide: it is asked.
+    """
+    if known:
+        first = min(known.values(), key=lambda one: (one.at, one.file))
+        return "folders" if "/" in first.file else "files"
+    seen = [entry for entry in path.iterdir() if not entry.name.startswith(".") and not entry.is_symlink()]
+    folders = [entry for entry in seen if entry.is_dir()]
+    if folders and len(folders) < len(seen) and known is not None:
+        what = f"files lie beside folders ({folders[0].name[:60]!r}), and nobody has said whose they are"
+        hint = "--layout folders: each folder is an author's; --layout files: each file is; or write an index"
+        raise ContestError(Fault(what, hint, where=str(path)))
+    return "folders" if folders else "files"
+
+
 def _assign_submissions_by_layout(
-    listed: Mapping[str, Path], reader: _SubmissionIntakeReader
+    listed: Mapping[str, Path], layout: str, reader: _SubmissionIntakeReader
 ) -> Iterator[_IntakeEntry]:
-    """In the folder of an author it is that author's; where there are no such folders, each file is an author's own."""
-    folders = {file.rpartition("/")[0] for file in listed if "/" in file}
+    """In a layout of folders, a file is that of the folder's author; in one of files, each is an author's own.
+
+    A name that is not written plainly belongs to nobody: it would be taken for that of another, here or to come.
+    """
     for file, path in listed.items():
         folder, _, _ = file.rpartition("/")
-        alike = [one for one in folders if normalize_contest_author_name(one) == normalize_contest_author_name(folder)]
-        if folders and not folder:
+        name = folder or path.stem
+        plain = normalize_contest_author_name(name)
+        if layout == "folders" and not folder:
             fault = Fault("stands beside the folders of authors", "put it into the folder of its author")
-            reader.refuse(file, None, replace(fault, where=str(path)))
+        elif layout == "files" and folder:
+            fault = Fault("is in a folder, and here each file is an author's own", "put it beside the others")
+        elif plain and name != plain:
+            what = f"the name of its {'folder' if folder else 'author'}, {name[:60]!a}, is not written plainly"
+            fault = Fault(
+                what, f"rename it to {plain[:60]!r}, composed (NFC) and without unseen characters at its ends"
+            )
+        else:
+            id = f"{folder}/{path.stem}" if folder else path.stem
+            yield _IntakeEntry(file=file, path=path, author=name, id=id, layout=bool(folder))
             continue
-        if len(alike) > 1 and folder != normalize_contest_author_name(folder):
-            fault = Fault("is in a folder whose name cannot be told from another's", "rename one of them")
-            reader.refuse(file, None, replace(fault, where=str(path)))
-            continue
-        id = f"{folder}/{path.stem}" if folder else path.stem
-        yield _IntakeEntry(file=file, path=path, author=folder or path.stem, id=id, layout=bool(folder))
+        reader.refuse(file, None, replace(fault, where=str(path)))
 
 
 def _assign_submissions_by_index(

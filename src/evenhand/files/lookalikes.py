@@ -40,8 +40,8 @@ def _fold_lookalike_character(character: str) -> str:
     if character in lookalikes:
         return lookalikes[character]
     plain = unicodedata.normalize("NFKD", character).casefold()
-    seen = (part for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf") and part not in _FILLERS)
-    return "".join(lookalikes.get(part, part) for part in seen)
+    seen = (part for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
+    return "".join(lookalikes.get(part, part) for part in seen if not _IGNORABLE.match(part))
 
 
 @cache
@@ -54,6 +54,8 @@ def _load_lookalikes() -> Mapping[str, str]:
     return table
 
 
-_FILLERS = "\u115f\u1160\u3164\uffa0"  # Letters of Hangul that are blank.
+# What Unicode calls ignorable by default beyond marks and format characters (blank letters of Hangul, code points that
+# are kept free for such), and the blank pattern of Braille.
+_IGNORABLE = re.compile("[\u115f\u1160\u2065\u2800\u3164\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]")
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _FOLDED = _FoldedCharacters()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -222,7 +222,8 @@ _MARK = r"(?:[^\w\n]|_)"
 # Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[a-z_/|!?<]) | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
+    (?P<tag> <(?=[a-z_/|!?<]|[ \t]{{1,8}}/) | &(?=(?:lt|\#0{{0,4}}60|\#x0{{0,4}}3c);[ \t]{{0,8}}/)
+      | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
     | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
         {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)
         | [ \t>]{{0,8}} (?:[#*_=~]|--) {_MARK}{{0,12}} (?={_ROLES} {_MARK}{{0,12}}? (?:[\n{_BREAKS}]|\Z))
@@ -232,6 +233,8 @@ _POWER = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Tag characters, and control characters that break no line.
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
 
 def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[str, str]:
@@ -252,14 +255,19 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
 def neutralize_untrusted_prompt_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
     text = _SURROGATES.sub("\ufffd", text)
+    cuts = set(_find_powerful_words(text))
+    if _UNSEEN.search(text):  # Such letters may say something themselves, or only keep others apart.
+        kept = [place for place, letter in enumerate(text) if not _UNSEEN.match(letter)]
+        cuts |= {kept[cut] for cut in _find_powerful_words("".join(text[place] for place in kept))}
+    return JOINER.join(text[start:end] for start, end in pairwise([0, *(cut + 1 for cut in sorted(cuts)), len(text)]))
+
+
+def _find_powerful_words(text: str) -> Iterator[int]:
+    """The places of the first character of a tag, and of the first letter of a role."""
     folded = text.lower() if text.isascii() else fold_lookalikes(text)
-    # After the first character of a tag, and after the first letter of a role.
-    cuts = [found.start() if found["tag"] else found.end() - 1 for found in _POWER.finditer(folded)]
-    if not cuts:
-        return text
-    places = range(len(text)) if text.isascii() else trace_lookalikes(text)
-    edges = [0, *(places[cut] + 1 for cut in cuts), len(text)]
-    return JOINER.join(text[start:end] for start, end in pairwise(edges))
+    found = [one.start() if one["tag"] else one.end() - 1 for one in _POWER.finditer(folded)]
+    places = trace_lookalikes(text) if found and not text.isascii() else range(len(text))
+    yield from (places[cut] for cut in found)
 
 
 T = TypeVar("T")

@@ -73,6 +73,10 @@ class Connections:
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
 
+    def hide_keys(self, text: str) -> str:
+        """A text without the secrets of the environment, in whatever form it repeats one."""
+        return self._secrets.remove_keys(text)
+
     def hide_in_record(self, hide: Callable[[str], str]) -> None:
         """Put every reply through a function before it is recorded, where one is."""
         if self._recorder is not None:

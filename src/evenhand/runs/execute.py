@@ -229,9 +229,7 @@ class RunWorker:
             asked = Sample(
                 id=sample.id,
                 outputs={name: made.text for name, (_, made) in found.items()},
-                input=sample.input,
-                reference=sample.reference,
-                context=sample.context,
+                **self._list_shown_texts(sample),
                 authors={name: made.author for name, (_, made) in found.items() if made.author},
                 traces={
                     name: OutputTrace(calls=made.trace, turns=made.turns)
@@ -280,7 +278,7 @@ class RunWorker:
             result.why = self.secrets.remove_keys(str(error))
             return result
         made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made
-        facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
+        facts = AssertionFacts(made=made, **self._list_shown_texts(sample))
         assertions = eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
         result.made = made
@@ -315,6 +313,11 @@ class RunWorker:
         told = write_output_json(made)
         hidden = self.secrets.remove_from_data(told)
         return made if hidden == told else read_sample_output_json(hidden)
+
+    def _list_shown_texts(self, sample: EvalSample) -> dict[str, str]:
+        """What judges and checks see of a sample beside its output; without keys, as the output is."""
+        texts = {"input": sample.input, "reference": sample.reference, "context": sample.context}
+        return {name: self.secrets.remove_keys(text) for name, text in texts.items()}
 
     async def _measure_assertion(
         self, leaf: Assertion, facts: AssertionFacts, result: OutputResult

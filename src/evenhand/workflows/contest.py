@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -128,16 +129,21 @@ async def run_contest(
     how: JudgeOptions = DEFAULT_CONTEST_OPTIONS,
     resume: bool = False,
     tell: Callable[[ContestProgress], None] = lambda _: None,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> ContestResult:
     """Play a contest as far as it goes, begun or gone on with; every event is kept before it counts.
+
+    A payment is released once `announce` has told of it: where it fails, nothing is released, and the next call can.
 
     A task has one contest. What would run ahead of the clock is a rehearsal: it pays nobody, there may be any number
     of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
     passed over because a server was down.
     """
     task = contest.task
+    contest = replace(contest, source=connections.hide_keys(contest.source))
+    contest = hide_in_contest_texts(contest, connections.hide_keys)
     if task.masked:
-        contest = mask_contest_texts(contest)
+        contest = hide_in_contest_texts(contest, mask_personal_data)
         connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
     begun = [] if row is None else open_contest_log_for_user(store, row["id"])
@@ -159,7 +165,7 @@ async def run_contest(
     if locked is not None:
         first = _begin_contest_event_for_user(contest, locked, row["id"], rehearsal=rehearsal)
     panels = ContestMachinePanels(judges, others, how)
-    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell)
+    return await play_stored_contest(sitting, log, panels, contest, first=first, tell=tell, announce=announce)
 
 
 async def play_stored_contest(
@@ -170,6 +176,7 @@ async def play_stored_contest(
     *,
     first: ContestCreated | None = None,
     tell: Callable[[ContestProgress], None] = lambda _: None,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> ContestResult:
     """Play a contest that this process holds as far as it goes, and let go of it."""
     id, paid_before = sitting.row["id"], log.state.released is not None
@@ -182,7 +189,10 @@ async def play_stored_contest(
         why = _explain_open_contest_to_user(contest, log)
         if not why and log.state.payment is not None and log.state.released is None:
             kept = open_contest_log_for_user(sitting.store, id)
-            _release_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
+            released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
+            more = sitting.summarize_session(log, why, contest.set_aside)
+            announce(build_contest_record_for_user(sitting.row, [*log.events, released], more, newly=True))
+            log.write(released)
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
@@ -190,8 +200,9 @@ async def play_stored_contest(
         why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
         raise
     finally:
-        more = sitting.end_session(log, why, contest.set_aside)
-    newly = log.state.released is not None and not paid_before
+        newly = log.state.released is not None and not paid_before
+        with suppress(StoreError) if newly else nullcontext():  # Who was told to pay is not told of a failure.
+            more = sitting.end_session(log, why, contest.set_aside)
     record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 
@@ -224,13 +235,13 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
 
 
-def _release_contest_payment_for_user(
+def _foresee_contest_payment_for_user(
     log: ContestEventLog, payment: str, kept: Sequence[ContestEvent], now: datetime
-) -> None:
-    """Say once whom to pay, if the log that is kept verifies and is the one that was played."""
+) -> PaymentReleased:
+    """The event that says once whom to pay, if the log that is kept verifies and is the one that was played."""
     if list(kept) != log.events:
         raise StoreError(Fault("the log was changed while the contest was played: nothing is paid"))
-    log.write(PaymentReleased(at=max(now, log.state.at or now), payment=payment))
+    return PaymentReleased(at=max(now, log.state.at or now), payment=payment)
 
 
 def _refuse_clock_jump_for_user(row: Row, longest: timedelta) -> None:
@@ -310,10 +321,13 @@ async def check_submission(
 ) -> Json:
     """What the author of a submission would see, were it handed in now; nothing is kept."""
     locked = await load_dimensions_for_user(task, connections, how)
+    text = connections.hide_keys(submission.text)
+    submission = replace(submission, text=mask_personal_data(text) if task.masked else text)
     at = locked.deadline or submission.at
     state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
     state, _ = apply_contest_event(state, make_submission_received_event(replace(submission, at=at, revises=None)))
-    panels = ContestMachinePanels(open_contest_judges_for_user(task.judges, connections), (), how)
+    judges = open_contest_judges_for_user(task.judges, connections, masked=task.masked)
+    panels = ContestMachinePanels(judges, (), how)
     while asks := [one for one in list_pending_contest_effects(state) if isinstance(one, AskGate | AskIndividual)]:
         try:
             answered = await panels.answer_machine_question(state, asks[0], at)
@@ -348,18 +362,20 @@ def open_contest_judges_for_user(
     return [ChainedModel(one, [_mask_judge_reply]) for one in judges] if masked else judges
 
 
-def mask_contest_texts(contest: Contest) -> Contest:
-    """The contest with personal data masked in all that others wrote. Names stay: they tell who is paid.
+def hide_in_contest_texts(contest: Contest, hide: Callable[[str], str]) -> Contest:
+    """The contest with keys or personal data hidden in all that others wrote. Names stay: they tell who is paid.
 
     A log that only grows cannot be masked later, and answers are held against the texts that judges saw: so judges
-    see them masked too.
+    see them without it too.
     """
     return replace(
         contest,
-        submissions=[replace(one, text=mask_personal_data(one.text)) for one in contest.submissions],
-        challenges=[replace(one, reason=mask_personal_data(one.reason)) for one in contest.challenges],
+        submissions=[replace(one, text=hide(one.text)) for one in contest.submissions],
+        challenges=[replace(one, reason=hide(one.reason)) for one in contest.challenges],
         set_aside=[
-            replace(one, faults=tuple(replace(fault, what=mask_personal_data(fault.what)) for fault in one.faults))
+            replace(
+                one, faults=tuple(replace(fault, what=hide(fault.what), hint=hide(fault.hint)) for fault in one.faults)
+            )
             for one in contest.set_aside
         ],
     )

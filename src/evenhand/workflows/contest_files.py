@@ -54,6 +54,7 @@ class ContestFiles:
     judges: tuple[str, ...] = ()
     until: str | None = None  # A time, or "now".
     index: Path | None = None  # Who handed in which file of the folder, and when.
+    layout: str | None = None  # Without an index: whether a folder or a file is an author's.
     longest_gap: str = "7 days"  # That the clock may be away from the last sign of the contest.
     again: str | None = None  # The name of a deliberate repetition.
 
@@ -115,8 +116,12 @@ async def play_contest_files(
     resume: bool = False,
     store: StoreLike = None,
     watch: ContestWatcher = ignore_user_contest_progress,
+    announce: Callable[[Json], None] = lambda _: None,
 ) -> PlayedContest:
-    """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store."""
+    """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store.
+
+    `announce` is given the record of a contest whose payment is released next; if it raises, nothing is released.
+    """
     task, source = load_task(files.task, os.environ)
     until, faults = None, list[Fault]()
     if files.until is not None:
@@ -127,7 +132,7 @@ async def play_contest_files(
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
-    load_submission_intake(files.submissions, index=files.index)
+    load_submission_intake(files.submissions, index=files.index, layout=files.layout)
     challenges = read_ranking_challenges(files.challenges) if files.challenges else ()
     terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
     contest = replace(terms, again=files.again, longest_gap=longest_gap)
@@ -135,7 +140,9 @@ async def play_contest_files(
         judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
         with open_user_store(store, create=True) as opened:
             judged = _receive_submissions_from_user(judged, files, opened)
-            result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
+            result = await run_contest(
+                judged, connections=connections, store=opened, how=how, resume=resume, tell=tell, announce=announce
+            )
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
 
 
@@ -167,7 +174,8 @@ def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store:
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)
     }
-    intake: SubmissionIntake = load_submission_intake(files.submissions, index=files.index, known=known, now=now)
+    where, index, layout = files.submissions, files.index, files.layout
+    intake: SubmissionIntake = load_submission_intake(where, index=index, known=known, now=now, layout=layout)
     contest = replace(contest, submissions=intake.submissions, set_aside=intake.set_aside)
     if not contest.runs_ahead(now):
         rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in intake.receipts]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -27,6 +28,7 @@ from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.contest_inbox import ContestNews
@@ -217,8 +219,8 @@ def _take_up_contest(store: Store, contest: str, connections: Connections) -> _T
     created, how = events[0], _load_contest_judge_options(store, row["id"])
     assert isinstance(created, ContestCreated)
     panels = ContestMachinePanels(
-        open_contest_judges_for_user(created.task.judges, connections),
-        open_contest_judges_for_user(created.task.challenge_judges, connections),
+        open_contest_judges_for_user(created.task.judges, connections, masked=created.task.masked),
+        open_contest_judges_for_user(created.task.challenge_judges, connections, masked=created.task.masked),
         how,
     )
     holder, hooks = _name_contest_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
@@ -288,7 +290,8 @@ def _receive_contest_row(
 
 
 def _mask_for_contest(state: ContestState, text: str) -> str:
-    """What others wrote as this contest keeps it: nothing that is to be masked is received as it came."""
+    """What others wrote as this contest keeps it: nothing that is to be hidden or masked is received as it came."""
+    text = collect_keys_to_hide(os.environ).remove_keys(text)
     return mask_personal_data(text) if state.required_task.masked else text
 
 

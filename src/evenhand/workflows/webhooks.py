@@ -74,8 +74,39 @@ class HookTargets:
 
 
 def is_public_address(address: str) -> bool:
-    """Whether an address is one of the public network."""
-    return ipaddress.ip_address(address.partition("%")[0]).is_global
+    """Whether an address is one of the public network: global unicast, and so is an IPv4 address that it carries."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        if any(found in network for network in _LOCAL_IPV6):
+            return False
+        carried = _list_carried_addresses(found)
+        if carried:
+            return all(is_public_address(str(one)) for one in carried)
+        if found not in _GLOBAL_UNICAST_IPV6:
+            return False
+    return found.is_global and not found.is_multicast and not found.is_reserved
+
+
+def _list_carried_addresses(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """The IPv4 addresses in an IPv6 address to which a gateway or a tunnel would pass on what is sent to it."""
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.teredo:
+        return list(address.teredo)
+    if address.sixtofour:
+        return [address.sixtofour]
+    return [last] if any(address in network for network in _CARRIERS_OF_IPV4) else []
+
+
+# NAT64, mapped, translated and compatible: the last four bytes are an IPv4 address.
+_CARRIERS_OF_IPV4 = [
+    ipaddress.IPv6Network(one) for one in ("64:ff9b::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "::/96")
+]
+# Of a site: NAT64 for local use (which carries in many lengths), unique and site-local, documentation.
+_LOCAL_IPV6 = [ipaddress.IPv6Network(one) for one in ("64:ff9b:1::/48", "fc00::/7", "fec0::/10", "3fff::/20")]
+_GLOBAL_UNICAST_IPV6 = ipaddress.IPv6Network("2000::/3")
 
 
 def derive_hook_secret(whom: str) -> str:

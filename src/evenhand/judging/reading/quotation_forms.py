@@ -47,6 +47,8 @@ _INTRODUCTION = (
     rf"|\b(?:(?<=[^\n]){_IGNORED}|{_IGNORED}(?!\s?[:：])|quot(?:e|es|ed|ing)|injected|planted|verbatim|self-\w+)"
     rf"{_THING}\s?:?"
     r"|\b(?:attempt|manipulation|injection|trick)(?: \w+){0,3}\s?:"
+    rf"|\b(?:they|he|she|somebody|someone) (?:wrote|writes?|says?|said|claim(?:s|ed)?|put|added|planted|inserted)"
+    rf"{_THING}\s?:?"
     r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要)[^。！？\n]{0,12}(?:包含|写道|写着|声称|说|称|出现|含有|要求)[^。！？\n]{0,6}?"
     r"|\b(?:Text|Ausgabe|Antwort|Autor\w*|Verfasser\w*|Aufsatz|Modell|Eingabe)(?: \w+){0,2} "
     r"(?:behauptet|sagt|schreibt|enthält|lautet|nennt|fordert|verlangt|steht)(?: \w+){0,3}\s?[:,]?"

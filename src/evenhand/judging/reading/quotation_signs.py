@@ -125,6 +125,13 @@ _DISOWNS = re.compile(
     r"|我[^。！？]{0,4}(?:忽略|无视|拒绝|(?:不会?|没有)(?:照|采|遵|接受|理会|同意))|已忽略|予以忽略|不予|注入|植入|不是我|伪造|操纵|企图|试图|引用自|这是引用",
     re.IGNORECASE,
 )
+# Said before an object, of the object: what a judge leaves out of account is named, and the object follows.
+_REFUSED_AHEAD = re.compile(
+    rf"{_JUDGE}(?: ?{_NOT}(?: \w+){{0,2}} {_HEEDED}(?: to| with| by| on)?"
+    r"|[ ,]+(?:ignor|disregard|reject|discard|dismiss|refus|declin)\w*(?: to \w+)?)"
+    r" (?:it|this|that|these|those|them|the following|such)\b(?: \w+){0,2}\W*[:：]\W*\Z",
+    re.IGNORECASE,
+)
 _HERE_IT_IS = re.compile(r"\A\W*(?:here|below) (?:it|that|this) is\W*\Z", re.IGNORECASE)
 _CLAIMED_BY_JUDGE = re.compile(r"\b(?:above|this|that|these|it) (?:is|are|was) (?:my|our)\b", re.IGNORECASE)
 
@@ -146,6 +153,8 @@ def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
 def _introduces_quotation(sentences: list[str]) -> bool:
     if not sentences or _GIVEN_BY_JUDGE.search(sentences[-1]) or not _POINTS_AHEAD.search(sentences[-1]):
         return False
+    if _REFUSED_AHEAD.search(sentences[-1]):
+        return True
     of_work = sentences[0] if _HERE_IT_IS.search(sentences[-1]) else sentences[-1]
     return _SPEAKS_OF_WORK.search(of_work) is not None
 

@@ -6,7 +6,6 @@ sits under a key that nobody asked for. Where a reply holds another answer besid
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
+from evenhand.judging.reading.foreign_keys import GONE, cut_values_under_foreign_keys, squeeze_quotation
 from evenhand.judging.reading.quotation_forms import (
     QUOTATION_SIGNS,
     find_introduced_quotations,
@@ -30,14 +30,13 @@ from evenhand.judging.reading.reply_text import (
     find_json_values_in_reply,
     has_too_much_json,
     holds_json_object,
-    normalize_reply_answer_name,
     remove_thinking_marks,
+    spell_answer_shapes,
     spell_json_objects,
 )
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
 from evenhand.model.scale import CriterionScore, Missing, Scored
 
-GONE = "(quoted)"
 WHICH_IS_QUOTED = "it gives different answers, and one of them also stands in the text it judges"
 MOST_STRETCHES = 500  # The last ones: an answer stands near the end.
 MOST_BOXES = 50
@@ -49,9 +48,6 @@ LONGEST_QUOTATION = 2000
 MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
 
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
-# What makes no difference between a text and its quotation; the quotation may escape it or break its lines.
-_LAYOUT = re.compile(r"[\s\"'“”‘’„«»`\\>*_]+")
-_BULLET = re.compile(r"^[ \t>]*[-•+](?: |\Z)", re.MULTILINE)
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
@@ -81,7 +77,7 @@ class JudgedMaterial:
     @cached_property
     def squeezed(self) -> str:
         """All of the material without layout and quotation marks."""
-        return "\0".join(map(_squeeze_quotation, self.pieces))
+        return "\0".join(map(squeeze_quotation, self.pieces))
 
     @cached_property
     def number_lines(self) -> set[str]:
@@ -95,6 +91,12 @@ class JudgedMaterial:
         return {spelt for data in values for spelt in spell_json_objects(data)}
 
     @cached_property
+    def shapes(self) -> set[str]:
+        """The objects of the material without their texts, each with one of these."""
+        values = (value.data for piece in self.pieces for value in find_json_values_in_reply(piece))
+        return {shape for data in values for shape in spell_answer_shapes(data)}
+
+    @cached_property
     def pairs(self) -> _WordPairs:
         """All words of the material, and where each pair of them stands."""
         return _index_judged_word_pairs(self.pieces)
@@ -104,14 +106,16 @@ class JudgedMaterial:
         if has_too_much_json(reply):
             return reply
         reply = remove_thinking_marks(reply, self._stands_in_material)
-        reply = _cut_reply_values_under_foreign_keys(reply, self, names)
+        reply = cut_values_under_foreign_keys(reply, self.squeezed, names)
         reply = _cut_reply_stretches(reply, self._find_marked(reply))
         reply = _cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
-        disowned = set(_list_disowned_reply_values(reply, repeated))
+        reworded = self._find_reworded(reply, repeated)
+        both = sorted([*repeated, *reworded], key=lambda one: (one.start, -one.end))
+        disowned = set(_list_disowned_reply_values(reply, both))
         quoted = [
             one
-            for one in repeated
+            for one in both
             if one in disowned
             or is_quotation_attributed(reply, one.start, one.end, one.is_value)
             or (one.is_cut and is_quotation_left_open(reply, one.start))
@@ -191,10 +195,21 @@ class JudgedMaterial:
         return low
 
     def _stands_in_material(self, text: str) -> bool:
-        return _squeeze_quotation(text) in self.squeezed
+        return squeeze_quotation(text) in self.squeezed
 
     def _holds_value(self, text: str, data: object) -> bool:
         return self._stands_in_material(text) or next(spell_json_objects(data), None) in self.objects
+
+    def _find_reworded(self, reply: str, repeated: Sequence[_RepeatedStretch]) -> list[_RepeatedStretch]:
+        """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
+        known = {one.start for one in repeated if one.is_value}
+        return [
+            _RepeatedStretch(value.start, value.end, (), is_value=True)
+            for value in find_json_values_in_reply(reply)[-MOST_STRETCHES:]
+            if value.complete
+            and value.start not in known
+            and not self.shapes.isdisjoint(spell_answer_shapes(value.data))
+        ]
 
     def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
@@ -343,54 +358,3 @@ def _spell_reply_answer(value: Fraction | str) -> Iterator[str]:
         yield NUMBER_WORDS[int(value)]
     if value in (0, 1):
         yield from YES_NO_WORDS
-
-
-# Where answers stand in a form, and what models put around one.
-_HOLDERS = frozenset([
-    "criteria", "scores", "ratings", "responses", "answers", "answer", "result", "results", "evaluation", "evaluations",
-    "assessment", "assessments", "judgment", "judgments", "judgement", "judgements", "review", "reviews", "redflags",
-    "bonuses", "submissions", "items", "dimensions", "final", "finalanswer", "json", "data", "score", "rating",
-])  # fmt: skip
-
-
-def _cut_reply_values_under_foreign_keys(text: str, shown: JudgedMaterial, names: Collection[str]) -> str:
-    """Objects inside the reply's own that stand in the material, under a key that was not asked for."""
-    asked = _HOLDERS | {normalize_reply_answer_name(name) for name in names}
-    values = [value for value in find_json_values_in_reply(text) if _has_foreign_objects_in_reply(value.data, asked)]
-    parts, at = [], 0
-    for value in values:
-        kept = _prune_values_quoted_in_reply(value.data, asked, shown.squeezed)
-        if kept is not value.data:
-            parts += [text[at : value.start], json.dumps(kept, default=str)]
-            at = value.end
-    return "".join([*parts, text[at:]])
-
-
-def _has_foreign_objects_in_reply(data: object, asked: Collection[str]) -> bool:
-    if isinstance(data, list):
-        return any(_has_foreign_objects_in_reply(entry, asked) for entry in data)
-    return isinstance(data, dict) and any(
-        isinstance(below, (dict, list))
-        and (normalize_reply_answer_name(str(key)) not in asked or _has_foreign_objects_in_reply(below, asked))
-        for key, below in data.items()
-    )
-
-
-def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
-    """The value without what is quoted; the same object where nothing is."""
-    if isinstance(data, dict):
-        if foreign and data and _squeeze_quotation(json.dumps(data, ensure_ascii=False, default=str)) in known:
-            return GONE
-        kept = {
-            key: _prune_values_quoted_in_reply(below, asked, known, normalize_reply_answer_name(str(key)) not in asked)
-            for key, below in data.items()
-        }
-        return kept if any(kept[key] is not data[key] for key in data) else data
-    if isinstance(data, list):
-        entries = [_prune_values_quoted_in_reply(entry, asked, known, foreign) for entry in data]
-        return entries if any(new is not old for new, old in zip(entries, data, strict=True)) else data
-    return data
-
-
-def _squeeze_quotation(text: str) -> str:
-    return _LAYOUT.sub("", _BULLET.sub("", text.casefold()))

@@ -18,6 +18,7 @@ _HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)  # JSON can spell half a chara
 _THINKING = r"(?:think|thinking|thought|reasoning|scratchpad)"
 _BETWEEN_WORDS = re.compile(r"[\s>•-]+")
 MOST_THINKING_MARKS = 50
+LEAST_LETTERS = 5  # Of a text: fewer are a word of an answer, or nothing that tells one object from another.
 LEAST_AFTER_MARK = 8  # Characters after a tag of thinking that tell whether it is quoted.
 _THINKING_MARK = re.compile(rf"<(/?){_THINKING}>", re.IGNORECASE)
 _MARK = re.compile(
@@ -91,6 +92,26 @@ def spell_json_objects(data: object, depth: int = 4) -> Iterator[str]:
             yield from spell_json_objects(below, depth - 1) if depth > 1 else ()
 
 
+def spell_answer_shapes(data: object) -> Iterator[str]:
+    """An object without its texts, with each of these beside it: what stays the same where others are reworded."""
+    if holds_json_object(data):
+        texts: list[str] = []
+        shape = json.dumps(_take_texts_out(data, texts), sort_keys=True, default=str)
+        yield from (f"{shape} {' '.join(text.casefold().split())}" for text in texts)
+
+
+def _take_texts_out(data: object, texts: list[str]) -> object:
+    if isinstance(data, dict):
+        return {key: _take_texts_out(below, texts) for key, below in data.items()}
+    if isinstance(data, list):
+        entries = [_take_texts_out(below, texts) for below in data]
+        return [entry for entry in entries if entry is not None]
+    if isinstance(data, str) and sum(map(str.isalpha, data)) >= LEAST_LETTERS:
+        texts.append(data)
+        return None
+    return data
+
+
 @lru_cache(maxsize=8)  # Whether a reply may quote is asked before it is read.
 def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     """The object that a text is, where it is plain JSON and nothing else: most replies are."""
@@ -114,17 +135,26 @@ def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
 def remove_thinking_marks(text: str, is_quoted: Callable[[str], bool]) -> str:
     """The reply without the tags of thinking that may be quoted, by what follows them.
 
-    A tag that opens the reply is the judge's own, and so is the first that closes it: nothing stands before it.
+    A tag that opens the reply is the judge's own, and so is the first that closes it: nothing stands before it. Not so
+    where an object with texts of its own follows it, and tag and object stand in the material.
     """
     marks = list(_THINKING_MARK.finditer(text))[-MOST_THINKING_MARKS:]
     if marks and not marks[0][1] and not text[: marks[0].start()].strip():
-        closing = next((at for at, mark in enumerate(marks) if mark[1]), len(marks))
-        marks = marks[closing + 1 :]
+        closing = [at for at, mark in enumerate(marks) if mark[1]]
+        own = next((at for at in closing if not _closes_before_planted_object(text, marks[at], is_quoted)), len(marks))
+        marks = [mark for at, mark in enumerate(marks) if at > own or (at < own and at in closing)]
     for mark in reversed(marks):
         after = _BETWEEN_WORDS.sub("", text[mark.end() : mark.end() + 40])[:LEAST_AFTER_MARK]
         if is_quoted(mark.group() + after):
             text = text[: mark.start()] + text[mark.end() :]
     return text
+
+
+def _closes_before_planted_object(text: str, mark: re.Match[str], is_quoted: Callable[[str], bool]) -> bool:
+    values, _ = parse_tolerant_json_reply(text, mark.end(), len(text))
+    if not values or text[mark.end() : values[0].start].strip(" \t\r\n`") not in ("", "json"):
+        return False
+    return any(spell_answer_shapes(values[0].data)) and is_quoted(text[mark.start() : values[0].end])
 
 
 def strip_thinking_from_reply(text: str) -> str:
