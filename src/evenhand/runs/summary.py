@@ -20,9 +20,10 @@ from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.files.parsing import decode_plain_json
 from evenhand.runs.adjusted_scores import AdjustedScores
+from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunColumnsBuilder, RunTallyMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval

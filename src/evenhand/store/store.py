@@ -35,13 +35,7 @@ from evenhand.store.database import (
 )
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.outbox import Outbox
-from evenhand.store.queries import (
-    RUN_KIND,
-    FinishedRowKeys,
-    ReplyRowLookup,
-    ResultPlace,
-    run_last_stored,
-)
+from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace, run_last_stored
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -65,7 +59,7 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
 
@@ -311,15 +305,7 @@ class Store(AbstractContextManager["Store"]):
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
         """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
         with self._connect(writes=True) as connection:
-            rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])
-            connection.execute(delete(LABELS).where(LABELS.c.run == run))
-            try:
-                if rows:
-                    connection.execute(insert(LABELS), rows)
-            except IntegrityError:
-                what = "labels do not fit: one is there twice or lacks a field, or the run is gone"
-                hint = "one score for each sample, variant, criterion and rater"
-                raise StoreError(Fault(what, hint, where=self.shown)) from None
+            queries.replace_label_rows(connection, run, labels, self.shown)
 
     def load_columns(self, run: str) -> bytes | None:
         """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""
