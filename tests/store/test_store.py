@@ -1,5 +1,6 @@
 """What is written to a store is read back, the same from a file and from a server."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
