@@ -453,3 +453,38 @@ def test_what_is_sent_in_is_kept_and_judged_without_keys(
     assert [secret in one for one in told] == [False] * 3
     assert ["[key hidden]" in one for one in told[:2]] == [True, True]
     assert ["ann@mail.example.org" in one for one in told[:2]] == [not masked] * 2
+
+
+def test_a_clock_that_jumps_closes_nothing(store: Store, clock: Clock) -> None:
+    """A year ahead, the deadline is over and somebody would be paid; with the clock right again it goes on."""
+    with server() as judge:
+        contest = create(store, terms(judge, deadline=NOON + timedelta(days=10)))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        play(store, contest)
+        clock.pass_hours(365 * 24)
+        due = list_due_contests(store)
+        with pytest.raises(ContestError, match="365 days after the last sign of contest"):
+            play(store, contest)
+        left = view_live_contest(store, contest)["state"], find_overdue_contest(store, contest) is not None
+        clock.pass_hours(-365 * 24)
+        submit_to_contest(store, contest, author="ben", text="This is worth 81.")
+        play(store, contest)
+
+    assert due == [contest]
+    assert left == ("open", True)
+    assert view_live_contest(store, contest, "ben")["submissions"][0]["status"] == "gate_passed"
+
+
+def test_a_quiet_contest_is_ended_on_time(store: Store, clock: Clock) -> None:
+    """Nothing comes for ten days: it gives a sign every day, so that this is no jump."""
+    with server() as judge:
+        contest = create(store, terms(judge, deadline=NOON + timedelta(days=10)))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        looks = []
+        for _ in range(14):
+            looks += [due := list_due_contests(store)]
+            play(store, *due)
+            clock.pass_hours(24)
+
+    assert looks[:11] == [[contest]] * 11
+    assert (looks[-1], view_live_contest(store, contest)["state"]) == ([], "closed")

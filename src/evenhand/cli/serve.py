@@ -14,6 +14,7 @@ from evenhand.errors import Fault, InputError
 HOST_HELP = "Where to listen; what others can reach needs tokens."
 STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
 BUDGET_HELP = "What judging and contests may cost until it is restarted; each run then names a budget of its own."
+GAP_HELP = "How far the clock may be from the last sign of a contest; after a larger jump it is left alone."
 AT_LEAST_1 = click.IntRange(1)
 
 
@@ -28,6 +29,7 @@ AT_LEAST_1 = click.IntRange(1)
 @click.option("--at-once", default=200, show_default=True, type=AT_LEAST_1, help="Requests under way; more must wait.")
 @click.option("--runs-at-once", default=2, show_default=True, type=AT_LEAST_1, help="Runs; others wait for their turn.")
 @click.option("--allow-private-hooks", is_flag=True, help="Let webhooks go to private addresses and over plain http.")
+@click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
 def serve_command(**options: Any) -> None:
     """Serve the REST API, and play the contests in the store as they become due. /docs describes the API.
 
@@ -40,6 +42,7 @@ def serve_command(**options: Any) -> None:
         raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.service.settings import ServiceSettings
     from evenhand.workflows.connections import ConnectionOptions
+    from evenhand.workflows.contest_files import parse_longest_gap
     from evenhand.workflows.inputs import parse_user_input_number
 
     dollars: Fraction | None = (
@@ -56,6 +59,7 @@ def serve_command(**options: Any) -> None:
         requests_at_once=options["at_once"],
         runs_at_once=options["runs_at_once"],
         allow_private_hooks=options["allow_private_hooks"],
+        longest_gap=parse_longest_gap(options["longest_gap"]),
     )
     line = f"serving on http://{settings.host}:{settings.port} (API: /docs); Ctrl-C stops it"
     serve_until_stopped(settings, lambda: print_message(line, err=True))

@@ -83,7 +83,8 @@ async def _open_service_parts(app: FastAPI) -> AsyncIterator[None]:
     with open_user_store(settings.store, create=True) as store:
         async with open_user_connections(settings.connect) as connections:
             targets = HookTargets(allow_private=settings.allow_private_hooks)
-            engine, runs = ContestEngine(store, connections, targets), RunEngine(store, settings.runs_at_once)
+            engine = ContestEngine(store, connections, targets, settings.longest_gap)
+            runs = RunEngine(store, settings.runs_at_once)
             parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
             for name, part in {**parts, "run_engine": runs}.items():
                 setattr(app.state, name, part)

@@ -13,11 +13,13 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 
 from evenhand.errors import EvenhandError
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
+from evenhand.workflows.contest import LONGEST_GAP
 from evenhand.workflows.live_contest import list_due_contests, play_live_contest
 from evenhand.workflows.webhooks import AT_ONCE, HookTargets, deliver_due_messages
 
@@ -36,6 +38,7 @@ class ContestEngine:
     store: Store
     connections: Connections
     targets: HookTargets
+    longest_gap: timedelta = LONGEST_GAP  # From the last sign of a contest to the clock.
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _playing: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _failed: dict[str, tuple[int, float]] = field(default_factory=dict)  # By contest: how often, and rest until when.
@@ -90,7 +93,7 @@ class ContestEngine:
 
     async def _play_contest(self, id: str) -> None:
         try:
-            await play_live_contest(self.store, id, connections=self.connections)
+            await play_live_contest(self.store, id, connections=self.connections, longest_gap=self.longest_gap)
             self._failed.pop(id, None)
         except Exception as error:
             count = self._failed.get(id, (0, 0.0))[0] + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class ServiceSettings:
     judging_at_once: int = 8  # Requests that ask judges; others wait for their turn.
     runs_at_once: int = 2  # Others wait for their turn.
     allow_private_hooks: bool = False
+    longest_gap: timedelta = timedelta(days=7)  # That the clock may be away from the last sign of a contest.
 
     @property
     def is_loopback(self) -> bool:

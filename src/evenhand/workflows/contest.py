@@ -67,6 +67,7 @@ from evenhand.workflows.contests import (
 Json = dict[str, Any]
 DEFAULT_CONTEST_OPTIONS = JudgeOptions()
 ContestNextStep = Literal["resume", "resume later", "begin with other judges"]
+LONGEST_GAP = timedelta(days=7)
 RELEASED_BEFORE = 4  # The exit code that keeps `run && pay` from paying twice.
 CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
 
@@ -81,7 +82,7 @@ class Contest:
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
     set_aside: Sequence[SubmissionSetAside] = ()  # What came and could not be taken.
-    longest_gap: timedelta = timedelta(days=7)  # From the last sign of the contest to the clock: more is no clock.
+    longest_gap: timedelta = LONGEST_GAP  # From the last sign of the contest to the clock: more is no clock.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
     @property
@@ -151,7 +152,7 @@ async def run_contest(
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest_for_user(store, row["id"], begun, contest))
     if row is not None:
-        _refuse_clock_jump_for_user(row, contest.longest_gap)
+        refuse_clock_jump_for_user(row, contest.longest_gap, datetime.now(UTC))
     judges = open_contest_judges_for_user(task.judges, connections, masked=task.masked)
     others = open_contest_judges_for_user(task.challenge_judges, connections, masked=task.masked)
     locked = None if begun else await load_dimensions_for_user(contest.task, connections, how)
@@ -244,9 +245,9 @@ def _foresee_contest_payment_for_user(
     return PaymentReleased(at=max(now, log.state.at or now), payment=payment)
 
 
-def _refuse_clock_jump_for_user(row: Row, longest: timedelta) -> None:
+def refuse_clock_jump_for_user(row: Row, longest: timedelta, now: datetime) -> None:
     """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
-    now, last = datetime.now(UTC), parse_stored_time(row["touched"])
+    last = parse_stored_time(row["touched"])
     if abs(now - last) > longest:
         side, far = ("after", now - last) if now > last else ("before", last - now)
         days = round(far / timedelta(days=1))

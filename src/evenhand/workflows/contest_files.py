@@ -11,7 +11,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -126,9 +126,7 @@ async def play_contest_files(
     until, faults = None, list[Fault]()
     if files.until is not None:
         until = datetime.now(UTC) if files.until == "now" else parse_contest_moment(files.until, "--until", faults)
-    longest_gap = parse_contest_duration(files.longest_gap, "--longest-gap", gaps := list[Fault]())
-    if longest_gap is None:
-        raise InputError(*(replace(one, path=()) for one in gaps))
+    longest_gap = parse_longest_gap(files.longest_gap)
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
@@ -165,6 +163,14 @@ async def create_contest_from_file(
 def load_task_to_send(file: Path) -> Json:
     """The fields of a task file as a service takes them; faults are told with its lines, before anything is sent."""
     return build_sent_task(load_task(file, {})[0])
+
+
+def parse_longest_gap(text: str) -> timedelta:
+    """How far the clock may be from the last sign of a contest, as an option says it."""
+    gap = parse_contest_duration(text, "--longest-gap", faults := list[Fault]())
+    if gap is None:
+        raise InputError(*(replace(one, path=()) for one in faults))
+    return gap
 
 
 def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store: Store) -> Contest:

@@ -38,11 +38,13 @@ from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
+    LONGEST_GAP,
     Contest,
     ContestResult,
     load_dimensions_for_user,
     open_contest_judges_for_user,
     play_stored_contest,
+    refuse_clock_jump_for_user,
 )
 from evenhand.workflows.contest_following import FollowedContest, follow_contest, read_inbox_submission
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
@@ -57,6 +59,7 @@ from evenhand.workflows.webhooks import refuse_unsigned_hooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0
+SIGN_EVERY = timedelta(days=1)
 RETRY_AFTER = timedelta(seconds=60)  # A judge that could not be asked is asked again.
 OVERDUE_AFTER = timedelta(seconds=5)  # Workers look every second.
 
@@ -112,7 +115,7 @@ async def create_live_contest(
         "source": source,
         "key": key,
         "hooks": to_stored_json(hooks.to_json()),
-        "wakes": None if locked.deadline is None else locked.deadline.astimezone(UTC).isoformat(),
+        "wakes": min(filter(None, (locked.deadline, began + SIGN_EVERY))).astimezone(UTC).isoformat(),
     }
     sitting = UserContestSession(store, row, how, connections, hooks=hooks, begins=True)
     log = ContestEventLog((), sitting.record_event)
@@ -178,12 +181,14 @@ def view_live_contest(store: StoreLike, contest: str, author: str | None = None)
         return view
 
 
-async def play_live_contest(store: Store, contest: str, *, connections: Connections) -> ContestResult | None:
+async def play_live_contest(
+    store: Store, contest: str, *, connections: Connections, longest_gap: timedelta = LONGEST_GAP
+) -> ContestResult | None:
     """Play a contest up to the present; None where another player is at work on it.
 
     Whatever happens, it says when something is due next: what came meanwhile, a deadline, or another try.
     """
-    taken = await asyncio.to_thread(_take_up_contest, store, contest, connections)
+    taken = await asyncio.to_thread(_take_up_contest, store, contest, connections, longest_gap)
     if taken is None:
         return None
     id, log = taken.sitting.row["id"], taken.log
@@ -207,11 +212,14 @@ class _TakenContest:
     seen: int  # How much had come.
 
 
-def _take_up_contest(store: Store, contest: str, connections: Connections) -> _TakenContest | None:
-    """Hold a contest as it stands; None where another player has it, or was faster."""
+def _take_up_contest(
+    store: Store, contest: str, connections: Connections, longest_gap: timedelta
+) -> _TakenContest | None:
+    """Hold a contest as it stands; None where another player has it, or was faster. Left alone if the clock jumped."""
     row = store.contests.find_contest(contest)
     if store.contests.is_contest_held(row):
         return None
+    refuse_clock_jump_for_user(row, longest_gap, store.now())
     received = store.inbox.take_stock(row["id"])
     events = open_contest_log_for_user(store, row["id"])
     if not events:
@@ -340,11 +348,14 @@ def _load_contest_judge_options(store: Store, id: str) -> JudgeOptions:
 
 
 def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
-    """When something is due by itself: the deadline, the end of the challenge period, or nothing any more."""
+    """When something is due by itself: the deadline, the end of the challenge period, or nothing any more.
+
+    Until then it gives a sign every day, so that a clock that jumps can be told from a contest in which nothing comes.
+    """
     if state.phase == "open":
-        return state.required_task.deadline
+        return min(filter(None, (state.required_task.deadline, now + SIGN_EVERY)))
     if state.phase == "challenge_period":
-        return state.period_ends
+        return min(filter(None, (state.period_ends, now + SIGN_EVERY)))
     return None if state.phase == "closed" else now + RETRY_AFTER
 
 
