@@ -29,8 +29,13 @@ SETS = {  # What was fitted on, and what was held out; "everyday" and "hard" are
     "everyday": ("everyday_fit", "everyday_held_out"),
     "hard": ("hard_fit", "hard_held_out"),
 }
+FURTHER = ("others_fit", "reworded_fit")  # Fitted on too: by somebody who had not seen the rules, and reworded by us.
 STRANGERS = "strangers"  # Looked at in totals only, and never while anything is tuned: write new ones after that.
-WEIGHTS = {"hard_fit": 0.3}  # Hard pairs teach caution; at full weight, it would abstain on most of what people write.
+WEIGHTS = {
+    "hard_fit": 0.3,
+    "others_fit": 1.5,
+    "reworded_fit": 0.4,
+}  # Hard pairs teach caution; at full weight, it would abstain on most of what people write.
 OUTPUT_WEIGHT = 1.5  # Short criteria about whole outputs are what people write most.
 FOLDS = 10
 SHRINKAGE = 1.0
@@ -38,7 +43,7 @@ RIGHT, ANSWERED = 0.85, 0.60  # What is promised: right where it answers, and an
 WORDS = 150  # Of the output whose criteria are timed.
 TAKES = 5
 Matrix = NDArray[np.float64]
-Bands = tuple[float, float]  # For long and for short claims.
+Bands = tuple[float, float, float]  # For long claims, and for a yes and a no to short ones.
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,8 @@ def read_outputs(*, held_out: bool) -> list[Pair]:
 
 def read_fitted_pairs() -> list[Pair]:
     """All pairs that the weights are fitted on."""
-    pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
+    names = (*(fitted for fitted, _ in SETS.values()), *FURTHER)
+    pairs = [pair for name in names for pair in read_pairs(name)]
     return [*pairs, *read_outputs(held_out=False)]
 
 
@@ -146,7 +152,7 @@ class Bench:
         rows = np.array([[features.get(name, 0.0) for name in names] for features, _, _ in seen])
         values = _solve(rows, np.array([met for _, met, _ in seen]), np.array([weight for _, _, weight in seen]))
         found = {name: round(float(value), 4) for name, value in zip(names, values, strict=True)}
-        return FeatureWeights(features=found, band=bands[0], short_band=bands[1])
+        return FeatureWeights(features=found, band=bands[0], short_yes_band=bands[1], short_no_band=bands[2])
 
     def crossed(self, bands: Bands, seed: int = 0) -> list[bool | None]:
         """What the judge says of each pair with weights fitted on other folds; a fold holds whole groups of pairs."""
@@ -275,7 +281,7 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
 def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
     pairs, fitted = read_fitted_pairs(), load_embedded_judge_weights()
-    return pairs, Bench(pairs).crossed((fitted.band, fitted.short_band))
+    return pairs, Bench(pairs).crossed((fitted.band, fitted.short_yes_band, fitted.short_no_band))
 
 
 @lru_cache(maxsize=4)

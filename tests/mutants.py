@@ -49,7 +49,7 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "MOST_FRACTION_DECIMALS",
         "to_exact_fraction",
     ),
-    "wording.py": ("round_number_half_away", "format_number_for_json"),
+    "wording.py": ("_round_ratio_half_away", "format_number_for_json"),
 }
 TESTS = ["tests/scoring", "tests/model", "tests/conformance", "tests/properties"]
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 
 def format_exact_dollars(money: Decimal) -> str:
@@ -202,10 +203,14 @@ def round_number_for_json(value: float | None) -> float | None:
 
 def round_number_half_away(value: Fraction, decimals: int) -> Decimal:
     """The value with so many decimals, halves away from zero."""
-    unit = 10**decimals
-    doubled = 2 * abs(value.numerator) * unit
-    whole = (doubled + value.denominator) // (2 * value.denominator)
-    return Decimal(whole if value >= 0 else -whole).scaleb(-decimals)
+    return _round_ratio_half_away(value.numerator, value.denominator, decimals)
+
+
+@lru_cache(4096)  # Most numbers of a run are the same few; two integers are found far sooner than a fraction.
+def _round_ratio_half_away(numerator: int, denominator: int, decimals: int) -> Decimal:
+    doubled = 2 * abs(numerator) * 10**decimals
+    whole = (doubled + denominator) // (2 * denominator)
+    return Decimal(whole if numerator >= 0 else -whole).scaleb(-decimals)
 
 
 MOST_DECIMALS = 12
@@ -217,6 +222,8 @@ def round_number_beside_limits(value: Fraction, limits: Iterable[Fraction], deci
     59.9958 beside 60 is not 60.00: a number that decides never contradicts the decision that it is shown with.
     """
     reached = [(limit, value >= limit) for limit in limits]
+    if not reached:
+        return round_number_half_away(value, decimals)
     for digits in (decimals, *range(max(4, decimals + 1), MOST_DECIMALS + 1)):
         rounded = round_number_half_away(value, digits)
         if all((rounded >= limit) == above for limit, above in reached):
@@ -233,8 +240,13 @@ def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Ite
         return str(round_number_beside_limits(value, beside, decimals))
     if value.denominator == 1:
         return str(value.numerator)
-    text = str(round_number_beside_limits(value, beside, 4))
-    return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
+    return _shorten_decimal(str(round_number_beside_limits(value, beside, 4)), value.numerator, value.denominator)
+
+
+@lru_cache(4096)
+def _shorten_decimal(text: str, numerator: int, denominator: int) -> str:
+    """A number as it was rounded, without zeros at its end where it is exact."""
+    return text.rstrip("0").rstrip(".") if Fraction(text) == Fraction(numerator, denominator) else text
 
 
 def format_number_for_json(

@@ -10,7 +10,7 @@ MOST_LINES = 400
 SHORTEST_PURPOSE = 15
 
 THIRD_PARTY = {
-    "files": {"yaml"},
+    "files": {"orjson", "yaml"},
     "scoring": {"numpy"},
     "stats": {"numpy"},
     "models": {"aiohttp"},

@@ -131,7 +131,7 @@ def test_every_change_of_a_sample_changes_the_name_of_all(tmp_path: Path, change
 
     (one,), (other,) = before, after
     assert count_eval_samples(before).digest != count_eval_samples(after).digest
-    assert (one.digest() != other.digest()) == ("cluster" not in change)
+    assert (one.digest != other.digest) == ("cluster" not in change)
 
 
 def test_the_reference_is_never_sent_out() -> None:
@@ -216,4 +216,4 @@ def test_the_content_of_a_sample_reads_back_as_the_sample(sample: EvalSample) ->
 
     assert faults == []
     assert back == sample
-    assert back.digest() == sample.digest()
+    assert back.digest == sample.digest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -294,3 +296,37 @@ def test_files_know_the_same_fields() -> None:
     known = {one.keys[0]: one.required for one in list_shape_fields(Grade)}
 
     assert known == {"grade": True, "from": True, "label": False, "description": False}
+
+
+@dataclass(frozen=True)
+class _Twig:
+    name: str
+    twigs: tuple[_Twig, ...] = ()
+
+
+def test_threads_that_read_a_class_first_share_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service reads in many threads: one that comes while the reader is made waits for it, and does not go astray."""
+    codec, making = Codec(error=StoreError), threading.Event()
+    found: list[object] = []
+    make = Codec._make_reader
+
+    def make_slowly(self: Codec, type_: Any) -> Any:
+        making.set()
+        time.sleep(0.05)
+        return make(self, type_)
+
+    def read() -> None:
+        try:
+            found.append(codec.from_json(_Twig, {"name": "a", "twigs": [{"name": "b", "twigs": []}]}))
+        except RecursionError as error:
+            found.append(error)
+
+    monkeypatch.setattr(Codec, "_make_reader", make_slowly)
+    first, second = (threading.Thread(target=read) for _ in range(2))
+    first.start()
+    assert making.wait(10)
+    second.start()
+    for one in (first, second):
+        one.join()
+
+    assert found == [_Twig("a", (_Twig("b"),))] * 2

@@ -272,7 +272,7 @@ def test_a_gate_that_is_not_known_has_not_passed() -> None:
     )
 
     assert decision.exit_code == 1
-    assert "new: tone is not known, the gate is 1." in decision.reasons
+    assert "new: tone is not known (2 outputs without an answer), the gate is 1." in decision.reasons
 
 
 def test_a_stopped_run_compares_only_what_both_variants_have() -> None:

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import Fault, StoreError
-from evenhand.runs.columns import load_run_columns, unpack_run_columns
-from evenhand.runs.tally import RunColumnsBuilder
+from evenhand.runs.columns import RunColumnsBuilder, load_run_columns, unpack_run_columns
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
 from tests.runs.stored import keep_run, result, sample
@@ -107,7 +106,7 @@ def test_columns_that_cannot_be_read_are_worked_out_anew(store: Store, kept: byt
 
 def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer Evenhand may keep other things."""
-    monkeypatch.setattr("evenhand.runs.tally.COLUMNS_FORMAT", 99)
+    monkeypatch.setattr("evenhand.runs.columns.COLUMNS_FORMAT", 99)
     newer = RunColumnsBuilder(["old"]).pack([])
     monkeypatch.undo()
 

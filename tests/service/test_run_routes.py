@@ -168,31 +168,41 @@ def test_runs_come_in_pages(served: Served) -> None:
     assert found == sorted(made, reverse=True)
 
 
+# Each would be taken if it were read.
+FILES = {
+    "samples.jsonl": json.dumps({"id": "hidden-name", "input": "a", "outputs": OUTPUTS}),
+    "outputs.jsonl": "".join(json.dumps({"id": f"s{number}", "text": "hidden-name"}) + "\n" for number in range(2)),
+    "prompt.md": "hidden-name {input}",
+    "panel.yaml": "criteria: [Is it the hidden-name?]",
+    "judges.yaml": "judges: [embedded]",
+    "schema.json": json.dumps({"title": "hidden-name"}),
+    "prices.yaml": "as_of: 2026-11-05\nmodels: {openai/hidden-name: {input: 1, output: 1}}",
+}
 LOCAL: dict[str, Json] = {
-    "samples in a file": {"samples": "/etc/passwd"},
-    "samples in a named file": {"samples": {"file": "/etc/passwd", "format": "jsonl"}},
+    "samples in a file": {"samples": "@samples.jsonl"},
+    "samples in a named file": {"samples": {"file": "@samples.jsonl", "format": "jsonl"}},
     "a command": {"variants": {"new": {"command": ["touch", "canary"]}}},
     "a function": {"variants": {"new": {"python": "os:getcwd"}}},
     "an address": {"variants": {"new": {"http": "http://169.254.169.254/latest"}}},
-    "outputs in a file": {"variants": {"new": {"outputs": "/etc/passwd"}}},
-    "a prompt in a file": {"variants": {"new": {"model": "openai/x", "prompt": {"file": "/etc/passwd"}}}},
+    "outputs in a file": {"variants": {"new": {"outputs": "@outputs.jsonl"}}},
+    "a prompt in a file": {"variants": {"new": {"model": "openai/x", "prompt": {"file": "@prompt.md"}}}},
     "a model that is a function": {"variants": {"new": {"model": "python:os:getcwd"}}},
     "a judge that is a function": {"judges": ["python:os:getcwd"]},
-    "a judge that is a file": {"judges": {"replay:/etc/passwd": 1}},
-    "judges in a file": {"judges": "panel.yaml"},
-    "a rubric in a file": {"rubric": "/etc/passwd"},
+    "a judge that is a file": {"judges": {"replay:@samples.jsonl": 1}},
+    "judges in a file": {"judges": "judges.yaml"},
+    "a rubric in a file": {"rubric": "@panel.yaml"},
     "a rubric beside": {"rubric": "panel.yaml"},
-    "a rubric by tag in a file": {"rubrics": {"a": "/etc/passwd"}},
+    "a rubric by tag in a file": {"rubrics": {"a": "@panel.yaml"}},
     "a method in a file": {"rubric": {"method": "/etc/passwd", **RUBRIC}},
     "a check that is run": {"assertions": [{"custom": {"command": ["touch", "canary"]}}]},
     "a check in a set": {"assertions": [{"assert_set": {"any": [{"custom": "os:getcwd"}]}}]},
     "a named check": {"checks": {"own": {"custom": "os:getcwd"}}},
-    "a schema in a file": {"assertions": [{"json_schema": "/etc/passwd"}]},
+    "a schema in a file": {"assertions": [{"json_schema": "@schema.json"}]},
     "prompts of one's own": {"how": {"language": "/etc"}},
-    "prices": {"prices": "/etc/passwd"},
-    "a sample's rubric in a file": {"samples": [{"input": "a", "outputs": OUTPUTS, "rubric": "/etc/passwd"}]},
+    "prices": {"prices": "@prices.yaml"},
+    "a sample's rubric in a file": {"samples": [{"input": "a", "outputs": OUTPUTS, "rubric": "@panel.yaml"}]},
     "a sample's schema in a file": {
-        "samples": [{"input": "a", "outputs": OUTPUTS, "assertions": [{"json_schema": "/etc/passwd"}]}]
+        "samples": [{"input": "a", "outputs": OUTPUTS, "assertions": [{"json_schema": "@schema.json"}]}]
     },
     "a sample's check": {"samples": [{"input": "a", "outputs": OUTPUTS, "assertions": [{"custom": "os:getcwd"}]}]},
 }
@@ -202,9 +212,11 @@ def test_an_eval_reads_and_runs_nothing_of_the_machine(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is refused with the field, before anything is kept."""
-    (tmp_path / "panel.yaml").write_text("judges: [hidden-name]\ncriteria: [hidden-name]")
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
-    answers = {name: served.client.post("/v1/runs", json={"eval": build_eval(**part)}) for name, part in LOCAL.items()}
+    parts = json.loads(json.dumps(LOCAL).replace("@", f"{tmp_path}/"))
+    answers = {name: served.client.post("/v1/runs", json={"eval": build_eval(**part)}) for name, part in parts.items()}
 
     assert {name: one.status_code for name, one in answers.items()} == dict.fromkeys(LOCAL, 422)
     for name, one in answers.items():

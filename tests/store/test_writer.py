@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
+from functools import partial
 from typing import TypeVar
 
 import pytest
@@ -23,12 +24,13 @@ class Watched(Store):
     may_write = threading.Event()
     failure: Exception | None = None
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> None:
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
         assert self.may_write.wait(30)
         if self.failure is not None:
             raise self.failure
-        super().write_rows(batch, hold=hold)
+        claimed = super().write_rows(batch, hold=hold)
         self.written += 1
+        return claimed
 
 
 @pytest.fixture
@@ -161,3 +163,25 @@ def test_a_closed_writer_takes_nothing(store: Watched) -> None:
 
     with pytest.raises(RuntimeError, match="the writer is closed"):
         finished(put())
+
+
+def test_questions_are_claimed_together_and_by_one_run_each(store: Watched) -> None:
+    """A claim of another, or a reply that is there, refuses one question and not those beside it."""
+    holds = [store.begin_run(run_row(id=id)) for id in ("first", "second")]
+    keys = [f"k{number}" for number in range(50)]
+    store.write_rows(RowBatch(calls=[call_row(0, key="k7")]))
+    store.write_rows(RowBatch(claims=["k3", "k9"]), hold=holds[0])
+
+    async def claim() -> list[bool]:
+        writer = StoreWriter(partial(store.write_rows, hold=holds[1]))
+        claimed = await asyncio.gather(*map(writer.claim, keys))
+        writer.release("k1")
+        writer.close()
+        return claimed
+
+    before = store.written
+    claimed = finished(claim())
+
+    assert store.written <= before + 3
+    assert [key for key, got in zip(keys, claimed, strict=True) if not got] == ["k3", "k7", "k9"]
+    assert store.claims.claim_reply("k1", holds[0])

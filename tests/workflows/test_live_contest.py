@@ -378,6 +378,20 @@ def test_what_is_to_be_masked_is_not_received_as_it_came(store: Store, clock: Cl
     assert "@example.org" not in asked + kept
 
 
+def test_a_player_that_dies_is_always_found(store: Store, clock: Clock) -> None:
+    """Also where it took up, for nothing, what another was about to put to rest."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        store.contests.hold_contest(contest, "elsewhere:1:1#one")
+        store.contests.settle_wake(contest, None, seen=0)
+        while_it_beats = list_due_contests(store)
+        clock.pass_hours(0.1)
+        silent = list_due_contests(store)
+        play(store, contest)
+
+    assert (while_it_beats, silent, list_due_contests(store)) == ([], [contest], [])
+
+
 def test_a_contest_counts_what_was_asked_for_it_alone(store: Store) -> None:
     """A worker plays many: what others cost is not on its bill, however often it is played."""
     with server() as judge:

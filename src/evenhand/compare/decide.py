@@ -319,13 +319,13 @@ def check_columns_to_compare(
 def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
     """The layers behind every composite of a variant; None where it has no composite at all."""
     found: tuple[str, ...] | None = None
-    rows = zip(*column.layers.values(), strict=True) if column.layers else iter(() for _ in column.composite)
+    there = [[one is not None for one in row] for row in (column.composite, *column.layers.values())]
     kinds: dict[tuple[bool, ...], int] = {}
-    for place, (score, row) in enumerate(zip(column.composite, rows, strict=True)):
-        if score is not None:
-            kinds.setdefault(tuple([one is not None for one in row]), place)
+    for place, kind in enumerate(zip(*there, strict=True)):
+        kinds.setdefault(kind, place)
+    kinds = {kind[1:]: place for kind, place in kinds.items() if kind[0]}
     for kind, place in kinds.items():
-        layers = tuple(layer for layer, there in zip(column.layers, kind, strict=True) if there)
+        layers = tuple(layer for layer, present in zip(column.layers, kind, strict=True) if present)
         if found is not None and layers != found:
             first = next(iter(kinds.values()))
             raise InputError(

@@ -180,10 +180,11 @@ class VariantColumn:
         hint = "None where there is no score"
         for what, row in rows.items():
             try:
-                wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
+                finite = all(map(isfinite, [one for one in row if one is not None]))
             except TypeError:
                 raise InputError(Fault(f"{what} holds something that is no number", hint)) from None
-            if wrong is not None:
+            if not finite:
+                wrong = next(place for place, one in enumerate(row) if one is not None and not isfinite(one))
                 raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", hint))
             if len(row) != len(self.composite):
                 counts = f"{len(row)} rows of {what} for {len(self.composite)} of the composite"
@@ -204,7 +205,7 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
     return ShippingObjection(
         what="a gate is not known to be passed" if unknown else "a gate is missed",
-        says=f"whether {variant} passes its gate {missed} is not known" if unknown else misses,
+        says=f"{variant} is not known to pass its gate {missed}" if unknown else misses,
         reasons=tuple(describe_gates_missed_by_variant(variant, gates)),
         next_step=open_step if unknown else step,
     )

@@ -316,7 +316,7 @@ def count_eval_samples(
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
         count += 1
-        digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
+        digest.update(f"{sample.digest} {sample.cluster!r}\n".encode())
         for tag in sample.tags:
             tags[tag] += 1
         for variant in sample.outputs:
@@ -369,7 +369,7 @@ class RecheckedSamples:
         digest = hashlib.sha256()
         try:
             for number, sample in enumerate(self.source):
-                digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
+                digest.update(f"{sample.digest} {sample.cluster!r}\n".encode())
                 if number == self.counted.samples:
                     break
                 yield sample

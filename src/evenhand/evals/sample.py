@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_error
 from evenhand.evals.eval_schema import MESSAGE_FIELDS, MESSAGE_ROLES, OUTPUT_FACTS, SAMPLE_FIELDS
@@ -32,7 +33,7 @@ _encode_sample_json = json.JSONEncoder(
 ).encode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EvalSample:
     """One input with its recorded outputs, by variant.
 
@@ -64,6 +65,7 @@ class EvalSample:
         content = _write_sample_json(self)
         return {name: value for name, value in content.items() if name in ("id", "input") or value not in _EMPTY_FIELDS}
 
+    @cached_property
     def digest(self) -> str:
         """A name for all that can change what is made of the sample and how it is judged; its cluster cannot."""
         messages = [(message["role"], message["text"]) for message in self.messages]

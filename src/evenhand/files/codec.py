@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, is_dataclass, replace
 from functools import partial
@@ -61,6 +62,7 @@ class Codec:
         self._readers: dict[Any, JsonReader] = {}
         self._writing: list[type] = []  # The classes whose writers are being made.
         self._reading: list[Any] = []  # The types whose readers are being made.
+        self._making = threading.RLock()  # Threads share a codec: one of them makes what all use.
         self._objects: dict[str, object] = {}  # What compiled expressions use, by the names it has there.
 
     def to_json(self, value: object) -> Any:
@@ -71,7 +73,9 @@ class Codec:
         """The function that writes the values of one class: the quicker way where there are many."""
         write = self._writers.get(cls)
         if write is None:
-            write = self._writers[cls] = eval(f"lambda value: {self._write_expression(cls, 'value')}", self._objects)
+            with self._making:
+                made = f"lambda value: {self._write_expression(cls, 'value')}"
+                write = self._writers[cls] = eval(made, self._objects)
         return write
 
     def from_json(self, cls: type[T], data: object, **given: object) -> T:
@@ -164,13 +168,14 @@ class Codec:
         read = self._readers.get(type_)
         if read is not None:
             return read
-        if type_ in self._reading:  # A tree: values of this class inside of others.
-            return lambda data: self._find_reader(type_)(data)  # noqa: PLW0108  Found once it is made.
-        self._reading.append(type_)
-        try:
-            read = self._readers[type_] = self._make_reader(type_)
-        finally:
-            self._reading.remove(type_)
+        with self._making:
+            if type_ in self._reading:  # A tree: values of this class inside of others.
+                return lambda data: self._find_reader(type_)(data)  # noqa: PLW0108  Found once it is made.
+            self._reading.append(type_)
+            try:
+                read = self._readers[type_] = self._make_reader(type_)
+            finally:
+                self._reading.remove(type_)
         return read
 
     def _make_reader(self, type_: Any) -> JsonReader:  # noqa: PLR0911  One for each kind of type.

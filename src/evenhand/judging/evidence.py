@@ -126,12 +126,10 @@ def verify_form_evidence(
             continue
         told = _sort_evidence(answer.evidence, text)
         quoted = told.found or told.from_trace
-        # Something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes.
-        low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
-        may_lack = low or (wanted.of_absence and wanted.scale.yes_no)
-        absent = told.absent if may_lack else ()
+        absent = told.absent if told.absent and _may_lack_evidence(key, wanted, score) else ()
         # A bare no needs nothing, nor does a yes where something is not to be there: what is absent cannot be quoted.
-        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and may_lack)
+        needed = needs_evidence and key == "criteria"
+        needed = needed and not (wanted.scale.yes_no and _may_lack_evidence(key, wanted, score))
         if told.invented and not quoted and not absent:
             faults[name] = Missing.unreadable(prompts.say("not_quoted", quote="…"), repr(told.invented[0][:80]))
         elif needed and not quoted and not absent:
@@ -147,6 +145,12 @@ def verify_form_evidence(
                 more=answer.more,
             )
     return ReplyReading(items=items, faults=faults)
+
+
+def _may_lack_evidence(key: str, wanted: WantedReplyAnswer, score: Scored) -> bool:
+    """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
+    low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
+    return low or (wanted.of_absence and wanted.scale.yes_no)
 
 
 @dataclass(frozen=True, slots=True)

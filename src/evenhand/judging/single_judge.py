@@ -85,7 +85,9 @@ class JudgeOptions:
 
 async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """What each of several gives, in their order; one alone needs no task of its own."""
-    return [await waiting[0]] if len(waiting) == 1 else await asyncio.gather(*waiting)
+    if len(waiting) == 1:
+        return [await waiting[0]]
+    return await asyncio.gather(*waiting) if waiting else []
 
 
 QUICK_REPLY = 2_000  # Characters that are read at once; more are read in a thread, so that nobody waits for it.

@@ -177,7 +177,7 @@ class RubricIdentityCache(Generic[CachedValue]):
 
     def get(self, key: tuple[object, ...], make: Callable[[], CachedValue]) -> CachedValue:
         """What was made for this key, made now where it is the first time."""
-        ids = tuple(part if isinstance(part, (str, int)) else id(part) for part in key)
+        ids = tuple([part if isinstance(part, (str, int)) else id(part) for part in key])
         found = self._kept.get(ids)
         if found is None:
             if len(self._kept) >= self._most:

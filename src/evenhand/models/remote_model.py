@@ -12,6 +12,7 @@ from typing import NoReturn
 import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
+from evenhand.files.parsing import decode_plain_json, encode_plain_json
 from evenhand.models import anthropic_format, openai_format
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
@@ -93,13 +94,13 @@ class RemoteModel:
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
         course = _RequestAttempts(request, self.accepted, self._make(self._address.model, request, self.accepted))
-        sent = json.dumps(course.body).encode()
+        sent = encode_plain_json(course.body).encode()
         while True:
             outcome = await self._attempt(course, sent)
             if isinstance(outcome, Reply):
                 return outcome
             if outcome.kind == "unaccepted" and self._drop_parameter(course, outcome):
-                sent = json.dumps(course.body).encode()
+                sent = encode_plain_json(course.body).encode()
                 continue
             await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
             course.retries += 1
@@ -201,7 +202,7 @@ class RemoteModel:
         if not 200 <= answer.status < 300:
             return explain_http_error_status(answer, line.secrets, line.clock.wall())
         try:
-            data = json.loads(answer.body.decode("utf-8-sig"))
+            data = decode_plain_json(answer.body)
         except (ValueError, RecursionError) as problem:
             return explain_unreadable_http_response(answer.body, problem)
         if isinstance(data, dict) and data.get("error"):

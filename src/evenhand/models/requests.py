@@ -56,13 +56,13 @@ class Request:
     repeat: int = 0  # The same question asked again on purpose is another request.
     about: RequestSubject | None = field(default=None, compare=False, repr=False)
 
-    def key(self, model: str) -> str:
+    def key(self, model: str, *, with_schema: bool = True) -> str:
         """A name for this request to this model: equal only where every part of both is equal."""
         what = {
             "model": model,
             "dialogue": self.dialogue,
             "messages": [[message.role, message.text] for message in self.messages],
-            "schema": self.schema,
+            "schema": self.schema if with_schema else None,
             "temperature": self.settings.temperature,
             "max_tokens": self.settings.max_tokens,
             "seed": self.settings.seed,

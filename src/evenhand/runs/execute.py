@@ -27,6 +27,7 @@ from evenhand.evals.sample_assertions import (
     measure_eval_sample_similarity,
 )
 from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
+from evenhand.files.parsing import encode_plain_json
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.judging.single_judge import await_judges_in_order
@@ -41,7 +42,7 @@ from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup
-from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.rows import Row
 
 SAMPLES_AHEAD = 2  # Pieces under way for each call that may be: while one is scored, the next is asked about.
 _SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -137,7 +138,7 @@ def _iter_unfinished_run_pieces(
             else:
                 todo.append(repeat)
         if todo:  # The sample is in the queue of the writer before its results are.
-            content = to_stored_json(worker.secrets.remove_from_data(sample.to_json()))
+            content = encode_plain_json(worker.secrets.remove_from_data(sample.to_json()))
             book.put_row("samples", {"run": book.hold.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
@@ -282,7 +283,7 @@ class RunWorker:
         leaves = list_outside_assertions(assertions)
         result.made = made
         result.findings = list_guard_findings(made.text, eval.guards)
-        values = await asyncio.gather(*(self._measure_assertion(leaf, facts, result) for leaf in leaves))
+        values = await await_judges_in_order([self._measure_assertion(leaf, facts, result) for leaf in leaves])
         measured = dict(zip(leaves, values, strict=True))
         result.checked = tuple(check_assertion(one, facts, measured) for one in assertions)
         return result
@@ -302,7 +303,7 @@ class RunWorker:
         else:
             made = read_sample_output_json(json.loads(found["content"]))
         if found is None or found["run"] != book.hold.run:
-            content = to_stored_json(write_output_json(made))
+            content = encode_plain_json(write_output_json(made))
             await book.put_row("made", {**work.place_in_run(book), "key": key, "content": content})
         self.course.made += 1
         return made

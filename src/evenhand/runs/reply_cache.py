@@ -8,14 +8,14 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError, StoreError
+from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
+from evenhand.files.parsing import encode_plain_json
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import model_reply_from_json, reply_to_json
@@ -23,7 +23,7 @@ from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Re
 from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
-from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.rows import Row
 
 CLAIM_SECONDS = 0.2  # Between two looks whether another run, which asks the same question, has its reply.
 _FREE_TO_ASK = (EMBEDDED, "replay:")  # Nobody pays for them: each run asks for itself.
@@ -89,10 +89,7 @@ class ReplyCache:
                     if not waiting.cancelled() or (task is not None and task.cancelling()):
                         raise
                     # Whoever asked has given up; we have not.
-            found = self._find_reply(key)
-            if found is None:
-                return await self._ask_and_record(key, model, work, partial(call_next, request))
-            return await self._copy_reply(found, work)
+            return await self._ask_and_record(key, model, work, partial(call_next, request))
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
@@ -139,25 +136,20 @@ class ReplyCache:
             await self.book.put_row("calls", copy)
         return model_reply_from_json(json.loads(found["reply"]))
 
-    async def _claim_or_find_reply(self, key: str) -> Row | None:
-        """Claim a question for this run; None once it is claimed, else the reply that another run got meanwhile."""
-        claims, hold = self.book.store.claims, self.book.hold
-        while not claims.claim_reply(key, hold):  # At once, so that questions are asked in their order.
+    async def _find_or_claim_reply(self, key: str) -> Row | None:
+        """The reply to a question that was asked before; None once this run has claimed it, and is to ask it."""
+        if await self.book.writer.claim(key):  # With others, in their order: the way of nearly every question.
+            return None
+        while (found := self._find_reply(key)) is None:
+            if self.book.store.claims.claim_reply(key, self.book.hold):
+                found = self._find_reply(key)  # It may have come between the look and the claim.
+                if found is not None:
+                    self.book.writer.release(key)
+                return found
             if self.is_stopping():
                 raise asyncio.CancelledError
             await asyncio.sleep(CLAIM_SECONDS)
-            found = self._find_reply(key)
-            if found is not None:
-                return found
-        # It may have come between the look and the claim.
-        found = self._find_reply(key)
-        if found is not None:
-            self._release_claim(key)
         return found
-
-    def _release_claim(self, key: str) -> None:
-        with suppress(StoreError):  # The end of the run gives up all of them.
-            self.book.store.claims.release_claim(key, self.book.hold)
 
     async def _ask_and_record(
         self, key: str, model: ChainedModel, work: RunWork, ask: Callable[[], Awaitable[Reply]]
@@ -170,7 +162,7 @@ class ReplyCache:
         self._under_way[key] = answer
         began = loop.time()
         try:
-            found = await self._claim_or_find_reply(key) if is_shared else None
+            found = await self._find_or_claim_reply(key) if is_shared else self._find_reply(key)
             if found is not None:
                 reply = await self._copy_reply(found, work)
             else:
@@ -186,12 +178,12 @@ class ReplyCache:
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
                 await self.book.put_row("calls", failed)
             elif is_shared:
-                self._release_claim(key)
+                self.book.writer.release(key)
             answer.set_exception(error)
             raise
         except BaseException:
             if is_shared:
-                self._release_claim(key)
+                self.book.writer.release(key)
             answer.cancel()
             raise
         else:
@@ -214,7 +206,7 @@ class ReplyCache:
             **work.place_in_run(self.book),
             "key": key,
             "judge": judge,
-            "reply": to_stored_json(reply_to_json(reply)),
+            "reply": encode_plain_json(reply_to_json(reply)),
             "kept": "raw",
             "input_tokens": reply.usage.input,
             "output_tokens": reply.usage.output,
@@ -231,6 +223,6 @@ def run_reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     """A name for a question to a model: another text, setting, version, server, code or repeat is another name."""
     schema = request.schema
     form = "" if schema is None else _SCHEMA_DIGESTS.get((schema,), lambda: digest_run_parts(schema))
-    asked = request if schema is None else replace(request, schema=None)
-    parts = (asked.key(model.name), form, read_model_version(model), model.origin, model.source, str(repeat))
+    asked = request.key(model.name, with_schema=False)
+    parts = (asked, form, read_model_version(model), model.origin, model.source, str(repeat))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -14,6 +14,7 @@ from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.methods import load_shipped_method_file
+from evenhand.files.parsing import encode_plain_json
 from evenhand.judging.results import (
     JUDGMENT_SHAPE,
     JudgedSample,
@@ -29,7 +30,7 @@ from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.scoring.engine import compute_answers_scorecard
 from evenhand.scoring.scores_json import scorecard_to_json
-from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.rows import Row
 from evenhand.wording import spell_exact_fraction
 
 Json = dict[str, object]
@@ -101,7 +102,7 @@ def build_result_row(
         "score": spell_exact_fraction(card.exact if card else None),
         "composite": spell_exact_fraction(exact),
         "number": None if exact is None else float(exact),
-        "content": to_stored_json(_run_result_content(result, card, whole, why)),
+        "content": encode_plain_json(_run_result_content(result, card, whole, why)),
     }
 
 

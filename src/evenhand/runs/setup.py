@@ -56,7 +56,7 @@ class RunSetup:
         """A name for all that decides a result: a finished one of the same name is not worked out again."""
         key = self.eval.own_rubrics.find_rubric_key(sample)
         own = "" if key is None else f" {self.fingerprints[key]}"
-        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}{own}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.digests[variant]} {sample.digest} {repeat}{own}".encode()).hexdigest()
 
     def make_output_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
         """A name for all that decides what a live variant makes of a sample, as far as can be seen from outside."""

@@ -4,7 +4,6 @@ score.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +18,12 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
+from evenhand.files.parsing import decode_plain_json
 from evenhand.runs.adjusted_scores import AdjustedScores
+from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunColumnsBuilder, RunTallyMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
@@ -70,7 +71,7 @@ def summarise_results(
         if row["variant"] in summary.tallies:
             summary.samples += row["position"] != last
             last = row["position"]
-            content = json.loads(row["content"])
+            content = decode_plain_json(row["content"])
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster, priced=row["variant"] in summary.models)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,17 +10,14 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
 from math import nan
 from typing import Any
-
-import numpy as np
 
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
-from evenhand.runs.kept_texts import count_output_characters, list_result_texts, number_sample_texts
+from evenhand.runs.kept_texts import count_output_characters, list_result_texts
 from evenhand.stats.arrays import CountedPer
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
@@ -299,6 +293,12 @@ def parse_result_fraction(text: str | None) -> Fraction | None:
     return None if text is None else Fraction(text)
 
 
+@lru_cache(4096)
+def parse_result_float(text: str) -> float:
+    """The same number as a float."""
+    return float(Fraction(text))
+
+
 def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What went wrong with a result, by whom."""
     if row["state"] == "failed":
@@ -317,84 +317,3 @@ def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, An
     for one in content["assertions"]:
         if one["passed"] is None:
             yield "assertion", f"{one['name']}: {one['why_not']}"
-
-
-COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
-ColumnName = tuple[str, ...]  # What a column holds, then of whom.
-
-
-@dataclass(slots=True)
-class RunColumnsBuilder:
-    """Takes results in the order of the store, each in a few bytes."""
-
-    variants: Sequence[str]
-    _clusters: dict[str, int] = field(default_factory=dict)
-    _places: dict[str, Any] = field(
-        default_factory=lambda: {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
-    )
-    _values: dict[ColumnName, array[float]] = field(
-        default_factory=lambda: {(name,): array("d") for name in ("length", "score", "composite")}
-    )
-
-    def add(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        """Take one result; one of a variant that the eval does not name is none of it."""
-        if row["variant"] not in self.variants:
-            return
-        variant = self.variants.index(row["variant"])
-        own = content["cluster"]
-        cluster = 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters))
-        before = len(self._places["position"])
-        for name, place in zip(self._places, (row["position"], variant, row["repeat"], cluster), strict=True):
-            self._places[name].append(place)
-        # Every number of the result by its name, exact ones as texts; None where there is none.
-        found: dict[ColumnName, str | float | None] = {
-            ("length",): count_output_characters(content),
-            ("score",): row["score"],
-            ("composite",): row["composite"],
-        }
-        for kind in ("layers", "criteria"):
-            found |= {(kind, name): text for name, text in content[kind].items()}
-        for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
-            found["reviews", one["judge"]] = one["score"]
-        for one in content["judgments"]:
-            id = name_sample_rubric_criterion(content.get("own_rubric", ""), one["criterion"])
-            if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
-                found.setdefault(("judgments", one["judge"], id), one["exact"])
-        found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
-        for key, value in found.items():
-            column = self._values.setdefault(key, array("d"))
-            number = parse_result_fraction(value) if isinstance(value, str) else value
-            if number is not None:
-                column.extend([nan] * (before - len(column)))
-                column.append(float(number))
-
-    def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
-        """The columns over these samples, which come by position, as compressed bytes; it can be done once.
-
-        One column after the other, each let go when it is written: a run of any size has to fit beside what counts it.
-        """
-        positions, ids, texts = array("q"), bytearray(), array("q")
-        for sample in samples:
-            positions.append(sample["position"])
-            ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            texts.append(number_sample_texts(json.loads(sample["content"])))
-        place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
-        own = np.array(self._places.pop("cluster"), dtype=np.int64)
-        self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}
-        names = json.dumps({"format": COLUMNS_FORMAT, "variants": [*self.variants], "values": [*self._values]})
-        columns = chain(
-            ((name, np.array(self._places.pop(name), dtype=np.int64)) for name in tuple(self._places)),
-            # Results after the last that has such a number are missing too.
-            (
-                (f"v{number}", np.append(column, np.full(len(place) - len(column), nan)))
-                for number, column in enumerate(self._values.pop(key) for key in tuple(self._values))
-            ),
-        )
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-            packed.writestr("names", names)
-            packed.writestr("samples", b"[" + ids + b"]")
-            for name, column in columns:
-                with packed.open(name, "w", force_zip64=True) as file:
-                    np.lib.format.write_array(file, column, allow_pickle=False)
-        return stream.getvalue()

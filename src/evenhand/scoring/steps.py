@@ -179,6 +179,8 @@ def count_statements_scored_in_step(step: Deduct | Add, case: StepInputs) -> tup
 
 def _apply_statement_step(step: Deduct | Add, before: Fraction, case: StepInputs) -> StepResult:
     entries = count_statements_scored_in_step(step, case)
+    if not entries:
+        return before, ()
     total = sum((entry.counted for entry in entries), ZERO_SCORE)
     return before - total if isinstance(step, Deduct) else before + total, (step, entries, total)
 

@@ -42,42 +42,20 @@ ABOUT = "Scores the work of language models against rubrics, explains every step
 
 def build_service(settings: ServiceSettings, telemetry: UserTelemetry | None = None) -> FastAPI:
     """The service with these settings; a store that cannot be opened, or would be open to anybody, is refused now."""
-    metrics = ServiceMetrics()
     with open_user_store(settings.store, create=True) as store:
         refuse_open_bind(settings, has_tokens=has_service_tokens(store))
-
-    @asynccontextmanager
-    async def live(app: FastAPI) -> AsyncIterator[None]:
-        with open_user_store(settings.store, create=True) as store:
-            async with open_user_connections(settings.connect) as connections:
-                targets = HookTargets(allow_private=settings.allow_private_hooks)
-                engine = ContestEngine(store, connections, targets, settings.longest_gap)
-                runs = RunEngine(store, settings.runs_at_once)
-                parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
-                for name, part in {**parts, "run_engine": runs}.items():
-                    setattr(app.state, name, part)
-                metrics.registry.register(StateCollector(store, connections, runs))
-                engine.start()
-                runs.start()
-                try:
-                    with listen_to_reviews(metrics.note_reviews):
-                        async with open_assistant(app, store, connections):
-                            yield
-                finally:
-                    app.state.closing.set()
-                    await asyncio.gather(engine.stop(), runs.stop())
 
     app = DescribedService(
         title="Evenhand",
         version=__version__,
         description=ABOUT,
-        lifespan=live,
+        lifespan=_open_service_parts,
         docs_url=None,
         redoc_url=None,
         telemetry=_choose_tracing(telemetry),
     )
     app.state.settings = settings
-    app.state.metrics = metrics
+    app.state.metrics = ServiceMetrics()
     app.state.closing = threading.Event()
     app.state.rates = RequestRates(settings.requests_per_minute)
     app.state.judging = LimitedTurns(settings.judging_at_once, WAITING_PER_TURN * settings.judging_at_once)
@@ -93,8 +71,33 @@ def build_service(settings: ServiceSettings, telemetry: UserTelemetry | None = N
     add_assistant_route(app)
     app.add_middleware(LimitedBodies, most=settings.body_bytes)
     app.add_middleware(LimitedRequests, most=settings.requests_at_once)
-    app.add_middleware(MeasuredRequests, metrics=metrics)
+    app.add_middleware(MeasuredRequests, metrics=app.state.metrics)
     return app
+
+
+@asynccontextmanager
+async def _open_service_parts(app: FastAPI) -> AsyncIterator[None]:
+    """What routes share while the service runs: the store, access to models, and what works beside them."""
+    settings: ServiceSettings = app.state.settings
+    metrics: ServiceMetrics = app.state.metrics
+    with open_user_store(settings.store, create=True) as store:
+        async with open_user_connections(settings.connect) as connections:
+            targets = HookTargets(allow_private=settings.allow_private_hooks)
+            engine = ContestEngine(store, connections, targets, settings.longest_gap)
+            runs = RunEngine(store, settings.runs_at_once)
+            parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
+            for name, part in {**parts, "run_engine": runs}.items():
+                setattr(app.state, name, part)
+            metrics.registry.register(StateCollector(store, connections, runs))
+            engine.start()
+            runs.start()
+            try:
+                with listen_to_reviews(metrics.note_reviews):
+                    async with open_assistant(app, store, connections):
+                        yield
+            finally:
+                app.state.closing.set()
+                await asyncio.gather(engine.stop(), runs.stop())
 
 
 def _choose_tracing(telemetry: UserTelemetry | None) -> TelemetryConfig:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
+from operator import ne
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -54,8 +55,8 @@ def convert_to_float_array(values: object, what: str) -> Floats:
         given = np.asarray(values)
         numeric = given.dtype.kind in "biuf"
         if given.dtype == object:
-            odd = (isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
-            numeric = not any(odd)
+            kinds = set(map(type, given.ravel().tolist()))
+            numeric = not any(issubclass(one, str | bytes | np.generic) and not issubclass(one, Real) for one in kinds)
         with np.errstate(over="ignore"):
             array = given.astype(np.float64) if numeric else None
     except (TypeError, ValueError, OverflowError):
@@ -159,16 +160,20 @@ def round_array_off_binary_noise(values: Floats, scale: float) -> Floats:
 
 
 def number_clusters_of_array(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
-    """Return labels as numbers from 0, one per row."""
+    """Return labels as numbers from 0 in the order in which they come, one per row."""
     given = require_array_sequence(labels, what, "one per score")
     if len(given) != rows:
         raise InputError(Fault(f"{len(given)} {what} for {rows} scores", "one per score"))
-    given = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(given, np.ndarray):
+        if given.ndim == 1 and given.dtype.kind == "i":
+            _, first, place = np.unique(given, return_index=True, return_inverse=True)
+            return np.argsort(np.argsort(first))[place]
+        given = given.tolist()
     try:
         known = {label: number for number, label in enumerate(dict.fromkeys(given))}
     except TypeError:
         raise InputError(Fault(f"{what} must be names or numbers", "one per score")) from None
-    if any(label is None or label != label for label in known):  # noqa: PLR0124  # NaN is not itself.
+    if None in known or any(map(ne, known, known)):  # NaN is not itself.
         raise InputError(Fault(f"one of the {what} is missing", "give every score one"))
     return np.fromiter(map(known.__getitem__, given), dtype=np.int64, count=rows)
 

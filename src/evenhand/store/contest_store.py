@@ -172,6 +172,9 @@ class ContestStore:
             if seen is not None:
                 self._refuse_stale_write(connection, id, seen)
             self._touch_contest_row(connection, id, now)
+            # Whoever holds it may die: until it is let go, it is due, and a hold that went stale is found.
+            due = update(CONTESTS).where(CONTESTS.c.id == id, CONTESTS.c.hooks.is_not(None))
+            connection.execute(due.values(wakes=self._read_moment(connection, now)))
             self._seal_contest(connection, id)
 
     def beat_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
@@ -181,11 +184,15 @@ class ContestStore:
             connection.execute(update(CONTESTS).where(held).values(touched=self._read_moment(connection, now)))
 
     def settle_wake(self, id: str, wakes: datetime | None, *, seen: int) -> None:
-        """Say when something is due next; where more has come than was seen, that is now, and stays so."""
+        """Say when something is due next of a contest that was let go.
+
+        Where more has come than was seen, or another holds it by now, that is now, and stays so.
+        """
         came = select(func.count()).where(INBOX.c.contest == id).scalar_subquery()
         value = None if wakes is None else wakes.astimezone(UTC).isoformat()
+        alone = (CONTESTS.c.id == id) & (came == seen) & CONTESTS.c.holder.is_(None)
         with self._write() as connection:
-            connection.execute(update(CONTESTS).where(CONTESTS.c.id == id, came == seen).values(wakes=value))
+            connection.execute(update(CONTESTS).where(alone).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
         """The contests in which something is due and that nobody plays, the longest waiting first."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, Table, bindparam, func, select
+from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, func, insert, select
 from sqlalchemy.engine import Compiled
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
-from evenhand.store.rows import Row, storable_row_text
+from evenhand.store.rows import Row, fit_store_rows, storable_row_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, EVALUATIONS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
@@ -42,6 +42,7 @@ CALL_FACTS_OF_RUN = select(
 ).where(CALLS.c.run == bindparam("of_run"))  # fmt: skip
 _IS_REUSABLE = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
 _IS_OWN = CALLS.c.run.not_in(select(RUNS.c.id).where(GUEST))  # What a guest brings is used for nobody else.
+IS_USABLE_BY_ALL = _IS_REUSABLE & _IS_OWN
 _NEWEST_REPLY = (
     select(CALLS)
     .where(CALLS.c.key == bindparam("wanted"), _IS_REUSABLE)
@@ -265,3 +266,16 @@ def parse_stored_time(text: str) -> datetime:
     """A time as the store keeps it; one without a zone is UTC."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def replace_label_rows(connection: Connection, run: str, labels: Iterable[Mapping[str, object]], shown: str) -> None:
+    """Write the labels of a run in place of those before."""
+    rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])
+    connection.execute(delete(LABELS).where(LABELS.c.run == run))
+    try:
+        if rows:
+            connection.execute(insert(LABELS), rows)
+    except IntegrityError:
+        what = "labels do not fit: one is there twice or lacks a field, or the run is gone"
+        hint = "one score for each sample, variant, criterion and rater"
+        raise StoreError(Fault(what, hint, where=shown)) from None

@@ -7,19 +7,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 
-from sqlalchemy import Connection, delete, select, text, update
+from sqlalchemy import Connection, Dialect, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
+from evenhand.store.queries import IS_USABLE_BY_ALL
 from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
 from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
 
-_CLAIM_OF_NOBODY = text(
-    "INSERT INTO reply_claims (key, run) SELECT :key, :run FROM run_holds WHERE run = :run AND token = :token"
-    " ON CONFLICT DO NOTHING"
+# All that a run has claimed and that has no reply which every run may use.
+_UNANSWERED_CLAIMS = select(CLAIMS.c.key).where(
+    CLAIMS.c.run == bindparam("run"), ~select(CALLS.c.key).where(CALLS.c.key == CLAIMS.c.key, IS_USABLE_BY_ALL).exists()
 )
+
+
+def claim_unasked_replies(connection: Connection, keys: Sequence[str], run: str) -> set[str]:
+    """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
+    # In one order, so that two processes that claim the same do not wait for each other.
+    rows = [{"key": key, "run": run} for key in sorted(keys)]
+    connection.exec_driver_sql(_compile_claim_statements(connection.dialect)[0], rows)
+    unanswered = set(connection.execute(_UNANSWERED_CLAIMS, {"run": run}).scalars())
+    release_reply_claims(connection, run, [key for key in keys if key not in unanswered])
+    return unanswered.intersection(keys)
+
+
+@cache
+def _compile_claim_statements(dialect: Dialect) -> tuple[str, str]:
+    """To claim a question and to release it, in the SQL of one database: each batch of a run does both."""
+    add = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(CLAIMS).on_conflict_do_nothing()
+    release = delete(CLAIMS).where(CLAIMS.c.run == bindparam("run"), CLAIMS.c.key == bindparam("key"))
+    return str(add.compile(dialect=dialect)), str(release.compile(dialect=dialect))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +53,8 @@ class ReplyClaims:
     def claim_reply(self, key: str, hold: RunHold) -> bool:
         """Claim a question for a run, unless another run, whose process may still live, asks it now; whether it has it.
 
-        Its claim ends with the row of the call, with `release_claim` or with the run.
+        For what `claim_unasked_replies` did not get. The claim ends with the row of the call, or with the run.
         """
-        with self._write() as connection:
-            # What nobody asks, and of a run that is still ours, takes one statement: the way of nearly every question.
-            claim = {"key": key, "run": hold.run, "token": hold.token}
-            if connection.execute(_CLAIM_OF_NOBODY, claim).rowcount == 1:
-                return True
         with self._read() as connection:
             if is_reply_claimed(connection, key, hold.run):
                 return False
@@ -58,11 +73,6 @@ class ReplyClaims:
             connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
             return True
 
-    def release_claim(self, key: str, hold: RunHold) -> None:
-        """Let another run ask a question that was claimed and not answered."""
-        with self._write() as connection:
-            release_reply_claims(connection, hold.run, [key])
-
 
 def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
     """Whether another run, whose process may still live, asks a question now."""
@@ -73,11 +83,11 @@ def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
 
 def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:
     """Give up the claims of a run on some questions, or on all."""
-    of_run = delete(CLAIMS).where(CLAIMS.c.run == run)
     if keys is None:
-        connection.execute(of_run)
+        connection.execute(delete(CLAIMS).where(CLAIMS.c.run == run))
     elif keys:
-        connection.execute(of_run.where(CLAIMS.c.key.in_(keys)))
+        release = _compile_claim_statements(connection.dialect)[1]
+        connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
 
 
 def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:

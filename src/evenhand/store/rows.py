@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -44,7 +44,8 @@ _FREE_TEXTS = {
 class RowBatch:
     """Rows that are written together or not at all.
 
-    `drop` comes last: what takes the place of replies that must not stay, as run, key, reply and kept.
+    `drop` comes last: what takes the place of replies that must not stay, as run, key, reply and kept. `claims` are
+    questions that the run wants to ask, and `released` those that it asks no more.
     """
 
     samples: Sequence[Mapping[str, object]] = ()
@@ -52,6 +53,8 @@ class RowBatch:
     calls: Sequence[Mapping[str, object]] = ()
     made: Sequence[Mapping[str, object]] = ()
     drop: Sequence[Mapping[str, object]] = ()
+    claims: Sequence[str] = ()
+    released: Sequence[str] = ()
 
 
 def to_stored_json(value: object) -> str:
@@ -72,13 +75,14 @@ def storable_row_text(text: str) -> str:
 def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
     """Rows as their table takes them: every column there, nothing misspelt, no state that does not exist."""
     columns = table.columns.keys()
-    known, allowed, free = {*columns, "at"}, ALLOWED_VALUES.get(table.name, {}), _FREE_TEXTS.get(table.name, ())
+    whole, known = {*columns}, {*columns, "at"}
+    allowed, free = ALLOWED_VALUES.get(table.name, {}), _FREE_TEXTS.get(table.name, ())
     fitted = []
     for row in rows:
         if not row.keys() <= known:
             unknown = min(row.keys() - known)
             raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_error(unknown, known)))
-        one: Row = {name: row.get(name) for name in columns}
+        one: Row = dict(row) if row.keys() == whole else {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:
                 raise StoreError(Fault(f"{name} of {table.name} cannot be {one[name]!r}", f"one of {', '.join(words)}"))
@@ -138,7 +142,7 @@ def _upsert_sql_statement(table: Table, dialect: Dialect) -> str:
 
 GATHER_SECONDS = 0.01  # A transaction costs as much as ten rows: the first one waits a moment for others.
 PAID_KINDS = ("calls", "made")  # Rows that a store keeps also of a process that has lost its run.
-WriterEntry = tuple[str, Mapping[str, object], "asyncio.Future[None]"]
+WriterEntry = tuple[str, Any, "asyncio.Future[Any]"]  # A kind of the batch, a row or a key, and who waits for it.
 
 
 @dataclass(slots=True)
@@ -149,7 +153,7 @@ class StoreWriter:
     the run is lost, replies and outputs that were paid for are written all the same, and everything else fails.
     """
 
-    _write_rows: Callable[[RowBatch], None]
+    _write_rows: Callable[[RowBatch], Collection[str]]  # It returns the questions that were claimed.
     _on_lost: Callable[[], object] = lambda: None  # Called in the loop, with every batch since the run was lost.
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     _entries: SimpleQueue[WriterEntry | None] = field(default_factory=SimpleQueue)
@@ -157,16 +161,25 @@ class StoreWriter:
     _error: Exception | None = None
     _thread: threading.Thread | None = None
 
-    def put(self, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
-        """Write a row of samples, results, calls, made or drop."""
+    def put(self, kind: str, value: Mapping[str, object] | str) -> asyncio.Future[Any]:
+        """Write a row of samples, results, calls, made or drop, or claim a question by its key."""
         if self._closing.is_set():
             raise RuntimeError("the writer is closed")
         if self._thread is None:
             self._thread = threading.Thread(target=self._write_until_closed, name="evenhand-writer", daemon=True)
             self._thread.start()
         future = self._loop.create_future()
-        self._entries.put((kind, row, future))
+        self._entries.put((kind, value, future))
         return future
+
+    def claim(self, key: str) -> asyncio.Future[bool]:
+        """Claim a question; false where another run may be asking it, or somebody has its reply."""
+        return self.put("claims", key)
+
+    def release(self, key: str) -> None:
+        """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""
+        if not self._closing.is_set():
+            self.put("released", key)
 
     def close(self) -> None:
         """Write what is left and stop; what went wrong since the beginning is raised once more."""
@@ -179,6 +192,7 @@ class StoreWriter:
 
     def _write_until_closed(self) -> None:
         open = True
+        claimed: Collection[str] = ()
         while open:
             found = [self._entries.get()]
             self._closing.wait(GATHER_SECONDS)
@@ -190,25 +204,25 @@ class StoreWriter:
             open = None not in found
             entries = [entry for entry in found if entry is not None]
             if entries and (self._error is None or isinstance(self._error, RunLostError)):
-                rows: dict[str, list[Mapping[str, object]]] = {}
-                for kind, row, _ in entries:
-                    rows.setdefault(kind, []).append(row)
+                batch: dict[str, list[Any]] = {}
+                for kind, value, _ in entries:
+                    batch.setdefault(kind, []).append(value)
                 try:
-                    self._write_rows(RowBatch(**rows))
+                    claimed = self._write_rows(RowBatch(**batch))
                 except Exception as error:  # Whatever it is, nobody may wait for a thread that has died.
                     self._error = error
             if entries and not self._loop.is_closed():
                 if isinstance(self._error, RunLostError):
                     self._loop.call_soon_threadsafe(self._on_lost)
-                self._loop.call_soon_threadsafe(_settle_store_row_futures, entries, self._error)
+                self._loop.call_soon_threadsafe(_settle_store_row_futures, entries, claimed, self._error)
 
 
-def _settle_store_row_futures(entries: list[WriterEntry], error: Exception | None) -> None:
-    for kind, _, future in entries:
+def _settle_store_row_futures(entries: list[WriterEntry], claimed: Collection[str], error: Exception | None) -> None:
+    for kind, value, future in entries:
         if future.done():  # Whoever waited was cancelled; the row is written all the same.
             continue
         if error is None or (isinstance(error, RunLostError) and kind in PAID_KINDS):
-            future.set_result(None)
+            future.set_result(value in claimed if kind == "claims" else None)
         else:
             future.set_exception(error)
             future.exception()  # Seen: close() raises it for those who did not wait.

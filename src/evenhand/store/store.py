@@ -35,14 +35,8 @@ from evenhand.store.database import (
 )
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.outbox import Outbox
-from evenhand.store.queries import (
-    RUN_KIND,
-    FinishedRowKeys,
-    ReplyRowLookup,
-    ResultPlace,
-    run_last_stored,
-)
-from evenhand.store.reply_claims import ReplyClaims, keep_paid_rows, release_reply_claims
+from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace, run_last_stored
+from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -65,7 +59,7 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
 
@@ -225,21 +219,26 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return is_run_row_held(connection, run)
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> None:
-        """Write the rows of a batch, all of them or none. Calls give up what their run has claimed.
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
+        """Write the rows of a batch, all of them or none; return what was claimed. Calls give up their claims.
 
         With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept.
         """
+        claimed: set[str] = set()
         with self._connect(writes=True) as connection:
             lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
             if lost is None:
+                if hold is not None and batch.claims:
+                    claimed = claim_unasked_replies(connection, batch.claims, hold.run)
                 write_row_batch(connection, batch)
                 if hold is not None:
-                    release_reply_claims(connection, hold.run, [str(row["key"]) for row in batch.calls])
+                    answered = [str(row["key"]) for row in batch.calls]
+                    release_reply_claims(connection, hold.run, [*answered, *batch.released])
             elif hold is not None and queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == hold.run)):
                 keep_paid_rows(connection, batch, hold.run)
         if lost is not None:
             raise RunLostError(lost)
+        return claimed
 
     def list_runs(self, name: str | None = None) -> list[Row]:
         """All runs, or those of one eval, newest first."""
@@ -306,15 +305,7 @@ class Store(AbstractContextManager["Store"]):
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
         """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
         with self._connect(writes=True) as connection:
-            rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])
-            connection.execute(delete(LABELS).where(LABELS.c.run == run))
-            try:
-                if rows:
-                    connection.execute(insert(LABELS), rows)
-            except IntegrityError:
-                what = "labels do not fit: one is there twice or lacks a field, or the run is gone"
-                hint = "one score for each sample, variant, criterion and rater"
-                raise StoreError(Fault(what, hint, where=self.shown)) from None
+            queries.replace_label_rows(connection, run, labels, self.shown)
 
     def load_columns(self, run: str) -> bytes | None:
         """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""

@@ -49,7 +49,8 @@ class FollowedContest:
             fits = all(self._add_event(row) for row in news.events)
             if not fits or not is_contest_sealed(news.contest, self.head):
                 self._verify_all(store)
-            new = [row for row in news.inbox if row["number"] >= self.place.inbox]
+            fresh = [row for row in news.inbox if row["number"] >= self.place.inbox]
+            new = [row for row in fresh if row["id"] not in self.state.entries]
             self.waiting |= {row["id"]: row for row in new if row["kind"] == "submission"}
             self.challenges += [row for row in new if row["kind"] == "challenge"]
             if self.state is not before:

@@ -18,10 +18,10 @@ from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
+from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
 from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
-from evenhand.runs.tally import RunColumnsBuilder
 from evenhand.scoring.scores import Consistency
 from evenhand.store.rows import Row
 from evenhand.store.store import Store

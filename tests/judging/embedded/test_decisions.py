@@ -156,10 +156,12 @@ def test_a_denial_speaks_against_what_is_claimed_only(asks: str, against: float)
 def test_the_band_is_how_sure_it_must_be() -> None:
     """Weights with a wide band abstain, weights without one never do."""
     asks, text = "Does it say that tickets cost 15 euros?", JudgedText(REPLY)
-    features = {"bias": -0.2}
 
-    wide = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.1, short_band=0.1))
-    none = judge_criterion_claim(asks, text, weights=FeatureWeights(features=features, band=0.0, short_band=0.0))
+    def weigh(band: float) -> FeatureWeights:
+        return FeatureWeights(features={"bias": -0.2}, band=band, short_yes_band=band, short_no_band=band)
+
+    wide = judge_criterion_claim(asks, text, weights=weigh(0.1))
+    none = judge_criterion_claim(asks, text, weights=weigh(0.0))
 
     assert (wide.holds, wide.reason) == (None, "too close to call")
     assert none.holds is False

@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging import embedded
+from evenhand.judging.embedded.concepts import read_concept_lines
 from evenhand.judging.embedded.lexicon import Entry, _compile_judge_lexicon_entry, load_judge_lexicon
 from evenhand.judging.embedded.words import stem_embedded_word
 
@@ -30,6 +31,12 @@ def in_one_line(lines: str, pair: str) -> bool:
     return any({first, second} <= set(map(stem_embedded_word, line.split())) for line in lines.splitlines())
 
 
+def is_said(lines: str, pair: str) -> bool:
+    """Whether a phrase stands in the line of a name: "refund | money back"."""
+    name, phrase = pair.split(" | ")
+    return any(name in names and phrase in phrases for names, phrases in read_concept_lines(lines))
+
+
 def has_ending(endings: str, word: str) -> bool:
     """Whether one of these endings leaves enough of a word."""
     parts = [entry.split("/") for entry in endings.split()]
@@ -45,6 +52,7 @@ KINDS: dict[str, Callable[[Any, str], bool]] = {
     "endings": has_ending,
     "alike": in_one_line,
     "opposed": in_one_line,
+    "said": is_said,
     "pattern": lambda compiled, example: compiled.search(example) is not None,
     "names": lambda compiled, example: compiled.search(example) is not None,
 }

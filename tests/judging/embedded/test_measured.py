@@ -1,6 +1,6 @@
 """Measured on pairs that nothing was fitted on: how often the embedded judge is right, and how often it answers."""
 
-from benchmarks.embedded import SETS, Bench, read_outputs, read_pairs, shares
+from benchmarks.embedded import SETS, STRANGERS, Bench, read_outputs, read_pairs, shares
 
 from tests.docs.measured import kept
 from tests.docs.pages import ROOT
@@ -18,14 +18,25 @@ def test_it_is_right_where_it_answers() -> None:
 
 
 def test_short_criteria_about_everyday_outputs_are_answered() -> None:
-    """Support answers, reviews, e-mails, how-tos: on outputs that nothing was fitted on, 60 of 100 at 90% right."""
+    """Support answers, reviews, e-mails, how-tos: on outputs that nothing was fitted on, 50 of 100 at 90% right."""
     fitted, held_out = read_outputs(held_out=False), read_outputs(held_out=True)
 
     share = shares(held_out, Bench(held_out).answers())["all"]
 
     assert len(fitted) > 200
     assert share.of > 120
-    assert share.answered >= 0.60 * share.of
+    assert share.answered >= 0.50 * share.of
+    assert share.right >= 0.90 * share.answered
+
+
+def test_it_is_right_on_pairs_by_others() -> None:
+    """By somebody who had not seen the rules: nine of ten answers and more are right, and three of ten are answered."""
+    pairs = read_pairs(STRANGERS)
+
+    share = shares(pairs, Bench(pairs).answers())["all"]
+
+    assert share.of == 100
+    assert share.answered >= 0.30 * share.of
     assert share.right >= 0.90 * share.answered
 
 

@@ -3,6 +3,7 @@
 import signal
 import sqlite3
 import subprocess
+import time
 from pathlib import Path
 
 from evenhand.store.store import Store
@@ -74,6 +75,7 @@ def _put_to_sleep(process: "subprocess.Popen[str]", database: str) -> None:
             silence_run(database, 61)
         except sqlite3.OperationalError:
             process.send_signal(signal.SIGCONT)
+            time.sleep(0.1)  # Stopped again at once, it would never get to the end of what it writes.
         else:
             return
 

@@ -34,7 +34,7 @@ def test_killed_workers_leave_nothing_undone(database: str, tmp_path: Path) -> N
     workers of whom one is a day ahead, one a day behind, and one a minute and a half ahead.
     """
     few = Plan(contests=6, each=3, passing=2, seconds=6.0, kills=4, clocks=("", "", ""), drops=1)
-    many = Plan(contests=200, each=4, passing=2, seconds=150.0, kills=40, clocks=WRONG_TIMES, drops=3)
+    many = Plan(contests=200, each=4, passing=2, seconds=240.0, kills=40, clocks=WRONG_TIMES, drops=3)
     on_one_machine = Plan(contests=50, each=4, passing=2, seconds=60.0, kills=20, clocks=("", "", "", ""), drops=2)
     at_length = many if "://" in database else on_one_machine
     play_through_kills(database, tmp_path, at_length if SOAK else few)

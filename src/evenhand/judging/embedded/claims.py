@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from evenhand.judging.embedded.concepts import NamedConcept, find_concepts_of_claim
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
 from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
 from evenhand.judging.embedded.words import TextWord, find_embedded_words, is_embedded_content_word, stem_embedded_word
@@ -29,6 +30,7 @@ class CriterionClaim:
     denied_first: frozenset[str]  # Of those, the first after each denial: "not sent by post" denies the sending.
     alternatives: tuple[tuple[TextWord, ...], ...]  # The words of each of the things of which one is enough.
     specific: tuple[str, ...]  # Stems of the words that are not general, in order; of all, where all are.
+    concepts: tuple[NamedConcept, ...]  # What it names that has other names too.
     way: str  # What is to be done with all that: stated, mentioned, advised and so on.
     is_inverted: bool  # It is met where the rest is not found.
     is_statement: bool  # It asks for something to be said: then its absence can be seen in the words.
@@ -66,6 +68,7 @@ def extract_claim(asks: str) -> CriterionClaim:
         denied_first=frozenset(_find_first_denied_claim(rest, content)),
         alternatives=_split_claim_alternatives(rest),
         specific=specific or tuple(content),
+        concepts=find_concepts_of_claim(words),
         way=_read_claim_way(asks, is_general=not specific),
         is_inverted=inversion is not None,
         is_statement=bool(inversion or frame or load_judge_pattern("claims", "act").match(asks)),

@@ -42,12 +42,21 @@ LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a lo
 class FeatureWeights:
     """What fitting found: a weight for each feature, and how far from even a chance must be to count.
 
-    Short claims have a band of their own: each of their words may be said in another.
+    Short claims have bands of their own, as each of their words may be said in another: one for a yes, one for a no.
     """
 
     features: Mapping[str, float]
     band: float
-    short_band: float
+    short_yes_band: float
+    short_no_band: float
+
+    def choose_band(self, claim: CriterionClaim, seen: ClaimFeatures, *, found: bool) -> float:
+        """How far from even the chance of a claim must be, on the side on which it is."""
+        is_repeated = bool(seen.features["every_word"]) and (claim.way == "statement" or bool(claim.values))
+        # The same words and values leave as little doubt as a value that stands nowhere.
+        if len(claim.specific) > SHORT_CLAIM or (is_repeated if found else bool(seen.absent)):
+            return self.band
+        return self.short_yes_band if found else self.short_no_band
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,8 @@ class EmbeddedDecision:
 def load_embedded_judge_weights() -> FeatureWeights:
     """The shipped weights."""
     fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))
-    return FeatureWeights(features=fitted["weights"], band=fitted["band"], short_band=fitted["short_band"])
+    bands = {name: fitted[name] for name in ("band", "short_yes_band", "short_no_band")}
+    return FeatureWeights(features=fitted["weights"], **bands)
 
 
 def judge_criterion_claim(
@@ -214,15 +224,23 @@ def _answer_embedded_by_words(
     weights = weights or load_embedded_judge_weights()
     log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
     chance = 1 / (1 + math.exp(-log_odds))  # How likely it is, as fitted, that the claim is met.
-    band = weights.short_band if len(claim.specific) <= SHORT_CLAIM else weights.band
-    if seen.features["requested"] and seen.features["every_word"] and not seen.missing:
-        chance = max(chance, 0.5 + band)  # Asked for in the same words.
+    band = weights.choose_band(claim, seen, found=chance > 0.5)
+    is_requested = seen.features["requested"] and seen.features["every_word"]
+    is_repeated = claim.way == "statement" and seen.features["every_word"] and seen.features["here"] > 0.99
+    has_value = seen.features.get("concept_whole") and seen.features.get("values_near") and not seen.conflicts
+    if (is_repeated and not seen.features["split"]) or ((is_requested or has_value) and not seen.missing):
+        band = weights.choose_band(claim, seen, found=True)
+        chance = max(chance, 0.501 + band)  # In the same words, or with the same value.
+    if is_statement and seen.absent and not seen.features["near"]:
+        band = weights.choose_band(claim, seen, found=False)
+        chance = min(chance, 0.499 - band)  # Neither the value nor a word of it.
     if abs(chance - 0.5) < band:
         return _abstain_as_embedded_judge("too close to call", seen.quote)
-    if chance > 0.5 and claim.words and not seen.features["near"]:
+    in_other_words = bool(seen.features.get("concept_all"))
+    if chance > 0.5 and claim.words and not seen.features["near"] and not in_other_words:
         return _abstain_as_embedded_judge("only the value is there, and none of the words around it", seen.quote)
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
-    if not is_statement and (seen.missing if found else not contradicted):
+    if not is_statement and ((seen.missing and not in_other_words) if found else not contradicted):
         return _abstain_as_embedded_judge("no passage speaks of it in these words, which shows nothing either way")
     doubt = _explain_claim_doubt(asks, claim, text, seen) if found else _explain_absence_doubt(asks, claim, text, seen)
     if doubt:
@@ -263,7 +281,7 @@ def _explain_absence_doubt(asks: str, claim: CriterionClaim, text: JudgedText, s
         return "its letters stand in the output in other pieces"
     if claim.alternatives and not seen.conflicts:
         return "it names several things, of which one may be meant here"
-    if claim.way == "general" and seen.missing and not seen.conflicts:
+    if claim.way == "general" and seen.missing and not seen.conflicts and not claim.concepts:
         return "it asks for something by a general word, and rules cannot tell what stands for it"
     if any(value.bound and not value.kind for value in claim.values):
         return "it asks for a number of things, which rules cannot count"
@@ -276,6 +294,8 @@ def _explain_absence_doubt(asks: str, claim: CriterionClaim, text: JudgedText, s
 
 def _describe_claim_evidence(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:
     """In words what weighed most."""
+    if found and seen.missing and seen.features.get("concept_all"):
+        return "the passage says it in other words"
     if found:
         return f"the passage says it, without “{seen.missing[0]}”" if seen.missing else "the passage says it"
     if seen.conflicts:

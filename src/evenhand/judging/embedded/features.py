@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems
+from evenhand.judging.embedded.concepts import denies_with_concept, load_own_names_of_things, locate_concept_of_claim
 from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
 from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
 from evenhand.judging.embedded.values import EmbeddedTextValue
@@ -48,6 +49,8 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         **_measure_claim_coverage(match),
         **_measure_claim_opposition(match),
         **_measure_specific_words(match),
+        **_measure_claim_concepts(match),
+        **_measure_unknown_words(match),
         **(_measure_values_of_claim(match, conflicts) if claim.values else {}),
         "name_absent": float(not claim.names <= text.stems),
         "names_near": float(bool(claim.names) and claim.names <= stems),
@@ -67,6 +70,8 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
     absent = tuple(value.raw for value in claim.values if not is_value_of_claim_among(value, text.values))
     # The other value may stand in the sentence before or after.
     shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
+    if missing and not conflicts and match.concepts and all(match.concepts):
+        shows = [text.prepared[match.concepts[0][0]].text]  # It is said there, in other words.
     return ClaimFeatures(features=features, quote=shows[0], missing=missing, absent=absent, conflicts=tuple(conflicts))
 
 
@@ -109,6 +114,9 @@ class _ClaimMatch:
             claim.names <= one.stems and not self.asked.isdisjoint(one.stems) for one in near
         )
         self.values = [value for sentence in near for value in sentence.values]
+        self.concepts = [locate_concept_of_claim(concept, text) for concept in claim.concepts]
+        named = {stem for concept in claim.concepts for stem in concept.stems}
+        self.others = [stem for stem in claim.specific if stem not in named]  # Words that have no other names here.
 
     def cover(self, stems: frozenset[str], part: frozenset[str] | None = None) -> float:
         """The share of the claim's words, or of a part of them, that these stems cover."""
@@ -116,6 +124,11 @@ class _ClaimMatch:
         whole = sum(asked.values())
         covered = sum(weight * measure_claim_stem(stem, stems) for stem, weight in asked.items())
         return covered / whole if whole else 0.0
+
+    def locate_claim_stem(self, stem: str) -> list[int]:
+        """The sentences, by number, that have a word or a synonym of it."""
+        prepared = enumerate(self.text.prepared)
+        return [number for number, one in prepared if measure_claim_stem(stem, one.stems) >= MATCHED]
 
     def has_claimed_clause(self) -> bool:
         """Whether one clause of the sentence has every specific word of the claim."""
@@ -175,6 +188,60 @@ def _measure_specific_words(match: _ClaimMatch) -> dict[str, float]:
     }
 
 
+def _measure_claim_concepts(match: _ClaimMatch) -> dict[str, float]:
+    """Whether what has many names is spoken of by any of them, and together with the other words of the claim."""
+    found, way = match.concepts, match.claim.way
+    places = [match.locate_claim_stem(stem) for stem in match.others]
+    if not found:
+        return {}
+    if not all(found):
+        none = float(not any(found))
+        return {
+            "concept": 1.0,
+            "concept_none": none,
+            "concept_some": 1 - none,
+            "concept_alone_none": float(not places),
+            "concept_many_none": float(len(found) > 1),
+            "concept_others_only": float(bool(places) and all(places)),
+            f"concept_none_{way}": none,
+        }
+    known = [*found, *filter(None, places)]
+    missing = sum(not one for one in places) / max(1, len(places))
+    together = _stand_together(known, 0)
+    return {
+        "concept": 1.0,
+        "concept_all": 1.0,
+        "concept_together": float(together),
+        "concept_near": float(_stand_together(known, 1)),
+        "concept_others_missing": missing,
+        "concept_alone": float(not places),
+        "concept_others_all": float(bool(places) and not missing),
+        "concept_whole": float(together and not missing),
+        f"concept_{way}": 1.0,
+    }
+
+
+def _stand_together(places: list[list[int]], reach: int) -> bool:
+    """Whether some sentence has all of these in it, or no further than this from it."""
+    return any(all(any(abs(at - one) <= reach for one in others) for others in places) for at in places[0])
+
+
+def _measure_unknown_words(match: _ClaimMatch) -> dict[str, float]:
+    """Which words are absent: names and things show that by their absence, a word with unknown other names does not."""
+    claim, stems = match.claim, match.text.stems
+    known = [stem for stem in claim.specific if stem in load_own_names_of_things() or stem in claim.names]
+    absent = [stem for stem in known if measure_claim_stem(stem, stems) < MATCHED]
+    unknown = [stem for stem in match.others if stem not in known]
+    lost = [stem for stem in unknown if measure_claim_stem(stem, stems) < MATCHED]
+    whole = max(1, len(claim.specific))
+    return {
+        "own_absent": float(bool(absent)),
+        "own_all_absent": float(bool(absent) and len(absent) == whole),
+        "unknown_absent": len(lost) / whole,
+        "unknown_none": float(len(lost) == whole),
+    }
+
+
 def _measure_claim_opposition(match: _ClaimMatch) -> dict[str, float]:
     claim, sentence, synonyms = match.claim, match.sentence, load_embedded_synonyms()
     met: dict[str, str] = {}  # Each stem of the claim that the sentence has, itself or as a synonym.
@@ -188,7 +255,10 @@ def _measure_claim_opposition(match: _ClaimMatch) -> dict[str, float]:
     differ = [stem for stem, form in own.items() if (stem in claim.denied) != (form in denied)]
     refusals = {stem_embedded_word(word) for word in load_claim_words("claims", "refusals")}
     # It asks for the refusal itself.
-    is_refusal = not refusals.isdisjoint(met) and load_judge_pattern("claims", "backward_denial").search(sentence.text)
+    backward = load_judge_pattern("claims", "backward_denial").search(sentence.text)
+    is_refusal = (backward is not None and not refusals.isdisjoint(met)) or any(
+        denies_with_concept(concept, sentence) for concept in claim.concepts
+    )
     against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open and not is_refusal
     unmet = [word.stem for word in claim.words if word.stem not in sentence.stems]
     return {
@@ -229,7 +299,7 @@ def _gives_value_of_claim(kind: str, sentence: JudgedSentence, values: list[Embe
     if kind == "reason":
         return bool(load_judge_pattern("decisions", "reason_given").search(sentence.text))
     if kind == "money":
-        return any(value.kind in _MONEY for value in values)
+        return any(value.kind in (*_MONEY, "%") for value in values)  # A fee may be a share of the price.
     if kind in ("mass", "volume", "temperature"):
         return any(value.kind == kind for value in values)
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)

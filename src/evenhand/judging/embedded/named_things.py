@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems
+from evenhand.judging.embedded.concepts import load_own_names_of_things
 from evenhand.judging.embedded.features import (
     MATCHED,
     gives_kind_of_claim,
@@ -129,7 +130,7 @@ def _find_term_of_claim(asks: str, claim: CriterionClaim, text: JudgedText) -> N
 def _find_absent_thing_of_claim(asks: str, claim: CriterionClaim, text: JudgedText) -> NamedThing | None:
     """What a criterion wants mentioned, offered, recommended or the like, where no word of it occurs.
 
-    A name counts by itself; what an umbrella noun or a kind of value stands for may be there under any other word.
+    A name counts by itself, and so does a thing that has hardly another name; all else may be there under another word.
     """
     name = load_judge_pattern("claims", "name_named").match(asks)
     # What is not to be promised or recommended may still be, in other words; what is not to be mentioned hardly.
@@ -139,10 +140,8 @@ def _find_absent_thing_of_claim(asks: str, claim: CriterionClaim, text: JudgedTe
     if detect_language_unfit_for_judge(text.text):
         return None  # There it has another name.
     if not name:
-        umbrellas = load_claim_words("claims", "umbrella_nouns") | load_claim_words("claims", "kind_nouns")
-        words = [
-            word for word in words if word.raw.lower() not in umbrellas | load_claim_words("claims", "general_words")
-        ]
+        known = [word for word in words if word.stem in load_own_names_of_things()]
+        words = known if not claim.concepts else []
     if not named or not words or any(measure_claim_stem(word.stem, text.stems) for word in words):
         return None
     if not name and any(gives_kind_of_claim(kind, text) for kind in claim.wanted):

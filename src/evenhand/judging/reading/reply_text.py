@@ -112,6 +112,7 @@ def _take_texts_out(data: object, texts: list[str]) -> object:
     return data
 
 
+@lru_cache(maxsize=8)  # Whether a reply may quote is asked before it is read.
 def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     """The object that a text is, where it is plain JSON and nothing else: most replies are."""
     if not text.startswith("{") or not text.endswith("}") or _HALF.search(text):
