@@ -245,7 +245,8 @@ def _take_up_contest(
 
 def list_due_contests(store: Store, now: datetime | None = None) -> list[str]:
     """The contests in which something is due, whoever was to be told of it."""
-    return store.contests.list_waking((now or store.now()).isoformat())
+    # Moments are compared as texts: written to the millisecond, as they are kept, the present is not before itself.
+    return store.contests.list_waking((now or store.now()).astimezone(UTC).isoformat(timespec="milliseconds"))
 
 
 def find_overdue_contest(store: StoreLike, contest: str) -> str | None:
