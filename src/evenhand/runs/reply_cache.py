@@ -135,7 +135,7 @@ class ReplyCache:
 
     async def _find_or_claim_reply(self, key: str) -> Row | None:
         """The reply to a question that was asked before; None once this run has claimed it, and is to ask it."""
-        if await self.book.writer.claim(key):  # With others, in their order: the way of nearly every question.
+        if await self.book.writer.put("claims", key):  # With others, in their order: the way of nearly every question.
             return None
         while (found := self._find_reply(key)) is None:
             if self.book.store.claims.claim_reply(key, self.book.hold):
