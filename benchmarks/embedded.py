@@ -30,7 +30,7 @@ SETS = {  # What was fitted on, and what was held out; "everyday" and "hard" are
     "hard": ("hard_fit", "hard_held_out"),
 }
 FURTHER = ("others_fit", "reworded_fit")  # Fitted on too: by somebody who had not seen the rules, and reworded by us.
-STRANGERS = "strangers"  # Looked at in totals only, and never while anything is tuned: write new ones after that.
+STRANGERS = "newcomers"  # Looked at in totals only, and never while anything is tuned: write new ones after that.
 WEIGHTS = {
     "hard_fit": 0.3,
     "others_fit": 1.5,

@@ -88,7 +88,8 @@ CASES = {
         says="new misses its gate page",
     ),
     "gate not known": Case(
-        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(tone=Fraction(1)), says="new misses its gate tone"
+        scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(tone=Fraction(1)),
+        says="new is not known to pass its gate tone",
     ),
     "worse, and a gate missed": Case(
         scores={"old": SOME, "new": LOW}, verdict="REGRESS", exit_code=1, gates=missing(composite=Fraction(4)),

@@ -11,14 +11,10 @@ from typing import Any
 import pytest
 from benchmarks.peers import build_peer_environment, name_peer_folder
 
-from tests.soak import SOAK
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 MINUTES = 10
 TORCH = ("torch==2.13.0",)
-
-pytestmark = pytest.mark.skipif(not SOAK, reason="builds environments with torch: only in make soak")
 
 
 def run_inside(name: str, before: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -120,8 +120,9 @@ def _is_answering(served: ServingProcess) -> bool:
 
 def wait_until(happened: Callable[[], Any]) -> Any:
     """What comes of it as soon as it is true; the engine plays in another thread."""
-    end = time.monotonic() + LONGEST_WAIT
+    end, pause = time.monotonic() + LONGEST_WAIT, 0.02
     while not (found := happened()):
         assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.3 * pause, 0.5)  # A caller may ask ten times a second at most, over a minute.
     return found

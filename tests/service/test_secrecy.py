@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.service.test_contest_routes import build_task, create, hand_in, see, 
 from tests.service.test_run_routes import build_eval
 
 Json = dict[str, Any]
+LENGTH = re.compile(r"'content-length': '\d+'")  # Its digits tell nothing of anybody.
 OTHER, TEXT, SCORE = "quillfeather", "Heronsong", "81"
 HOOK, RUN_TEXT, RUN_NAME, OPERATOR = "sandpiper.example", "Nightjar", "kittiwake", "lapwing"
 
@@ -63,7 +65,7 @@ def find_leaks(answers: dict[str, str], secrets: tuple[str, ...], contest: str) 
         (request, secret)
         for request, told in answers.items()
         for secret in secrets
-        if secret in told.replace(contest, "") and secret not in request
+        if secret in LENGTH.sub("", told.replace(contest, "")) and secret not in request
     ]
 
 

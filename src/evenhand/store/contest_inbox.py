@@ -36,7 +36,7 @@ class ReceivedContestRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestPlace:
+class ContestPosition:
     """How far somebody has followed a contest: what lies before it is not read again."""
 
     seal: str = ""  # Of its row: it changes with every event.
@@ -64,7 +64,7 @@ class ContestInbox:
     _shown: str
     _clock: StoreClock
 
-    def receive_row(self, contest: str, make_row: Callable[[ContestNews], Row], since: ContestPlace) -> Row:
+    def receive_row(self, contest: str, make_row: Callable[[ContestNews], Row], since: ContestPosition) -> Row:
         """Write down what came, with its number and time; safe when this returns.
 
         `make_row` is given the time and what is new since a place, and may refuse by raising. Who receives and who
@@ -95,7 +95,7 @@ class ContestInbox:
             times = [now - _LEAST_STEP, *(datetime.fromisoformat(row["at"]) for row in rows[-1:])]
             return ReceivedContestRows(rows=rows, until=max(times))
 
-    def read_news(self, contest: str, since: ContestPlace) -> ContestNews:
+    def read_news(self, contest: str, since: ContestPosition) -> ContestNews:
         """What is new since a place."""
         with self._read() as connection:
             row = self._find_contest(connection, _CONTEST, contest)
@@ -124,7 +124,7 @@ def _stream_inbox(connection: Connection, contest: str, since: int = 0) -> Itera
     return map(dict, connection.execute(_ROWS_SINCE, {"meant": contest, "since": since}).mappings())
 
 
-def _list_new_events(connection: Connection, contest: Row, since: ContestPlace) -> tuple[Row, ...]:
+def _list_new_events(connection: Connection, contest: Row, since: ContestPosition) -> tuple[Row, ...]:
     if contest["seal"] == since.seal:
         return ()
     found = connection.execute(_EVENTS_SINCE, {"meant": contest["id"], "since": since.events})

