@@ -174,7 +174,7 @@ def test_questions_are_claimed_together_and_by_one_run_each(store: Watched) -> N
 
     async def claim() -> list[bool]:
         writer = StoreWriter(partial(store.write_rows, hold=holds[1]))
-        claimed = await asyncio.gather(*map(writer.claim, keys))
+        claimed = await asyncio.gather(*(writer.put("claims", key) for key in keys))
         writer.release("k1")
         writer.close()
         return claimed

@@ -25,6 +25,7 @@ from evenhand.report.graded import (
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
+    IMPORTED_RUN,
     build_report_comparison_columns,
     build_report_criterion_columns,
     build_report_difference_columns,
@@ -37,7 +38,6 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
-    describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
     describe_reported_samples,
@@ -80,7 +80,7 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
     samples += f" ({part})" if part else ""
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
     sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
-    notes = filter(None, (state, describe_reported_origin(run)))
+    notes = filter(None, (state, IMPORTED_RUN if run.get("imported") else ""))
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *notes]), dim=True, gap=True)
     (_print_whole_run if full else _print_run_in_short)(screen, head)
 
@@ -252,10 +252,10 @@ def _print_sample_table(
     screen.line(title, bold=True, gap=True)
     cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
     names = cut if len(set(cut)) == len(cut) else names
-    turned = _turn_sample_table(names[heads:], samples, cells) if heads == 1 else {}
-    if turned and measure_least_table_width(names, rows, names[heads:]) > screen.width:
-        first, *ids = turned
-        if measure_least_table_width([first, *ids], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
+    if heads == 1 and measure_least_table_width(names, rows, names[heads:]) > screen.width:
+        turned = _turn_sample_table(names[heads:], samples, cells)
+        ids = list(turned)[1:]
+        if turned and measure_least_table_width([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
             screen.table(turned, right=ids)
             return
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])

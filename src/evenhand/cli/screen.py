@@ -109,21 +109,16 @@ def break_terminal_name(name: str, width: int) -> list[str]:
         if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
             lines[-1] += f" {word}"
             continue
-        lines += _break_terminal_word(word, width)
+        rest = word
+        while cell_len(rest) > width > 1:  # Broken behind a mark that joins its parts, else with a hyphen.
+            end = next((at for at in range(len(rest), 1, -1) if cell_len(rest[:at]) < width), 1)
+            fitting = end + (cell_len(rest[: end + 1]) <= width)  # A mark needs no hyphen behind it.
+            joint = 1 + max(rest.rfind(mark, 0, fitting) for mark in "-_./")
+            end = max(min(end, len(rest) - LEAST_SYLLABLE), 1)
+            lines.append(rest[:joint] if joint > 1 else f"{rest[:end]}-")
+            rest = rest[joint if joint > 1 else end :]
+        lines.append(rest)
     return lines
-
-
-def _break_terminal_word(word: str, width: int) -> list[str]:
-    """Pieces of a word: broken behind a mark that joins its parts, else with a hyphen."""
-    pieces = []
-    while cell_len(word) > width > 1:
-        end = next((at for at in range(len(word), 1, -1) if cell_len(word[:at]) < width), 1)
-        fitting = end + (cell_len(word[: end + 1]) <= width)  # A mark needs no hyphen behind it.
-        joint = 1 + max(word.rfind(mark, 0, fitting) for mark in "-_./")
-        end = max(min(end, len(word) - LEAST_SYLLABLE), 1)
-        pieces.append(word[:joint] if joint > 1 else f"{word[:end]}-")
-        word = word[joint if joint > 1 else end :]
-    return [*pieces, word]
 
 
 TableRows = Sequence[Sequence[str]]

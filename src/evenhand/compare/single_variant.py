@@ -44,7 +44,17 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
     scored = not bool(np.isnan(one.composites).all())
     gates, short = (*one.layer_gates, *one.other_gates), [state for state in one.other_gates if not state.passed]
     missed = object_to_treatment_missing_gate(one.name, short) if short else None
-    alone = f"{one.name} stands alone. {_describe_variant_layer_gates(one) if scored else 'Nothing could be scored'}"
+    failed = [
+        f"{word_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
+        f"gate {format_score(state.min, beside=state.min)})"
+        for state in one.layer_gates
+        if not state.passed
+    ]
+    passed = (
+        f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
+    )
+    held = f"Below the gate: {join_names(failed)}" if failed else passed
+    alone = f"{one.name} stands alone. {held if scored else 'Nothing could be scored'}"
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
     told = [*(state for state in one.layer_gates if state.short), *short]
     return CompareDecision(
@@ -79,18 +89,6 @@ def describe_forced_comparison(forced: ForcedComparison) -> tuple[str, tuple[str
     """What a forced decision says at the end of its headline, among its reasons and as the next step."""
     mark = f" (forced: {forced.why}; {forced.doubt})"
     return mark, (f"It was forced although {forced.why}: {forced.doubt}.",), f"Ship nothing by this: {forced.fix}."
-
-
-def _describe_variant_layer_gates(one: SingleVariant) -> str:
-    failed = [
-        f"{word_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
-        f"gate {format_score(state.min, beside=state.min)})"
-        for state in one.layer_gates
-        if not state.passed
-    ]
-    if failed:
-        return f"Below the gate: {join_names(failed)}"
-    return f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
 
 
 def _describe_single_variant_mean(one: SingleVariant) -> str:

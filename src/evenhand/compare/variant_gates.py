@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
@@ -40,7 +40,12 @@ def hold_compared_variant_to_gates(
     """
     reached = [_reach_written_gate(frame, tally, name) for name in frame.gates if name not in but]
     if PASS_RATE not in frame.gates:
-        reached += _reach_gates_on_outputs(frame, tally)
+        total = sum(tally.states.values())
+        if total and (tally.gated or tally.gates_unknown or any(rubric.get("gated") for rubric in frame.rubrics)):
+            reached.append(_reach_required_gate(tally, total))
+        if len(frame.variants) == 1 and tally.states["scored"] < total:
+            scored = Fraction(tally.states["scored"], total)
+            reached.append(ReachedGate(name=SCORED_GATE, least=Fraction(1), mean=scored, passed=False))
     states = []
     for one in reached:
         short = None
@@ -98,16 +103,11 @@ def _find_lowest_answer(frame: RunEvalRecord, name: str) -> Fraction | None:
     return Fraction(str(min(ends))) if ends else None
 
 
-def _reach_gates_on_outputs(frame: RunEvalRecord, tally: VariantTally) -> Iterator[ReachedGate]:
-    """The gates that every output is to pass: those of its rubric, and that it has a score."""
-    total = sum(tally.states.values())
-    if total and (tally.gated or tally.gates_unknown or any(rubric.get("gated") for rubric in frame.rubrics)):
-        known = Fraction(total - tally.gated - tally.gates_unknown, total)
-        passed = False if tally.gated else None if tally.gates_unknown else True
-        yield ReachedGate(name=REQUIRED_GATE, least=Fraction(1), mean=known, passed=passed, unknown=tally.gates_unknown)
-    if len(frame.variants) == 1 and tally.states["scored"] < total:
-        scored = Fraction(tally.states["scored"], total)
-        yield ReachedGate(name=SCORED_GATE, least=Fraction(1), mean=scored, passed=False)
+def _reach_required_gate(tally: VariantTally, total: int) -> ReachedGate:
+    """The gate that every output is to pass: those of its rubric."""
+    known = Fraction(total - tally.gated - tally.gates_unknown, total)
+    passed = False if tally.gated else None if tally.gates_unknown else True
+    return ReachedGate(name=REQUIRED_GATE, least=Fraction(1), mean=known, passed=passed, unknown=tally.gates_unknown)
 
 
 def find_compared_samples_short_of_gate(

@@ -172,10 +172,6 @@ class Eval:
     def __repr__(self) -> str:
         return f"<Eval {self.name}: variants {', '.join(self.variants)}; judges {', '.join(self.judges)}>"
 
-    def count_live_variants(self) -> int:
-        """How many variants make their outputs while it is run."""
-        return sum(variant.live for variant in self.variants.values())
-
     def find_rubric_key(self, sample: EvalSample) -> str | None:
         """By what the rubric of a sample goes: its own, that of its first tag that has one, or the one for all."""
         own = self.own_rubrics.find_rubric_key(sample)

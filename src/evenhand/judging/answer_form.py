@@ -38,20 +38,15 @@ class AnswerGroup:
 
 def build_wanted_reply_answer(criterion: Criterion) -> WantedReplyAnswer:
     """What a reply has to say on a criterion."""
-    shown = (criterion.shown_as,) if criterion.shown_as else ()
-    return WantedReplyAnswer(criterion.id, criterion.scale, shown, of_absence=asks_judge_for_absence(criterion.asks))
+    shown, absent = criterion.shown_as, ASKS_FOR_ABSENCE.match(criterion.asks) is not None
+    return WantedReplyAnswer(criterion.id, criterion.scale, (shown,) if shown else (), absent, shown)
 
 
 # "Does not mention …", "contains no …", "avoids …": before any "that", after which something else may be denied.
-_ABSENCE = re.compile(
+ASKS_FOR_ABSENCE = re.compile(
     r"(?i)(?:(?!\bthat\b).){0,60}?(?:n['’]t\b|"
     r"\b(?:no|not(?! to\b)|never|without|avoid\w*|refrain\w* from|omit\w*|leaves? out|free (?:of|from))\b)"
 )
-
-
-def asks_judge_for_absence(asks: str) -> bool:
-    """Whether a criterion asks for something not to be there."""
-    return _ABSENCE.match(asks) is not None
 
 
 def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
@@ -91,7 +86,8 @@ def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]
 def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    return [*tag_criteria_for_judge(rubric.leaves.values()), *given]
+    written = [leaf for leaf in rubric.leaves.values() if leaf.shown_as]
+    return [*tag_criteria_for_judge(written), *given] if written else given
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:
@@ -133,9 +129,10 @@ def build_judge_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> 
         texts = {"evidence": QUOTES_SCHEMA, "reason": TEXT_SCHEMA, **dict.fromkeys(group.more, TEXT_SCHEMA)}
         for wanted in group.wanted:
             score, schema = _build_judge_score_form(wanted.scale, prompts)
-            id = json.dumps(wanted.shown_as, ensure_ascii=False)
+            name = wanted.shown_as or wanted.id
+            id = json.dumps(name, ensure_ascii=False)
             blanks.append(f'    {id}: {{"evidence": ["…"], "reason": "…"{more}, {score}}}')
-            answers[wanted.shown_as] = build_reply_schema({**texts, **schema})
+            answers[name] = build_reply_schema({**texts, **schema})
         listed = ",\n".join(blanks)
         forms.append(f'  "{group.key}": {{\n{listed}\n  }}')
         schemas[group.key] = build_reply_schema(answers)

@@ -203,7 +203,7 @@ def read_reply_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str
         if type(below) is not dict or len(below) != len(group.wanted):
             return None
         for wanted in group.wanted:
-            answer = _read_exact_reply_answer(below.get(wanted.shown_as), wanted.scale, group.more)
+            answer = _read_exact_reply_answer(below.get(wanted.shown_as or wanted.id), wanted.scale, group.more)
             if answer is None:
                 return None
             answers[ITEM_PREFIXES[group.key] + wanted.id] = answer

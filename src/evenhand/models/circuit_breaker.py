@@ -24,7 +24,7 @@ class CircuitBreaker:
     attempt_seconds: float
     clock: Clock
     state: Literal["closed", "open", "dead"] = "closed"  # While it is closed, anybody may ask.
-    _failures: int = 0  # In a row.
+    failures: int = 0  # In a row.
     _why: str = ""
     _is_probing: bool = False
     _is_shut: bool = False
@@ -65,19 +65,19 @@ class CircuitBreaker:
 
     def note_answer(self) -> None:
         """The model answered something: it lives."""
-        self._failures = 0
+        self.failures = 0
         if self.state == "open":
             self._change_state("closed")
 
     def note_failure(self, why: str, *, probe: bool, absent: bool = False) -> None:
         """No answer came within the time, or no connection. A server that was never there is not worth a pause."""
-        self._failures += 1
+        self.failures += 1
         if probe:
-            paused = f"{self._failures} times in a row, the last after a pause of {self.pause:g} s"
+            paused = f"{self.failures} times in a row, the last after a pause of {self.pause:g} s"
             self._why = f"{why}, {paused}: it is asked no more"
             self._change_state("dead")
-        elif self.state == "closed" and self._failures >= FAILURES_TO_OPEN:
-            self._why = f"{why}, {self._failures} times in a row: it is asked no more"
+        elif self.state == "closed" and self.failures >= FAILURES_TO_OPEN:
+            self._why = f"{why}, {self.failures} times in a row: it is asked no more"
             self._change_state("dead" if absent else "open")
 
     def abandon_probe(self) -> None:

@@ -128,7 +128,8 @@ class Connections:
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
                 server = self._find_server(parse_server_url_origin(meant.base))
-                breaker = self._new_breaker(name)
+                breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
+                self._breakers.append(breaker)
                 line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets)
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
@@ -191,10 +192,9 @@ class Connections:
         if self._recorder is not None:
             middleware.insert(0, partial(self._recorder.ask_and_record_reply, model.name))
         if isinstance(model, FunctionModel):
-            middleware += [
-                self._find_server(model.name).gate.limit_requests,
-                self._new_breaker(model.name).refuse_when_open,
-            ]
+            breaker = CircuitBreaker(model.name, self._limits.attempt_seconds, self._clock)
+            self._breakers.append(breaker)
+            middleware += [self._find_server(model.name).gate.limit_requests, breaker.refuse_when_open]
         return ChainedModel(model, middleware)
 
     def _find_server(self, origin: str) -> ServerState:
@@ -210,10 +210,6 @@ class Connections:
             if self._is_shut:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
-
-    def _new_breaker(self, name: str) -> CircuitBreaker:
-        self._breakers.append(CircuitBreaker(name, self._limits.attempt_seconds, self._clock))
-        return self._breakers[-1]
 
     def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:

@@ -147,7 +147,8 @@ class RemoteModel:
         else:
             outcome = self._outcome(answer, course)
         if not isinstance(answer, HttpFailure) or answer.kind == "large":
-            breaker.note_answer()
+            if breaker.failures or breaker.state != "closed":
+                breaker.note_answer()
         elif answer.kind != "final" and (probe or answer.kind != "late" or course.had_full_time):
             breaker.note_failure(answer.why, probe=probe, absent=absent and answer.kind == "unreached")
         if isinstance(outcome, Reply):
@@ -166,7 +167,7 @@ class RemoteModel:
         gate, breaker, clock = self._line.server.gate, self._line.breaker, self._line.clock
         while True:
             began = clock.now()
-            probe = await breaker.wait_until_closed()
+            probe = breaker.state != "closed" and await breaker.wait_until_closed()
             course.began += clock.now() - began  # Waiting is not asking.
             try:
                 mark = await gate.enter(again=course.attempts > 0)

@@ -22,6 +22,7 @@ from evenhand.report.graded import (
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
+    IMPORTED_RUN,
     ReportColumn,
     ReportData,
     build_report_comparison_columns,
@@ -32,7 +33,6 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
-    describe_reported_origin,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
     describe_reported_samples,
@@ -235,7 +235,7 @@ def _render_markdown_origin(head: ReportData) -> str:
     parts = [
         f"run {escape_markdown(run['id'], LONGEST_NAME)}",
         describe_reported_samples(run),
-        *([describe_reported_origin(run)] if describe_reported_origin(run) else []),
+        *([IMPORTED_RUN] if run.get("imported") else []),
         *([f"only {escape_markdown(part, LONGEST_REASON)}"] if part else []),
         f"cost {escape_markdown(describe_reported_cost(cost))}",
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",

@@ -17,6 +17,7 @@ from evenhand.wording import (
 )
 
 ReportData = Mapping[str, Any]  # A piece of a report: plain data, as `evenhand report --json` prints it.
+IMPORTED_RUN = "imported: its replies are what its file says"  # What a reader must know of a run made elsewhere.
 
 
 def format_reported_estimate(one: ReportData | None) -> str:
@@ -73,11 +74,6 @@ def describe_reported_selection(selection: ReportData | None) -> str:
 def format_reported_origin(imported: object) -> str:
     """Where a run was made, for lists; empty where it was made here."""
     return "imported" if imported else ""
-
-
-def describe_reported_origin(run: ReportData) -> str:
-    """What a reader must know of a run that was made elsewhere; empty where it was made here."""
-    return "imported: its replies are what its file says" if run.get("imported") else ""
 
 
 def describe_reported_safety_gate(one: ReportData) -> str:

@@ -133,7 +133,7 @@ def _iter_unfinished_run_pieces(
                 for name in setup.eval.variants
             ):
                 course.skipped += 1
-                course.made += setup.eval.count_live_variants()
+                course.made += sum(variant.live for variant in setup.eval.variants.values())
                 course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
             else:
                 todo.append(repeat)

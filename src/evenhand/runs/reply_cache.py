@@ -73,6 +73,7 @@ class ReplyCache:
     turns: RunBudgetQueue = field(default_factory=RunBudgetQueue)
     spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
     silent: CircuitOpenError | None = None  # Set once a model is asked no more: the same.
+    asks_no_more: bool = False  # Either of them.
     _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     _has_forgotten: bool = False
 
@@ -94,15 +95,11 @@ class ReplyCache:
             work.unanswered += 1
             raise
 
-    @property
-    def asks_no_more(self) -> bool:
-        """Whether nothing more should be started: the budget is spent, or a model stays silent."""
-        return self.spent is not None or self.silent is not None
-
     def note_end_of_asking(self, error: EvenhandError) -> None:
         """Remember an error after which nothing more should be started."""
         self.spent = error if isinstance(error, BudgetError) else self.spent
         self.silent = error if isinstance(error, CircuitOpenError) else self.silent
+        self.asks_no_more = self.spent is not None or self.silent is not None
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies and outputs go, masked or altogether, where all results of their piece are kept.
@@ -138,7 +135,7 @@ class ReplyCache:
 
     async def _find_or_claim_reply(self, key: str) -> Row | None:
         """The reply to a question that was asked before; None once this run has claimed it, and is to ask it."""
-        if await self.book.writer.claim(key):  # With others, in their order: the way of nearly every question.
+        if await self.book.writer.put("claims", key):  # With others, in their order: the way of nearly every question.
             return None
         while (found := self._find_reply(key)) is None:
             if self.book.store.claims.claim_reply(key, self.book.hold):

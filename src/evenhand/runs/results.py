@@ -140,7 +140,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
         "criteria": criteria,
-        **note_result_open_gates(result.rubric, card),
+        **(note_result_open_gates(result.rubric, card) if result.rubric and result.rubric.all_gates else {}),
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),

@@ -118,7 +118,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
         ],
         "ties": [
             name_sample_rubric_criterion(key, one.of) if one.by == "criterion" else str(one)
-            for one in list_scorecard_tie_breaks(rubric)
+            for one in (list_scorecard_tie_breaks(rubric) if rubric.method.ties else ())
         ],
         "statements": [
             {"kind": kind, "id": name_sample_rubric_criterion(key, one.id), "asks": one.asks}

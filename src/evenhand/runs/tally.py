@@ -174,7 +174,9 @@ class VariantTally:
         self.borderline += verdict == "borderline"
         if not passed:
             self.not_passed.setdefault(verdict or "", array("q")).append(row["position"])
-        self._add_gates(row["position"], card.get("gates_failed") or (), content.get("gates_open") or ())
+        failed, unknown = card.get("gates_failed") or (), content.get("gates_open") or ()
+        if failed or unknown:
+            self._add_gates(row["position"], failed, unknown)
         length = count_output_characters(content)
         self.lengths.append(nan if length is None else length)
         self._add_output_facts(content["output"], priced=priced)

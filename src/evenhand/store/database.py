@@ -128,11 +128,6 @@ class ServerClock:
         return known[1] + timedelta(seconds=monotonic() - known[0])
 
 
-def use_server_clock(engine: Engine, place: StoreLocation, clock: StoreClock) -> StoreClock:
-    """The clock of the server, where there is one and no other clock was given."""
-    return ServerClock(engine, place) if place.file is None and clock is read_store_clock else clock
-
-
 def read_store_moment(connection: Connection, clock: StoreClock) -> datetime:
     """The time by the clock of a store; a server is asked inside the transaction, after whatever it waited for."""
     if isinstance(clock, ServerClock):

@@ -184,7 +184,7 @@ class ReplyRowLookup:
 
     _engine: Engine
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _connection: PoolProxiedConnection | None = None
+    connection: PoolProxiedConnection | None = None  # Opened by the first lookup.
     _statements: dict[bool, Compiled] = field(default_factory=dict)  # By whether it looks in all runs.
 
     def select_newest_row(self, key: str, run: str | None) -> Row | None:
@@ -196,12 +196,12 @@ class ReplyRowLookup:
                 self._statements[everywhere] = query.compile(dialect=self._engine.dialect)
             statement = self._statements[everywhere]
             try:
-                if self._connection is None:
-                    self._connection = self._engine.raw_connection()
+                if self.connection is None:
+                    self.connection = self._engine.raw_connection()
                     if self._engine.dialect.name == "postgresql":
-                        self._connection.detach()  # It differs from the pool's: every query sees the newest state.
-                        self._connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
-                cursor = self._connection.cursor()
+                        self.connection.detach()  # It differs from the pool's: every query sees the newest state.
+                        self.connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
+                cursor = self.connection.cursor()
                 cursor.execute(str(statement), {**statement.params, "wanted": key, "of_run": run})
                 row = cursor.fetchone()
                 cursor.close()
@@ -213,9 +213,9 @@ class ReplyRowLookup:
     def close(self) -> None:
         """Let go of the connection."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            if self.connection is not None:
+                self.connection.close()
+                self.connection = None
 
 
 class FinishedRowKeys(Mapping[ResultPlace, str]):

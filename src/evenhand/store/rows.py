@@ -162,7 +162,10 @@ class StoreWriter:
     _thread: threading.Thread | None = None
 
     def put(self, kind: str, value: Mapping[str, object] | str) -> asyncio.Future[Any]:
-        """Write a row of samples, results, calls, made or drop, or claim a question by its key."""
+        """Write a row of samples, results, calls, made or drop, or claim a question by its key.
+
+        A claim comes to false where another run may be asking the question, or somebody has its reply.
+        """
         if self._closing.is_set():
             raise RuntimeError("the writer is closed")
         if self._thread is None:
@@ -171,10 +174,6 @@ class StoreWriter:
         future = self._loop.create_future()
         self._entries.put((kind, value, future))
         return future
-
-    def claim(self, key: str) -> asyncio.Future[bool]:
-        """Claim a question; false where another run may be asking it, or somebody has its reply."""
-        return self.put("claims", key)
 
     def release(self, key: str) -> None:
         """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""

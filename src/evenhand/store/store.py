@@ -24,13 +24,13 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
+    ServerClock,
     StoreClock,
     StoreLocation,
     create_store_engine,
     locate_store_database,
     prepare_store_tables,
     read_store_clock,
-    use_server_clock,
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
@@ -114,7 +114,8 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
-        clock = use_server_clock(engine, at, clock)
+        if at.file is None and clock is read_store_clock:
+            clock = ServerClock(engine, at)
         turn = nullcontext() if at.file is None else Lock()
         return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine), turn)
 
@@ -159,7 +160,8 @@ class Store(AbstractContextManager["Store"]):
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
-        self._lookup.close()
+        if self._lookup.connection is not None:
+            self._lookup.close()
         self._engine.dispose()
 
     __exit__ = close

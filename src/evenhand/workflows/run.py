@@ -284,7 +284,7 @@ def _begin_run_progress_for_user(
     return RunProgress(
         total=total,
         outputs=total * len(eval.variants),
-        to_make=total * eval.count_live_variants(),
+        to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
         note="; ".join(filter(None, notes)),
     )

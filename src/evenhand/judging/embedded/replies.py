@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from evenhand.errors import RefusedError
-from evenhand.judging.answer_form import CANNOT_ASSESS, asks_judge_for_absence
+from evenhand.judging.answer_form import ASKS_FOR_ABSENCE, CANNOT_ASSESS
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
 from evenhand.judging.embedded.forms import judge_form_claim
@@ -81,7 +81,7 @@ def _answer_criterion_embedded(
         decision = judge_criterion_claim(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
         quote = decision.quote
-        if decision.holds and not quote and not asks_judge_for_absence(criterion.asks):
+        if decision.holds and not quote and not ASKS_FOR_ABSENCE.match(criterion.asks):
             quote = text.opening  # What is counted in the whole text begins there; what is absent has no quotation.
         return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)

@@ -21,11 +21,7 @@ class WantedReplyAnswer:
     scale: Scale
     names: tuple[str, ...] = ()
     of_absence: bool = False  # It asks for something not to be there: then a yes needs no quotation.
-
-    @property
-    def shown_as(self) -> str:
-        """What a form calls it."""
-        return self.names[0] if self.names else self.id
+    shown_as: str = ""  # What a form calls it, where that is not its id.
 
 
 @dataclass(frozen=True, slots=True)

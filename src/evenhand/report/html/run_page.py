@@ -47,10 +47,10 @@ from evenhand.report.html.score_charts import (
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
+    IMPORTED_RUN,
     describe_reported_composite,
     describe_reported_heuristic_judges,
     describe_reported_known_cost,
-    describe_reported_origin,
     describe_reported_samples,
     describe_reported_selection,
     describe_reported_unpriced_calls,
@@ -154,8 +154,8 @@ def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
-    if origin := describe_reported_origin(run):
-        yield PageKeyFact("Origin", "elsewhere", origin, "warn")
+    if run.get("imported"):
+        yield PageKeyFact("Origin", "elsewhere", IMPORTED_RUN, "warn")
     part = describe_reported_selection(run.get("selection"))
     counted = " ".join(times) or "one variant"
     yield PageKeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
