@@ -278,11 +278,17 @@ def test_a_ranking_is_challenged(place: Place) -> None:
     log = place.client("ops").load_contest_log
     wait_until(lambda: "resolved" in [one["event"] for one in log(place.ranked)["events"]])
     late = place.call("quillfeather", "challenge", place.ranked, "--reason", "no")
+    reviewed = place.call("quillfeather", "show", place.ranked)
+    public = place.client("quillfeather").load_contest(place.ranked)["events"]
 
     assert re.search(r"1  quillfeather  quillfeather  +81.00  \w+\n +2  ann  +ann  +75.00  scored\n", shown.stdout)
-    assert "Heronsong" not in shown.stdout and "to be challenged until 20" in shown.stdout
+    assert "Heronsong" not in shown.stdout and "can be challenged until 20" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert re.fullmatch(r"received: challenge of ann, \S+\n", done.stdout)
+    assert "reviewed, and final; the challenge period ends at 20" in reviewed.stdout
+    assert "can be challenged" not in reviewed.stdout
+    assert [(one["kind"], one["by"]) for one in public][-2:] == [("challenged", "ann"), ("resolved", None)]
+    assert "sources" not in str(public)
     for refused in (again, late):
         assert "the ranking was challenged by ann before (one review of a ranking is final)" in refused.stderr
 

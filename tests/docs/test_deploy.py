@@ -9,17 +9,20 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 from datetime import timedelta
 from pathlib import Path
 
 from evenhand.cli.serve import serve_command
 from evenhand.models.connections import Connections
+from evenhand.service.server import GRACE_SECONDS
 from evenhand.store.store import Store
 from evenhand.workflows.contests import verify_contest
 from evenhand.workflows.live_contest import create_live_contest, submit_to_contest
 from tests.conftest import ROOT
 from tests.contest.building import task
+from tests.service.serving import serve_in_process
 from tests.store.databases import new_database, postgresql_server
 
 __all__ = ["postgresql_server"]
@@ -76,7 +79,8 @@ def test_the_unit_starts_the_service_with_options_that_it_has() -> None:
     serve_command.make_context("serve", options)
     here = shutil.which("systemd-analyze")
 
-    assert name == "serve"
+    [patience] = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT, re.MULTILINE)
+    assert name == "serve" and int(patience) > GRACE_SECONDS + 10  # What is under way is answered before it is killed.
     if here:
         unit = UNIT.replace("/opt/evenhand/bin/evenhand", "/bin/true").replace("=evenhand\n", "=root\n", 2)
         done = subprocess.run([here, "verify", "/dev/stdin"], input=unit, capture_output=True, text=True, check=False)
@@ -122,3 +126,18 @@ def test_a_dump_of_postgresql_brings_everything_back(postgresql_server: str, tmp
         with Store.open(new, {}, create=False) as copy:
             assert verify_contest(copy, contest).events == 1
             assert submit_to_contest(copy, contest, author="after", text="Worth 80.").author == "after"
+
+
+def test_the_session_with_curl_goes_as_its_page_says(tmp_path: Path) -> None:
+    """Every line of it is run against a service: nothing is refused, and the comparisons have a verdict."""
+    page = (ROOT / "docs" / "service.md").read_text("utf-8")
+    part = page.partition("## A session with curl\n")[2].partition("\n## ")[0]
+    lines = textwrap.dedent("\n".join(re.findall(r"^(?:    .*)?$", part, re.MULTILINE)))
+    with serve_in_process(tmp_path / "store") as served:
+        script = lines.replace("http://127.0.0.1:8321", served.address)
+        done = subprocess.run(["bash", "-eu"], input=script, capture_output=True, text=True, timeout=120, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count('"scorecards"') >= 1 and done.stdout.count("event: end") == 1
+    assert "### " in done.stdout and done.stdout.count('{"control":{"name":"old"') == 2
+    assert "about:blank" not in done.stdout, done.stdout

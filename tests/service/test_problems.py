@@ -64,6 +64,86 @@ def test_a_body_that_is_no_json_is_a_problem(served: Served) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
 
 
+JSON_TYPE = {"content-type": "application/json"}
+UNFIT: dict[str, tuple[str, bytes, dict[str, str], dict[str, tuple[str, str]]]] = {
+    "no content type": (
+        "/v1/compare", b'{"run": "a"}', {}, {"body": ("it does not say what it is", "send it as application/json")},
+    ),
+    "the content type of a form": (
+        "/v1/compare", b'{"run": "a"}', {"content-type": "application/x-www-form-urlencoded"},
+        {"body": ("it came as application/x-www-form-urlencoded", "send it as application/json")},
+    ),
+    "no JSON": (
+        "/v1/compare", b"{bad", JSON_TYPE,
+        {"body": ("it is no JSON: expecting property name enclosed in double quotes, at character 1", "send JSON")},
+    ),
+    "a list": ("/v1/compare", b"[1]", JSON_TYPE, {"body": ("must be an object", "/docs has the fields")}),
+    "nothing": ("/v1/compare", b"", JSON_TYPE, {"body": ("is missing", "/docs has the fields")}),
+    "other names": (
+        "/v1/compare", b'{"runs": []}', JSON_TYPE,
+        {"body.run": ("is missing", "The run to decide on: an id or"),
+         "body.runs": ("is no field of this route", "there are run, against, control,")},
+    ),
+    "texts without names": (
+        "/v1/judge", b'{"rubric": 3, "outputs": ["x"]}', JSON_TYPE,
+        {"body.rubric": ("must be a text or an object", "The name of a shipped rubric, or"),
+         "body.outputs": ("must be an object", 'The texts to judge, each under a name of yours: {"a": "text"}')},
+    ),
+    "below a list": (
+        "/v1/rewards", b'{"rubric": "oracle", "outputs": [{"output": 3, "x": 1}, "y"]}', JSON_TYPE,
+        {"body.outputs.0.output": ("must be a text or a list", "The text to reward, or"),
+         "body.outputs.0.x": ("is no field of this route", "there are output, prompt,"),
+         "body.outputs.1": ("must be an object", "A list of objects: ")},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_does_not_fit_a_route_is_told_what_would(name: str, served: Served) -> None:
+    """Each place once, in words that need no knowledge of how it is checked."""
+    path, content, headers, told = UNFIT[name]
+    answer = served.client.post(path, content=content, headers=headers)
+    faults = {one["where"]: one for one in answer.json()["faults"]}
+
+    assert (answer.status_code, set(faults)) == (422, set(told)), answer.text
+    for where, (what, would_work) in told.items():
+        assert faults[where]["what"] == what
+        assert faults[where]["would_work"].startswith(would_work), faults[where]
+
+
+def test_a_parameter_that_does_not_fit_is_told_where_it_is_described(served: Served) -> None:
+    """The parts of an address have no body to describe them."""
+    [fault] = served.client.get("/v1/runs?limit=0").json()["faults"]
+
+    assert (fault["where"], fault["would_work"]) == ("query.limit", "/docs has the fields of each route")
+
+
+@pytest.mark.parametrize("panel", ["judges", "challenge_judges"])
+def test_a_contest_is_not_judged_by_words(panel: str, served: Served) -> None:
+    """Nobody would be scored, and every author be told that a level is not guessed."""
+    slow = {"mode": "quality_first", "deadline": "2026-12-01T18:00:00+00:00", "challenge_period": "1 h"}
+    panels = {"judges": ["ollama/a"], "challenge_judges": ["ollama/b"], panel: ["embedded"]}
+    [fault] = served.client.post("/v1/contests", json={"task": {**TASK, **slow, **panels}}).json()["faults"]
+
+    assert fault["where"] == panel
+    assert fault["what"] == "embedded gives no scores, and a contest needs them"
+    assert fault["would_work"] == "name a model that does, as in openai/NAME"
+
+
+def test_every_field_of_a_body_is_described(served: Served) -> None:
+    """The page of the API is where a caller learns what to send."""
+    schemas = served.client.get("/openapi.json").json()["components"]["schemas"]
+    bare = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        if name not in ("Problem", "Fault")
+        for field, about in schema.get("properties", {}).items()
+        if not about.get("description")
+    ]
+
+    assert bare == []
+
+
 def test_a_fault_of_evenhand_says_no_more_than_its_kind(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """What went wrong inside is for the log."""
 

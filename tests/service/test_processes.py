@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,3 +98,16 @@ def test_killed_it_loses_nothing_that_was_paid_for(slow: SlowJudge, database: st
 
     assert view["failures"] == {}
     assert QUESTIONS < len(slow.server.asked) <= QUESTIONS + 1  # The one under way when it died.
+
+
+def test_a_port_that_is_taken_is_refused_before_it_says_that_it_serves(tmp_path: Path) -> None:
+    """In one sentence of ours, as bad input; whoever has the port is not disturbed."""
+    with serve_in_process(tmp_path / "first") as served:
+        port = served.address.rpartition(":")[2]
+        command = [sys.executable, "-m", "evenhand", "serve", "--port", port, "--store", str(tmp_path / "second")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        alive = requests.get(f"{served.address}/healthz", timeout=30).text
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"port {port} of 127.0.0.1 is taken (name another one: --port N)\n"
+    assert alive == "ok"

@@ -14,6 +14,7 @@ import pytest
 from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
 from evenhand.contest.task import ContestMode
+from evenhand.contest.views import list_contest_changes
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
@@ -272,6 +273,31 @@ def test_messages_are_written_with_the_events_that_they_tell_of(store: Store, cl
     assert {one["kind"] for one in rows} == {"payment", "state", "feedback"}
 
 
+def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> None:
+    """In the order of events, from 1 without a gap, also over several sittings; nothing of it tells of others."""
+    hooks = ContestHooks(operator="https://op.example/hook")
+    with server() as judge:
+        contest = create(store, terms(judge), hooks)
+        for name in ("ben", "cid", "ann"):
+            notify = "https://ann.example/hook" if name == "ann" else None
+            submit_to_contest(store, contest, author=name, text=f"{name}: worth 75", notify=notify)
+            play(store, contest)
+        clock.pass_hours(11)
+        play(store, contest)
+        clock.pass_hours(100)
+        play(store, contest)
+
+    rows = store.outbox.list_messages(contest=contest)
+    for kind in ("state", "feedback"):
+        told = sorted((json.loads(one["body"]) for one in rows if one["kind"] == kind), key=lambda one: one["sequence"])
+        assert len(told) > 2 and [one["sequence"] for one in told] == list(range(1, len(told) + 1))
+        assert [one["at"] for one in told] == sorted(one["at"] for one in told)
+        if kind == "feedback":
+            ends = sorted(int(one["id"].rpartition("-")[2]) for one in rows if one["kind"] == kind)
+            assert ends == [one["sequence"] for one in told]
+            assert told[0]["status"] == "gate_passed"
+
+
 def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, clock: Clock) -> None:
     """As its operator, an author and anybody see it; the payment is told of although it comes after the end."""
     told: dict[str, list[Json]] = {}
@@ -324,6 +350,21 @@ def test_a_watch_waits_for_the_payment_one_look_long() -> None:
 
     won = {"submission": "a", "author": "a"}
     assert (count_looks(None), count_looks(won), count_looks(won, "released")) == (2, 3, 3)
+
+
+def test_a_watch_tells_of_a_review_between_two_looks() -> None:
+    """Who challenged, that it was reviewed, and who is first now, though the state is what it was."""
+    before: Json = {"state": "challenge_period", "winner": {"submission": "a"}, "events": [], "submissions": []}
+    said = [{"kind": "challenged", "at": NOON.isoformat(), "by": "ben"}, {"kind": "resolved", "at": NOON.isoformat()}]
+    after = {**before, "winner": {"submission": "b"}, "events": said}
+    found = list_contest_changes(before, after, seen=NOON.isoformat())
+
+    assert [(one["event"], one["author"], one["winner"]) for one in found] == [
+        ("challenged", "ben", None),
+        ("resolved", None, None),
+        ("state", None, "b"),
+    ]
+    assert list_contest_changes(after, after, seen=NOON.isoformat()) == []
 
 
 def test_a_task_that_is_sent_to_a_service_is_the_same_task(tmp_path: Path) -> None:

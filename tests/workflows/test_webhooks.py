@@ -183,6 +183,7 @@ def test_what_is_never_heard_is_put_aside_and_can_be_sent_again(store: Store, cl
         MOST_ATTEMPTS,
     )
     assert states(store) == {"m1": "delivered"}
+    assert list_hook_messages(store)[0]["attempts"] == 1  # The try that was heard is one.
     assert {headers["webhook-id"] for headers, _ in heard} == {"m1"}
 
 

@@ -15,7 +15,7 @@ from evenhand.cli.contest_tables import (
 )
 from evenhand.cli.run_tables import print_section
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
-from evenhand.wording import format_kept_figure
+from evenhand.wording import format_kept_figure, pluralize_count
 
 ContestData = Mapping[str, Any]
 LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
@@ -75,7 +75,10 @@ def _print_view_decision(screen: Screen, view: ContestData) -> None:
     if decision is not None:
         screen.line(f"why: {' '.join(decision['why'])}", indent=2)
     if view["state"] == "challenge_period" and view["period_ends"]:
-        screen.line(f"to be challenged until {_format_view_time(view['period_ends'])} UTC", indent=2)
+        until = f"{_format_view_time(view['period_ends'])} UTC"
+        reviewed = any(one["kind"] == "resolved" for one in view["events"])
+        ends = f"reviewed, and final; the challenge period ends at {until}"
+        screen.line(ends if reviewed else f"can be challenged until {until}", indent=2)
 
 
 def _build_own_row(one: ContestData) -> list[str]:
@@ -154,11 +157,11 @@ def print_hook_messages(messages: Sequence[ContestData]) -> None:
         screen.line("no messages")
         return
     for one in messages:
-        tries = f"{one['attempts']} tries" if one["attempts"] != 1 else "1 try"
+        tries = f", {pluralize_count(one['attempts'], 'try', 'tries')}" if one["attempts"] else ""
         state = {"dead": "given up", "pending": "due"}.get(one["state"], one["state"])
         at = {"delivered": one["delivered"], "pending": one["due"]}.get(one["state"])
         when = f" {_format_view_time(at)}" if at else ""
-        screen.line(f"{one['id']}  {one['kind']}  {state}{when}, {tries}", fg="red" if one["state"] == "dead" else None)
+        screen.line(f"{one['id']}  {one['kind']}  {state}{when}{tries}", fg="red" if one["state"] == "dead" else None)
         screen.line(f"to {one['target']}", indent=2)
         if one["failure"]:
             screen.line(f"last try: {one['failure']}", indent=2)

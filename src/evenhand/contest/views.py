@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenhand.contest.events import ContestEvent, DeadlineReached, FinalistsRanked, PaymentReleased
+from evenhand.contest.events import (
+    ChallengeResolved,
+    ContestEvent,
+    DeadlineReached,
+    FinalistsRanked,
+    PaymentReleased,
+    RankingChallenged,
+)
 from evenhand.contest.feedback import view_submission
 from evenhand.contest.machine import rebuild_contest_state
 from evenhand.contest.record import DECISION_JSON, encode_contest_dimensions, explain_contest_decision
@@ -17,7 +24,7 @@ from evenhand.errors import ContestError, Fault
 
 Json = dict[str, Any]
 # What happens to everybody; what happens to one submission is its author's alone.
-_PUBLIC_EVENTS = (DeadlineReached, FinalistsRanked, PaymentReleased)
+_PUBLIC_EVENTS = (DeadlineReached, FinalistsRanked, RankingChallenged, ChallengeResolved, PaymentReleased)
 
 
 def view_contest(
@@ -49,7 +56,7 @@ def view_contest(
         "winner": _public_contest_winner(state) if decided else None,
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "ranking": _public_contest_ranking(state) if decided else None,
-        "events": [{"kind": one.kind, "at": one.at.isoformat()} for one in events if isinstance(one, _PUBLIC_EVENTS)],
+        "events": [_view_public_event(one) for one in events if isinstance(one, _PUBLIC_EVENTS)],
         "submissions": [_view_own_submission(state, one) for one in own],
     }
 
@@ -57,6 +64,12 @@ def view_contest(
 def is_contest_ranking_public(state: ContestState) -> bool:
     """Whether the ranking may be seen by everybody: once it is made, or, where the first to pass wins, at the end."""
     return state.phase in ("challenge_period", "challenged", "closed")
+
+
+def _view_public_event(event: ContestEvent) -> Json:
+    """Who challenged is public, as the decision names them; why they did is for judges and the operator."""
+    by = event.challenge.by if isinstance(event, RankingChallenged) else None
+    return {"kind": event.kind, "at": event.at.isoformat(), "by": by}
 
 
 def _view_own_submission(state: ContestState, entry: ContestEntry) -> Json:
@@ -93,7 +106,8 @@ def list_contest_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
     """
     whole = "effects" in after
     found = [*(_list_record_changes(before, after) if whole else _list_view_changes(before, after))]
-    if before is None or before["state"] != after["state"]:
+    # A review between two looks leaves the state as it was, and may put another first.
+    if before is None or any(before[name] != after[name] for name in ("state", "winner")):
         winner = after["winner"] if whole or after["winner"] is None else after["winner"]["submission"]
         since = found[-1] if found else {}
         found.append({"at": since.get("at", seen), "event": "state", "state": after["state"], "winner": winner})
@@ -122,4 +136,4 @@ def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any
             named = {name: one[name] for name in ("author", "status")}
             yield {**at, "event": "submission", "submission": one["id"], **named}
     for event in after["events"][0 if before is None else len(before["events"]) :]:
-        yield {"at": event["at"], "event": event["kind"]}
+        yield {"at": event["at"], "event": event["kind"], "author": event.get("by")}

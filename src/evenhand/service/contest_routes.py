@@ -45,7 +45,7 @@ class NewContest(_Body):
 class NewSubmission(_Body):
     """A submission to hand in."""
 
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="The submission itself.")
     id: str | None = Field(default=None, max_length=200, description="For operators only: a name of its own.")
     author: str | None = Field(default=None, description="For operators only: whose it is.")
     notify: str | None = Field(default=None, description="Where to send feedback on it.")
@@ -54,7 +54,7 @@ class NewSubmission(_Body):
 class NewChallenge(_Body):
     """That an author doubts the ranking."""
 
-    reason: str = Field(min_length=1, max_length=20_000)
+    reason: str = Field(min_length=1, max_length=20_000, description="Why; the operator and the report show it.")
     author: str | None = Field(default=None, description="For operators only: who doubts it.")
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
+from evenhand.service.wrong_requests import find_request_faults
 
 MEDIA_TYPE = "application/problem+json"
 TITLES = {
@@ -79,12 +80,8 @@ def _place(fault: Any) -> str:
     return str(fault.where or (format_error_path(fault.path) if fault.path else ""))
 
 
-async def _answer_wrong_request(_: Request, error: Any) -> JSONResponse:
-    faults = [
-        {"where": ".".join(str(part) for part in one["loc"]), "what": one["msg"], "would_work": ""}
-        for one in error.errors()
-    ]
-    return build_problem(422, faults)
+async def _answer_wrong_request(request: Request, error: Any) -> JSONResponse:
+    return build_problem(422, find_request_faults(request, error.errors()))
 
 
 async def _answer_http_error(_: Request, error: Any) -> JSONResponse:

@@ -31,10 +31,17 @@ class _Body(BaseModel):
 class RewardedOutput(_Body):
     """An output to be rewarded; verl's and slime's names for its parts are understood."""
 
-    output: Text = Field(validation_alias=AliasChoices("output", "response", "solution_str"))
-    prompt: Text = ""
-    reference: str | None = Field(default=None, validation_alias=AliasChoices("reference", "label", "ground_truth"))
-    context: str = ""
+    output: Text = Field(
+        validation_alias=AliasChoices("output", "response", "solution_str"),
+        description="The text to reward, or a conversation as a list of messages.",
+    )
+    prompt: Text = Field(default="", description="What it answers: a text, or a list of messages.")
+    reference: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("reference", "label", "ground_truth"),
+        description="A text that is right.",
+    )
+    context: str = Field(default="", description="What it was written from.")
 
     def read_work(self) -> RewardedWork:
         """What the workflow takes."""
@@ -46,8 +53,14 @@ class RewardRequest(_Body):
     """Outputs to be rewarded by a rubric."""
 
     rubric: str | Json = Field(description="The name of a shipped rubric, or a rubric as a mapping.")
-    outputs: list[RewardedOutput] = Field(min_length=1, max_length=2000)
-    judges: list[str] = Field(default_factory=list, max_length=10, description="As in openai/NAME; else the default.")
+    outputs: list[RewardedOutput] = Field(
+        min_length=1, max_length=2000, description='A list of objects: [{"output": "text", "prompt": "text"}].'
+    )
+    judges: list[str] = Field(
+        default_factory=list,
+        max_length=10,
+        description='Names of judges: ["embedded"] or ["openai/NAME"]; without any, the default.',
+    )
     scale: str = Field(default="share", description="share: 0 to 1; rubric: the score itself.")
     failed_gate: str = Field(default="keep", description="keep: the score; lowest: the low end of the scale.")
     subject: str = Field(default="", description="Under which the scorecards are kept; reward-RUBRIC without it.")

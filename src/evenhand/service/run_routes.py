@@ -59,7 +59,7 @@ class NewRun(BaseModel):
     strict: bool = Field(default=False, description="A borderline output fails.")
     fresh: bool = Field(default=False, description="Ask everything anew, also what was asked before.")
     until_decided: bool = Field(default=False, description="Stop asking once every treatment is settled.")
-    repeats: int | None = Field(default=None, ge=1, le=1000)
+    repeats: int | None = Field(default=None, ge=1, le=1000, description="How often each sample is judged.")
     limit: int | None = Field(default=None, ge=1, description="Only the first samples.")
     only: list[str] = Field(default_factory=list, description="Ids of samples.")
     tags: list[str] = Field(default_factory=list, description="Samples that have one of them.")
@@ -165,9 +165,14 @@ class ComparedRuns(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    run: str = Field(description="An id, the beginning of one, latest, latest:EVAL or baseline:NAME; with :VARIANT.")
-    against: str | None = Field(default=None, description="The control; without it, variants of the run are compared.")
-    control: str | None = Field(default=None, description="The control among the variants of one run.")
+    run: str = Field(
+        description="The run to decide on: an id or its start, latest, latest:EVAL or baseline:NAME; with :VARIANT."
+    )
+    against: str | None = Field(
+        default=None,
+        description="The run to compare it with, named alike; without it, the variants of the one run are compared.",
+    )
+    control: str | None = Field(default=None, description="Which variant of the one run the others are compared with.")
     not_worse_by: float | None = Field(default=None, gt=0, description="Pass what is surely not worse by more.")
     power: bool = Field(default=False, description="Also say how many samples show a difference.")
     force: bool = Field(default=False, description="Compare what was not scored alike, and mark the result.")

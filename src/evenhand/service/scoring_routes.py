@@ -30,18 +30,26 @@ class JudgeRequest(_Body):
     """Outputs to be judged under a rubric."""
 
     rubric: str | Json = Field(description="The name of a shipped rubric, or a rubric as a mapping.")
-    outputs: dict[str, str] = Field(min_length=1, max_length=26)
-    input: str = ""
-    reference: str = ""
-    context: str = ""
-    judges: list[str] = Field(default_factory=list, max_length=10, description="As in openai/NAME; else the default.")
+    outputs: dict[str, str] = Field(
+        min_length=1, max_length=26, description='The texts to judge, each under a name of yours: {"a": "text"}.'
+    )
+    input: str = Field(default="", description="What the outputs answer.")
+    reference: str = Field(default="", description="A text that is right, for judges to compare with.")
+    context: str = Field(default="", description="What the outputs were written from.")
+    judges: list[str] = Field(
+        default_factory=list,
+        max_length=10,
+        description='Names of judges: ["embedded"] or ["openai/NAME"]; without any, the default.',
+    )
 
 
 class ScoreRequest(_Body):
     """Answers to be scored under a rubric."""
 
-    rubric: str | Json
-    answers: Json | list[Json]
+    rubric: str | Json = Field(description="The name of a shipped rubric, or a rubric as a mapping.")
+    answers: Json | list[Json] = Field(
+        description="The content of a file of answers: of one output an object, of several a list of objects."
+    )
 
 
 @router.post("/judge", responses=explain_statuses(502))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, select, update
+from sqlalchemy.sql.functions import count
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import stream_rows
@@ -38,7 +39,8 @@ class Outbox:
 
     def mark_delivered(self, id: str, at: datetime) -> None:
         """Whoever was to be told has said that it heard."""
-        self._change_message(id, state="delivered", delivered=at.isoformat(), failure=None)
+        tried = OUTBOX.c.attempts + 1
+        self._change_message(id, state="delivered", delivered=at.isoformat(), failure=None, attempts=tried)
 
     def postpone_message(self, id: str, due: datetime, failure: str) -> None:
         """It could not be delivered: to be tried again, unless somebody else has delivered it since."""
@@ -65,6 +67,12 @@ class Outbox:
         query = query if state is None else query.where(OUTBOX.c.state == state)
         with self._read() as connection:
             return list(stream_rows(connection, query))
+
+    def count_messages(self, contest: str) -> dict[str, int]:
+        """How many messages of a contest each address has been, or is to be, sent."""
+        query = select(OUTBOX.c.target, count().label("messages")).where(OUTBOX.c.contest == contest)
+        with self._read() as connection:
+            return {row["target"]: row["messages"] for row in stream_rows(connection, query.group_by(OUTBOX.c.target))}
 
     def _change_message(self, id: str, *, only_pending: bool = False, **values: object) -> None:
         with self._write() as connection:

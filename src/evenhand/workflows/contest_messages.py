@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from evenhand.contest.events import CloseContest, NotifySubmitter, PaymentReleased
@@ -40,13 +41,22 @@ NO_HOOKS = ContestHooks()
 
 
 def build_contest_messages(
-    contest: str, appended: AppendedContestEvent, hooks: ContestHooks, at: datetime
+    contest: str, appended: AppendedContestEvent, hooks: ContestHooks, at: datetime, sent: Mapping[str, int]
 ) -> list[Row]:
-    """The rows of the outbox that an event brings; the id of each is the same however often it is written."""
-    rows, now = [], at.isoformat()
+    """The rows of the outbox that an event brings; the id of each is the same however often it is written.
+
+    `sent` has how many messages of the contest each address was sent before. They are numbered by that: the number of
+    the event would tell an author how much others do.
+    """
+    rows, now, numbers = [], at.isoformat(), dict(sent)
     for place, (kind, target, key, about) in enumerate(_list_contest_messages(appended, hooks)):
-        body = {"type": f"contest.{kind}", "contest": contest, "at": appended.event.at.isoformat(), **about}
-        id = key or f"{contest}-{appended.number}-{place}"
+        number = numbers[target] = numbers.get(target, 0) + 1
+        order = {"sequence": number, "at": appended.event.at.isoformat()}
+        body = {"type": f"contest.{kind}", "contest": contest, **order, **about}
+        plain = f"{contest}-{appended.number}-{place}"
+        if kind == "feedback":
+            plain = f"{contest}-{sha256(target.encode()).hexdigest()[:12]}-{number}"
+        id = key or plain
         times = {"made": now, "due": now, "delivered": None, "failure": None, "attempts": 0}
         rows.append(
             {"id": id, "kind": kind, "target": target, "state": "pending", **times, "body": to_stored_json(body)}

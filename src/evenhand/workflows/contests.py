@@ -87,12 +87,19 @@ class UserContestSession:
         self.calls.extend(appended.calls)
         texts = {"content": to_stored_json(contest_event_json(event)), "calls": to_stored_json(said)}
         row = {"contest": self.row["id"], "number": appended.number, "at": event.at.isoformat(), **texts}
-        messages = build_contest_messages(self.row["id"], appended, self.hooks, self.store.now())
+        messages = self._build_messages(appended)
         if self.begins:
             self.store.contests.begin_contest(self.row, first=row, messages=messages)
         else:
             holder = self.holder or process_holder_name()
             self.store.contests.append_event(row, holder=holder, messages=messages)
+
+    def _build_messages(self, appended: AppendedContestEvent) -> list[Row]:
+        """What others are told of an event; nobody else writes messages of a contest that is held."""
+        if self.hooks == NO_HOOKS:
+            return []
+        sent = {} if self.begins else self.store.outbox.count_messages(self.row["id"])
+        return build_contest_messages(self.row["id"], appended, self.hooks, self.store.now(), sent)
 
     def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
