@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 
 from evenhand import EvalError
+from evenhand.errors import EvenhandError
 from evenhand.workflows.assistant import AssistantProject
+from evenhand.workflows.run import RunOptions, run
 from tests.service.serving import Served
 
 CHECK = {"custom": {"command": ["touch", "ran.txt"]}}
@@ -25,7 +29,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "is 'custom'": {"checks": {"ours": CHECK}},
     "the judge 'python:mine:judge'": {"judges": ["python:mine:judge"]},
     "the judge 'openai-compatible": {"judges": ["openai-compatible:http://127.0.0.1:9/v1/m"]},
-    "samples.jsonl is outside": {"samples": "../samples.jsonl"},
+    "samples.jsonl: is outside": {"samples": "../samples.jsonl"},
 }
 
 
@@ -51,6 +55,61 @@ def test_an_eval_that_is_not_trusted_runs_no_code(what: str, tmp_path: Path) -> 
     trusted = AssistantProject(folder=folder, trust_evals=True).load_project_eval("eval.yaml")
     assert trusted.name == "eval"
     assert not (folder / "ran.txt").exists()
+
+
+OUTSIDE = "hunter2-PRIVATE"
+NAMING: dict[str, Callable[[str], dict[str, Any]]] = {
+    "prices": lambda file: {"prices": file},
+    "judges": lambda file: {"judges": file},
+    "schema": lambda file: {"assertions": [{"json_schema": file}]},
+    "rubric": lambda file: {"rubric": file},
+    "extended rubric": lambda file: {"rubric": {"extends": file}},
+    "method": lambda file: {"rubric": {"method": file, "criteria": ["Is it short?"]}},
+    "prompt": lambda file: {"variants": {"v": {"model": "openai/m", "prompt": {"file": file}}}},
+    "outputs": lambda file: {"variants": {"v": {"outputs": file}}},
+    "samples": lambda file: {"samples": {"file": file, "format": "jsonl"}},
+    "rubric of a sample": lambda file: {"samples": [{"id": "a", "input": "x", "output": "y", "rubric": file}]},
+    "schema of a sample": lambda file: {
+        "samples": [{"id": "a", "input": "x", "output": "y", "assertions": [{"json_schema": file}]}]
+    },
+    "prompt texts": lambda file: {"how": {"language": str(Path(file).parent)}},
+}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("kind", NAMING)
+def test_an_eval_that_is_not_trusted_reads_nothing_outside_the_folder(kind: str, linked: bool, tmp_path: Path) -> None:
+    """Whatever names the file, by its path or through a link: an error would tell what is in it."""
+    folder, home = tmp_path / "project", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    (home / "env.yaml").write_text(f"{OUTSIDE}: {{{OUTSIDE}}}\n")
+    (home / "system.md").write_text(OUTSIDE)
+    (folder / "link").symlink_to(home)
+    write_eval(folder, **NAMING[kind]("link/env.yaml" if linked else str(home / "env.yaml")))
+    project = AssistantProject(folder=folder, store=tmp_path / "store")
+
+    with pytest.raises(EvenhandError) as refused:
+        eval = project.load_project_eval("eval.yaml")
+        with project.confine_eval_files():
+            asyncio.run(run(eval, options=RunOptions(place=project.store)))
+
+    assert "is outside the folder" in str(refused.value)
+    assert OUTSIDE not in str(refused.value)
+
+
+def test_a_rubric_in_the_folder_extends_nothing_outside_it(tmp_path: Path) -> None:
+    """Also where no eval names it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (tmp_path / "env.yaml").write_text(OUTSIDE)
+    (folder / "mine.yaml").write_text("extends: ../env.yaml\n")
+    project = AssistantProject(folder=folder)
+
+    for read in (project.load_project_rubric, project.check_project_rubric):
+        with pytest.raises(EvenhandError, match="is outside the folder") as refused:
+            read("mine.yaml")
+        assert OUTSIDE not in str(refused.value)
 
 
 @pytest.mark.parametrize(("own", "least"), [(None, 2), (1, 1), (5, 2)])

@@ -1,14 +1,24 @@
 """A contest in its own time: played to its end at once, or up to a moment and gone on with later."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, without
 
+LARGEST = 64_000_000  # Bytes of a file, where that is limited; the store has fewer.
+LIMITED = f"""
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, ({LARGEST}, {LARGEST}))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+Spoil = Callable[[list[str], Path], subprocess.CompletedProcess[str]]
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
 
 
@@ -138,3 +148,45 @@ def test_a_payment_is_released_by_the_call_that_could_tell_of_it(folder: Path) -
     assert paid.returncode == 0
     assert json.loads(paid.stdout)["payment"]["newly_released"]
     assert after.returncode == 4
+
+
+def spoil_closed(told: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """There is no standard output."""
+    return run_spoilt(["sh", "-c", 'exec "$@" >&-', "sh", *told], folder)
+
+
+def spoil_gone(told: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """The reader of the pipe has left before anything was written."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return run_spoilt(told, folder, stdout=writer)
+    finally:
+        os.close(writer)
+
+
+def spoil_short(told: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """The first 4 kB still fit, and Python has no buffer of its own that would notice."""
+    limited = [sys.executable, "-c", LIMITED, *told]
+    with (folder / "cut.json").open("ab") as cut:
+        cut.truncate(LARGEST - 4096)
+        return run_spoilt(limited, folder, stdout=cut, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+
+
+def run_spoilt(told: list[str], folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(told, cwd=folder, stderr=subprocess.PIPE, text=True, check=False, **more)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
+@pytest.mark.parametrize("spoil", [spoil_closed, spoil_gone, spoil_short])
+def test_an_output_that_is_cut_short_or_has_no_reader_releases_nothing(folder: Path, spoil: Spoil) -> None:
+    """The next call that can be read does it, and says so."""
+    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", *REPLAY, "--json"]
+    untold = spoil(told, folder)
+    paid = contest(folder, *told[4:])
+
+    assert untold.returncode == 2
+    assert "the output cannot be written: " in untold.stderr
+    assert "nothing was released: the next call that can be read does it" in untold.stderr
+    assert paid.returncode == 0
+    assert json.loads(paid.stdout)["payment"]["newly_released"]

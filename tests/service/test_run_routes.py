@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.runs import delete_runs, export_run, import_run
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
@@ -152,6 +154,68 @@ def test_a_run_goes_on_after_a_restart(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert asked < 8
     assert len(slow.server.asked) == 8
+
+
+@pytest.mark.parametrize("keep", ["none", "masked"])
+@pytest.mark.parametrize("how", ["DELETE", "its budget"])
+def test_texts_that_are_not_kept_go_when_a_run_is_stopped(
+    how: str, keep: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: SlowJudge
+) -> None:
+    """Then it cannot be resumed, and says so."""
+    limits = {} if how == "DELETE" else {"budget": {"tokens": 1}}
+    eval = build_eval(4, judges=[slow.server.judge], concurrency=1, keep=keep, **limits)
+    eval["samples"][3]["input"] = "Where is ann@heronsong.example?"
+    with serve(tmp_path, monkeypatch) as served:
+        run = start(served, eval)
+        if how == "DELETE":
+            wait_until(lambda: len(slow.server.asked) > 2)
+            served.client.delete(f"/v1/runs/{run}")
+        slow.free.set()
+        view = wait_for_state(served, run, "stopped")
+        resumed = served.client.post(f"/v1/runs/{run}/resume")
+
+    assert view["why"].endswith("; cannot be resumed: its texts were not kept")
+    assert (resumed.status_code, "its texts were not kept" in resumed.text) == (409, True)
+    assert "ann@heronsong" not in read_store_bytes(tmp_path)
+
+
+def read_store_bytes(folder: Path) -> str:
+    """All that the files of a store hold."""
+    found = [file.read_bytes().decode("latin-1") for file in folder.rglob("*.sqlite*")]
+    assert found
+    return "".join(found)
+
+
+def test_a_request_is_kept_without_known_keys(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first moment on: the run may wait for long."""
+    key = "zq8-Heronsong-41x7"
+    monkeypatch.setenv("BOT_TOKEN", key)
+    monkeypatch.setattr("evenhand.service.run_engine.list_due_runs", lambda _: [])
+    eval = build_eval(1)
+    eval["samples"][0] |= {"input": f"Use {key}.", "outputs": {"old": f"I used {key}.", "new": "No."}}
+    run = start(served, eval)
+    request = served.store.requests.find_run(run)
+
+    assert request is not None and request["content"].count("[key hidden]") == 2
+    assert key not in read_store_bytes(tmp_path)
+
+
+def test_a_guest_is_marked(served: Served, tmp_path: Path) -> None:
+    """In the list, alone, and in its events; runs of one's own say that they are none."""
+    own = start(served, build_eval(1))
+    wait_for_state(served, own, "finished")
+    file = str(tmp_path / "run.gz")
+    export_run(served.store, own, file, io.BytesIO())
+    assert list(delete_runs(served.store, [own]))
+    import_run(served.store, file)
+    mine = start(served, build_eval(1))
+    wait_for_state(served, mine, "finished")
+    listed = {one["id"]: one["imported"] for one in served.client.get("/v1/runs").json()["runs"]}
+    events = served.client.get(f"/v1/runs/{own}/events").text
+
+    assert listed == {own: True, mine: False}
+    assert see(served, own)["imported"] is True
+    assert '"imported":true' in events.replace(" ", "")
 
 
 def test_runs_come_in_pages(served: Served) -> None:

@@ -31,6 +31,7 @@ from evenhand.cli.output import (
     print_json,
     print_message,
     print_until_reader_leaves,
+    print_whole_output,
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
@@ -125,12 +126,12 @@ def _print_played_contest(record: dict[str, Any], *, as_data: bool) -> None:
     """Print a contest, all of it; a payment is released only once that is done."""
     from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
 
+    newly = record["payment"] is not None and record["payment"]["newly_released"]
     try:
-        with print_until_reader_leaves():
+        with print_whole_output() if newly else print_until_reader_leaves():
             print_json(mask_contest_to_print(record)) if as_data else print_contest(record)
     except OSError as problem:
         discard_command_stdout()
-        newly = record["payment"] is not None and record["payment"]["newly_released"]
         hint = "nothing was released: the next call that can be read does it" if newly else ""
         why = (problem.strerror or str(problem)).lower()
         raise InputError(Fault(f"the output cannot be written: {why}", hint)) from None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -58,6 +61,26 @@ def print_until_reader_leaves() -> Iterator[None]:
         discard_command_stdout()
 
 
+@contextmanager
+def print_whole_output() -> Iterator[None]:
+    """Print all of it, down to the disk, or fail with an OSError: a reader that has left has not been told."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    sys.stdout.flush()
+    try:
+        copy = os.dup(sys.stdout.fileno())
+    except UnsupportedOperation:  # A program reads it in memory.
+        yield
+        return
+    # A stream of its own, with a buffer: where Python was told to have none, a write cut short goes unnoticed.
+    with os.fdopen(copy, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors) as whole:
+        with redirect_stdout(whole):
+            yield
+        whole.flush()
+        if stat.S_ISREG(os.fstat(copy).st_mode):
+            os.fsync(copy)
+
+
 def print_message(text: str, *, err: bool = False) -> None:
     """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
     with print_until_reader_leaves():
@@ -72,7 +95,8 @@ def print_json(data: object) -> None:
 
 def discard_command_stdout() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_error(text: str) -> None:

@@ -49,7 +49,7 @@ from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sa
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.methods import override_rubric_file_fields
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, explain_forbidden_path, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
@@ -215,7 +215,7 @@ class _EvalReader:
         try:
             return load_rubric(name)
         except RubricError as error:
-            if Path(name).is_file() or not any(fault.where for fault in error.faults):
+            if explain_forbidden_path(beside) or Path(name).is_file() or not any(one.where for one in error.faults):
                 raise
             there = beside.parent.iterdir() if beside.parent.is_dir() else ()
             files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]
@@ -281,7 +281,10 @@ class _EvalReader:
         differs = any(name in fields for name in ("weights", "multivariate", LOSS_FIELD, *COMPOSITE_FIELDS))
         composite = read_eval_composite(fields) if differs else PLAIN_COMPOSITE
         prices = fields.text("prices")
-        if prices is not None and not (self.folder / prices).is_file():
+        outside = explain_forbidden_path(self.folder / prices) if prices is not None else None
+        if outside is not None:
+            fields.fault(f"{prices} {outside.what}", outside.hint, "prices")
+        elif prices is not None and not (self.folder / prices).is_file():
             fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
         return {
             "name": name,

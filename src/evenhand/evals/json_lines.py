@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evenhand.errors import EvalError, Fault, RubricError
-from evenhand.files.parsing import parse_json_tree, read_text_file
+from evenhand.files.parsing import explain_forbidden_path, parse_json_tree, read_text_file
 from evenhand.files.tree import TreeNode, find_node_line
 
 LARGEST_JSON_LIST = 50_000_000
@@ -163,6 +163,9 @@ def open_eval_sample_file(path: Path) -> BufferedReader:
 
 def explain_unreadable_eval_data(path: Path) -> Fault | None:
     """Why a path cannot be read over and over, where that is so."""
+    outside = explain_forbidden_path(path)
+    if outside is not None:
+        return outside
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as problem:

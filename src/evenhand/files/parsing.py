@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,8 @@ from evenhand.files.tree import (
 )
 
 LARGEST_RUBRIC_FILE = 5_000_000
+_PACKAGE = Path(__file__).resolve().parents[1]
+_ALLOWED_FOLDER: ContextVar[tuple[Path, str] | None] = ContextVar("allowed_folder", default=None)  # And a hint.
 
 
 def read_tree_file(path: Path) -> TreeNode:
@@ -56,6 +60,9 @@ def read_text_mapping_file(path: Path) -> dict[str, str]:
 
 def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     """The text of a file of reasonable size."""
+    outside = explain_forbidden_path(path)
+    if outside is not None:
+        raise error(replace(outside, where=str(path)))
     try:
         with path.open("rb") as file:
             content = file.read(largest + 1)
@@ -65,6 +72,30 @@ def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     if len(content) > largest:
         raise error(Fault(f"larger than the {largest:,} bytes allowed", where=str(path)))
     return decode_text_file(content, str(path), error)
+
+
+@contextmanager
+def allow_files_below(folder: Path, hint: str) -> Iterator[None]:
+    """Within it, what a file names is read below a folder only; what ships with the package is read anyway."""
+    before = _ALLOWED_FOLDER.set((folder.resolve(), hint))
+    try:
+        yield
+    finally:
+        _ALLOWED_FOLDER.reset(before)
+
+
+def explain_forbidden_path(path: Path) -> Fault | None:
+    """Why a path may not be read here, also by way of a link; None where it may, be it there or not."""
+    allowed = _ALLOWED_FOLDER.get()
+    if allowed is None:
+        return None
+    folder, hint = allowed
+    try:
+        found = path.resolve()
+        inside = found.is_relative_to(folder) or found.is_relative_to(_PACKAGE)
+    except (OSError, ValueError, RuntimeError):
+        inside = False
+    return None if inside else Fault("is outside the folder", hint)
 
 
 def refuse_path_outside_folder(name: str, folder: Path, error: type[InputError], *, beside: Path | None = None) -> None:

@@ -184,9 +184,11 @@ class AssistantTools:
         eval = await asyncio.to_thread(self.project.load_project_eval, file)
         options = RunOptions(limit=limit, only=tuple(only), resume=resume, place=self.project.store)
         if plan:
-            planned = await plan_run(eval, options=options)
+            with self.project.confine_eval_files():
+                planned = await plan_run(eval, options=options)
             return answer_tool(_tell_plan(planned), planned, f"evenhand run {file} --plan")
-        done = await run(eval, options=options, watch=_report_progress_to(ctx))
+        with self.project.confine_eval_files():
+            done = await run(eval, options=options, watch=_report_progress_to(ctx))
         data = {"run": done.id, "state": done.state, "exit_code": done.exit_code, "decision": done.head["decision"]}
         more = f"evenhand report {done.id} --html -o report.html; compare_runs(control={done.id!r})"
         return answer_tool(str(done).splitlines(), {**data, "why_stopped": done.why_stopped}, more)

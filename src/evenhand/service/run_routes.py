@@ -146,7 +146,7 @@ def _write_report(head: Json, samples: Iterator[Json], format: str) -> IO[str]:
 
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
 async def stop_run(request: Request, id: str, _: Operator) -> Json:
-    """Stop a run: what was paid for is kept, and it can be resumed. Nothing is deleted."""
+    """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none."""
     view = stop_service_run(request.app.state.store, id)
     request.app.state.run_engine.stop_run(view["id"])
     return view

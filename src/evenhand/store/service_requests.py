@@ -15,6 +15,8 @@ from evenhand.store.queries import fetch_first_row
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
 from evenhand.store.tables import CONTESTS, IDEMPOTENCY_KEYS, OUTBOX, RUN_REQUESTS, RUNS
 
+DROPPED_CONTENT = "{}"  # Of a request whose texts were not to be kept.
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceRequests:
@@ -41,11 +43,19 @@ class ServiceRequests:
         with self._read() as connection:
             return list(connection.execute(query.order_by(RUN_REQUESTS.c.id)).scalars())
 
-    def change_run(self, id: str, *, among: Sequence[str], state: str, why: str | None = None) -> bool:
-        """Move a run that is in one of some states to another; whether it was."""
+    def change_run(
+        self, id: str, *, among: Sequence[str], state: str, why: str | None = None, drop: bool = False
+    ) -> bool:
+        """Move a run that is in one of some states to another; whether it was.
+
+        With `drop`, what was asked is forgotten; such a run is never due again.
+        """
         known = (RUN_REQUESTS.c.id == id) & RUN_REQUESTS.c.state.in_(among)
+        if state == "due":
+            known &= RUN_REQUESTS.c.content != DROPPED_CONTENT
+        values = {"state": state, "why": why, **({"content": DROPPED_CONTENT} if drop else {})}
         with self._write() as connection:
-            change = update(RUN_REQUESTS).where(known).values(repair_row_texts({"state": state, "why": why}))
+            change = update(RUN_REQUESTS).where(known).values(repair_row_texts(values))
             return bool(connection.execute(change).rowcount)
 
     def note_progress(self, id: str, progress: str) -> str | None:

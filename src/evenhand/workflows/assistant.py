@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -15,11 +16,9 @@ from evenhand.assertions.kinds import EXECUTED_KIND
 from evenhand.errors import EvalError, Fault, InputError, suggest_known_word_in_error
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import load_eval
-from evenhand.evals.samples import are_samples_from_file
-from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.evals.variants.variant import CommandVariant, EndpointVariant, FunctionVariant, ModelVariant
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names, override_rubric_file_fields
-from evenhand.files.parsing import read_text_file
+from evenhand.files.parsing import allow_files_below, read_text_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask
 from evenhand.judging.results import JudgedSample
@@ -42,6 +41,7 @@ from evenhand.workflows.subjects import (
 
 Json = dict[str, Any]
 LARGEST_WORK = 1_000_000  # Bytes of a file that is judged.
+TRUSTING_EVALS = "the user allows it with evenhand mcp --trust-evals"
 ADDRESSED_JUDGES = ("openai", "anthropic", "ollama")  # Kinds whose server the environment names, not the caller.
 
 
@@ -82,12 +82,14 @@ class AssistantProject:
 
     def load_project_rubric(self, rubric: str | Mapping[str, object]) -> Rubric:
         """A rubric that ships, one in a file of the folder, or one that is sent; the environment overrides it."""
-        return override_rubric_file_fields(self._load_rubric(rubric), os.environ)
+        with self._confine_files():
+            return override_rubric_file_fields(self._load_rubric(rubric), os.environ)
 
     def check_project_rubric(self, rubric: str | Mapping[str, object]) -> CheckedRubric:
         """What is wrong or doubtful in a rubric; an InputError where it is not valid."""
         if isinstance(rubric, str) and rubric not in list_rubric_file_names():
-            return check_rubric_file(str(self.find_project_file(rubric)), self.judges)
+            with self._confine_files():
+                return check_rubric_file(str(self.find_project_file(rubric)), self.judges)
         if isinstance(rubric, str):
             return check_rubric_file(rubric, self.judges)
         return CheckedRubric(method=load_sent_rubric(rubric).method.name)
@@ -119,18 +121,27 @@ class AssistantProject:
 
     def load_project_eval(self, name: str) -> Eval:
         """The eval in a file of the folder, within what the user allows; what it would execute is refused unread."""
-        eval = load_eval(self.find_project_file(name), os.environ)
+        with self.confine_eval_files():
+            eval = load_eval(self.find_project_file(name), os.environ)
         if not self.trust_evals:
             faults = [
-                Fault(what, "the user allows it with evenhand mcp --trust-evals, or runs it: evenhand run", where=name)
+                Fault(what, f"{TRUSTING_EVALS}, or runs it: evenhand run", where=name)
                 for what in self._list_untrusted_parts(eval)
             ]
             if faults:
                 raise EvalError(*faults)
         return eval if self.dollars is None else replace(eval, budget=self._limit_budget(eval.budget))
 
+    def confine_eval_files(self) -> AbstractContextManager[None]:
+        """Within it an eval that is not trusted reads files below the folder only, whatever names them."""
+        return nullcontext() if self.trust_evals else self._confine_files(f", or {TRUSTING_EVALS}")
+
+    def _confine_files(self, more: str = "") -> AbstractContextManager[None]:
+        hint = f"copy it into the folder{more}"
+        return nullcontext() if self.folder is None else allow_files_below(self.folder, hint)
+
     def _list_untrusted_parts(self, eval: Eval) -> list[str]:
-        """What of an eval would run code, call an address, or read files elsewhere."""
+        """What of an eval would run code or call an address."""
         found = []
         for name, variant in eval.variants.items():
             if isinstance(variant, CommandVariant | FunctionVariant | EndpointVariant):
@@ -140,14 +151,7 @@ class AssistantProject:
             found += [f"variant {name!r} asks {model!r}" for model in asked if self._is_foreign_judge(model)]
         checks = list_outside_assertions([*eval.assertions, *eval.checks.values()])
         found += [f"an assertion is {one.kind!r}, which runs code" for one in checks if one.kind == EXECUTED_KIND]
-        found += [f"the judge {judge!r} is not allowed" for judge in eval.judges if self._is_foreign_judge(judge)]
-        files = [eval.samples.where] if are_samples_from_file(eval.samples) else []
-        files += [
-            str(one.outputs) for one in eval.variants.values() if isinstance(one, RecordedVariant) and one.outputs
-        ]
-        assert self.folder is not None
-        root = self.folder.resolve()
-        return found + [f"{file} is outside the folder" for file in files if not _is_below(root, file)]
+        return found + [f"the judge {judge!r} is not allowed" for judge in eval.judges if self._is_foreign_judge(judge)]
 
     def _is_foreign_judge(self, name: str) -> bool:
         try:
@@ -161,13 +165,6 @@ class AssistantProject:
         most = Decimal(self.dollars.numerator) / Decimal(self.dollars.denominator)
         money = most if own is None or own.money is None else min(most, own.money)
         return Budget(money=money, tokens=None if own is None else own.tokens)
-
-
-def _is_below(root: Path, file: str) -> bool:
-    try:
-        return Path(file).resolve().is_relative_to(root)
-    except (OSError, RuntimeError):
-        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

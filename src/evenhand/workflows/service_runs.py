@@ -1,7 +1,8 @@
 """Runs that a service is asked for: kept before they are begun, carried out by any worker, and resumed after a crash.
 
-The request stays in the store until its run is finished. A worker that stops leaves it due, and so does one that dies:
-the run that it held goes stale, and the next look finds both.
+The request stays in the store, without known keys, until its run is finished, or stopped where texts are not kept. A
+worker that stops leaves it due, and so does one that dies: the run that it held goes stale, and the next look finds
+both.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from typing import Any
 
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
 from evenhand.models.budget import Spending
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.rows import Row, to_stored_json
@@ -29,6 +32,7 @@ LOG = logging.getLogger("evenhand.service")
 Json = dict[str, Any]
 PROGRESS_SECONDS = 0.5  # Between two notes on how far a run is.
 STOP_PATIENCE = 10.0  # Seconds for calls under way, when a run is stopped.
+NOT_RESUMABLE = "cannot be resumed: its texts were not kept"
 OVER = ("finished", "stopped", "failed", "killed")  # States in which nothing happens by itself.
 
 
@@ -67,11 +71,13 @@ class ServiceRunControl:
 
 async def create_service_run(store: Store, fields: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """Keep a run to be carried out soon; its id. What could not be run is refused now, and nothing is asked."""
-    eval, counted = check_user_run(parse_sent_eval(fields), _read_run_options(options))
+    hidden = await asyncio.to_thread(collect_keys_to_hide(os.environ).remove_from_data, dict(fields))
+    assert isinstance(hidden, dict)
+    eval, counted = check_user_run(parse_sent_eval(hidden), _read_run_options(options))
     await plan_user_run_setup(eval, counted)
     now = store.now()
     id = make_run_record_id(now)
-    content = to_stored_json({"eval": dict(fields), "options": dict(options)})
+    content = to_stored_json({"eval": hidden, "options": dict(options)})
     made = now.isoformat(timespec="milliseconds")
     store.requests.add_run({"id": id, "name": eval.name, "made": made, "content": content})
     return id
@@ -88,7 +94,7 @@ def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
     if request is None or request["state"] not in ("due", "stopping"):
         return
     if request["state"] == "stopping":
-        store.requests.change_run(id, among=("stopping",), state="stopped", why="stopped before it began")
+        _leave_service_run(store, id, "stopped", "stopped before it began")
         return
     content = json.loads(request["content"])
     try:
@@ -98,17 +104,16 @@ def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
     except StoreError:
         raise  # Another worker has it, or the store cannot be written now: it stays due.
     except EvenhandError as error:
-        store.requests.change_run(id, among=("due", "stopping"), state="failed", why=str(error))
+        _leave_service_run(store, id, "failed", str(error))
     except Exception as error:
         LOG.exception("run %s failed", id)
-        why = f"a fault of Evenhand: {type(error).__name__}"
-        store.requests.change_run(id, among=("due", "stopping"), state="failed", why=why)
+        _leave_service_run(store, id, "failed", f"a fault of Evenhand: {type(error).__name__}")
     else:
         _settle_service_run(store, result, control)
 
 
 def stop_service_run(store: Store, id: str) -> Json:
-    """Have a run stop: what was paid for is kept, and it can be resumed."""
+    """Have a run stop: what was paid for is kept, and it can be resumed if its eval keeps texts."""
     view = view_service_run(store, id)
     if store.requests.change_run(view["id"], among=("due",), state="stopping"):
         return view_service_run(store, view["id"])
@@ -124,6 +129,8 @@ def resume_service_run(store: Store, id: str) -> Json:
         return view_service_run(store, view["id"])
     if view["state"] in ("queued", "running"):
         return view
+    if view["state"] in ("stopped", "failed"):
+        raise StoreError(Fault(f"run {view['id']} {NOT_RESUMABLE}", "start a new one; keep: raw keeps them"))
     raise StoreError(Fault(f"run {view['id']} is {view['state']}: nothing of it is left to do", "start a new one"))
 
 
@@ -146,6 +153,7 @@ def view_service_run(store: Store, id: str) -> Json:
         "id": (request or row or {})["id"],
         "name": (request or row or {})["name"],
         "state": _name_run_state(store, request, row),
+        "imported": row is not None and row["imported"] is not None,
         "started": row["started"] if row is not None else None,
         "ended": row["ended"] if row is not None else None,
         "why": request["why"] if request is not None else None,
@@ -193,7 +201,16 @@ def _settle_service_run(store: Store, result: RunResult, control: ServiceRunCont
     request = store.requests.find_run(result.id)
     if control.closing and request is not None and request["state"] == "due":
         return
-    store.requests.change_run(result.id, among=("due", "stopping"), state="stopped", why=result.why_stopped)
+    _leave_service_run(store, result.id, "stopped", result.why_stopped)
+
+
+def _leave_service_run(store: Store, id: str, state: str, why: str) -> None:
+    """Nobody works on a run any more; unless its eval keeps texts, what was sent goes, and it cannot be resumed."""
+    request = store.requests.find_run(id)
+    content = json.loads(request["content"]) if request is not None else {}
+    drop = content.get("eval", {}).get("keep") not in (None, "raw")
+    told = f"{why}; {NOT_RESUMABLE}" if drop else why
+    store.requests.change_run(id, among=("due", "stopping"), state=state, why=told, drop=drop)
 
 
 @asynccontextmanager
