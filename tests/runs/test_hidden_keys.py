@@ -106,7 +106,7 @@ def test_a_key_is_known_in_every_form(form: str) -> None:
 
 
 SPACED_KEYS = {
-    "PEM": "-----BEGIN PRIVATE KEY-----\nMIIZq8vR2pLw5Tn15aBcDeFgHi\nxYz0123Zq8vR2pLw5Tn16\n-----END PRIVATE KEY-----\n",
+    "PEM": "-----BEGIN PRIVATE KEY-----\nMIIZq8vR2pLw5Tn15aBcD\nxYz0123Zq8vR2pLw5Tn16\n-----END PRIVATE KEY-----\n",
     "phrase": "pass phrase-with 4 words 77",
     "two lines": "line1-Zq8vR2\r\nline2-Lw5Tn99",
 }
