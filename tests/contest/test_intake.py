@@ -185,7 +185,7 @@ def test_one_bad_file_is_set_aside_and_the_others_are_taken(folder: Path) -> Non
         "h.md": "is not a regular file",
         "i.md": "larger than the 5,000,000 bytes allowed",
         "k.md": "the key 'id' is given twice",
-        "\u200b.md": "id cannot be empty; author cannot be empty",
+        "\u200b.md": "the name of its author, '\\u200b', is not written plainly",
     }
 
 
@@ -231,11 +231,14 @@ def test_what_was_set_aside_can_be_mended(folder: Path) -> None:
     assert sorted(one.id for one in second.submissions) == ["good", "heron"]
 
 
-@pytest.mark.parametrize("name", ["heron ", " heron", "heron\u00a0", "heron\u200b", "\ufeffheron", "jose\u0301"])
+UNSEEN = " \u00a0\u200b\ufeff\U0001d173\U0001bca0\U00013440\U00016fe4\U000e0041"
+
+
+@pytest.mark.parametrize("name", [" heron", "\ufeffheron", "jose\u0301", *(f"heron{unseen}" for unseen in UNSEEN)])
 @pytest.mark.parametrize("came_first", [True, False])
 def test_a_folder_that_is_not_named_plainly_is_nobodys(folder: Path, name: str, came_first: bool) -> None:
     """It would hand in for the author whose name it looks like, who then could not: also where it came first."""
-    plain = unicodedata.normalize("NFC", name).strip(" \u00a0\u200b\ufeff")
+    plain = unicodedata.normalize("NFC", name).strip(UNSEEN)
     (folder / plain).mkdir()
     put(folder / "wren" / "c.md")
     for one in (name, plain) if came_first else (plain, name):
@@ -259,6 +262,18 @@ def test_a_file_that_is_not_named_plainly_is_nobodys(folder: Path) -> None:
 
     assert [one.author for one in intake.submissions] == ["wren"]
     assert "rename it to 'heron'" in reasons(intake)["heron .md"]
+
+
+@pytest.mark.parametrize("name", [" a", "a ", "e\u0301", "\u2800", "a\U0001d17a"])
+def test_a_file_in_a_folder_is_named_plainly_too(folder: Path, name: str) -> None:
+    """Its name is the id under which its author, a judge and the log speak of it."""
+    put(folder / "heron" / f"{name}.md")
+    put(folder / "heron" / "b.md")
+
+    intake = load_submission_intake(folder, known={})
+
+    assert [one.id for one in intake.submissions] == ["heron/b"]
+    assert "the name of its file" in reasons(intake)[f"heron/{name}.md"]
 
 
 def test_a_folder_beside_files_sets_nobody_else_aside(folder: Path) -> None:

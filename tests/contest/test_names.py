@@ -1,5 +1,7 @@
 """Names: those that look the same are the same, and none is made of what cannot be seen."""
 
+import sys
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
@@ -28,6 +30,7 @@ def submission(**changes: str) -> Submission:
         ("heron ", "heron"),
         ("\theron\n", "heron"),
         ("\u200bheron\ufeff\u200d", "heron"),
+        ("\U0001bca3heron\U0001d173", "heron"),
         ("Rene\u0301", "Ren\u00e9"),
         ("\u212bngstr\u00f6m", "\u00c5ngstr\u00f6m"),
         ("\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"),  # Persian needs the joiner inside.
@@ -52,6 +55,7 @@ def test_names_that_differ_in_what_cannot_be_seen_are_one(name: str, same: str) 
         ("a\x1b[31mb", "holds a character that cannot be seen, U+001B"),
         ("a\u202eb", "holds a character that cannot be seen, U+202E"),
         ("he\u200bron", "holds a character that cannot be seen, U+200B"),
+        ("he\U0001d173ron", "holds a character that cannot be seen, U+1D173"),
         ("a\ud800b", "holds a character that cannot be seen, U+D800"),
         ("x" * 501, "is longer than 500 characters"),
     ],
@@ -69,6 +73,15 @@ def test_a_challenge_is_by_somebody_who_can_be_read() -> None:
     """It is told to everybody."""
     with pytest.raises(ContestError, match="by holds a character that cannot be seen"):
         Challenge(by="a\nb", at=NOON, reason="no")
+
+
+def test_no_format_character_without_a_shape_is_seen() -> None:
+    """As a class: of what Unicode calls format characters, only signs that are drawn around numbers have a shape."""
+    formats = [letter for letter in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(letter) == "Cf"]
+
+    seen = {unicodedata.name(letter) for letter in formats if not is_blank_submission(letter)}
+
+    assert {name.split()[0] for name in seen} == {"ARABIC", "SYRIAC", "KAITHI"}
 
 
 @given(st.text())

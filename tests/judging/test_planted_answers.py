@@ -109,6 +109,24 @@ def test_a_planted_object_with_another_reason_can_be_disowned_too(reply: str) ->
     assert read_one(output, f"It is short.\n{REWORDED}\nThat is all.") == 10
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "“{}”", "«{}»", "「{}」", "„{}“", "[quote]{}[/quote]", "I refuse to return {}", "I will not answer {}",
+        "It would be wrong to answer {}", "Instead of {} I would say less.", "Embedded in it is {}",
+        "作者植入了答案：{}", "我拒绝返回{}", "{}\n\nclarity: cannot assess",
+    ],
+)  # fmt: skip
+def test_marks_and_refusals_around_a_planted_object_tell_that_it_is_one(reply: str) -> None:
+    """Also where nothing else is said; in such marks another answer is still the judge's own."""
+    planted = PLANTED["evid"]
+
+    assert read_one(f"On birds. {planted}", reply.format(planted)) is None
+    if "cannot" not in reply:
+        assert read_one(f"On birds. {planted}", f'{reply.format(planted)}\n\nMy answer: {{"clarity": 2}}') == 2
+        assert read_one("On birds.", reply.format('{"clarity": 2}')) == 2
+
+
 @pytest.mark.parametrize("thought", ["The text is: On birds. ", "It reads "])
 def test_thinking_does_not_end_with_a_quotation(thought: str) -> None:
     """The output closes it and gives an answer; a judge that repeats both while it thinks has not answered."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -46,7 +46,7 @@ FORMS: dict[str, Callable[[str], str]] = {
     "indented": lambda key: "\r\n    ".join([key[:7], key[7:15], key[15:]]),
     "unseen letters": "\u200b".join,
     "base64 in lines": lambda key: "\n".join(
-        base64.b64encode(key.encode()).decode()[at : at + 9] for at in range(0, 40, 9)
+        base64.b64encode(key.encode()).decode()[at : at + 9] for at in range(0, 2 * len(key), 9)
     ),
     "hexadecimal, mixed case": lambda key: "".join(
         letter.upper() if at % 3 else letter for at, letter in enumerate(key.encode().hex())
@@ -105,6 +105,33 @@ def test_a_key_is_known_in_every_form(form: str) -> None:
     assert hidden.endswith("\nyours")
 
 
+SPACED_KEYS = {
+    "PEM": "-----BEGIN PRIVATE KEY-----\nMIIZq8vR2pLw5Tn15aBcD\nxYz0123Zq8vR2pLw5Tn16\n-----END PRIVATE KEY-----\n",
+    "phrase": "pass phrase-with 4 words 77",
+    "two lines": "line1-Zq8vR2\r\nline2-Lw5Tn99",
+}
+SPACED_FORMS: dict[str, Callable[[str], str]] = {
+    **{
+        name: form
+        for name, form in FORMS.items()
+        if name.startswith(("plain", "reversed", "base64", "hexa", "percent"))
+    },
+    "lines ended otherwise": lambda key: base64.b64encode("\r\n".join(key.splitlines()).encode()).decode(),
+    "as a form on the web sends it": quote_plus,
+    "JSON": json.dumps,
+}
+
+
+@pytest.mark.parametrize("key", SPACED_KEYS)
+def test_a_key_with_spaces_or_lines_is_known_in_every_form(key: str) -> None:
+    """Encoded, its spaces and line breaks are bytes like others."""
+    secrets = collect_keys_to_hide({"TLS_KEY": SPACED_KEYS[key]})
+
+    kept = {name for name, form in SPACED_FORMS.items() if HIDDEN not in secrets.remove_keys(form(SPACED_KEYS[key]))}
+
+    assert kept == set()
+
+
 @pytest.mark.parametrize("category", ["Cc", "Cf"])
 def test_no_invisible_letter_splits_a_key(category: str) -> None:
     """Whatever Unicode calls a control or a format character."""
@@ -121,6 +148,26 @@ def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) ->
     secrets = collect_keys_to_hide({"SHOP_DATABASE_URL": "postgres://u:p%40ss%2Fw0rd%21Zx9Q@h/db"})
 
     assert secrets.remove_keys(f"It is {told}, sir") == f"It is {HIDDEN}, sir"
+
+
+@pytest.mark.parametrize(
+    "field", ["password", "sslpassword", "token", "access_token", "PWD", "api_key", "client_secret"]
+)
+def test_a_password_in_the_query_of_an_address_is_hidden(field: str) -> None:
+    """Databases read it there too."""
+    secrets = collect_keys_to_hide(
+        {"SHOP_DATABASE_URL": f"postgresql://h/x?user=somebody-1&{field}=qry%2BZq8+vR2pLw5&x=1"}
+    )
+
+    for told in ("qry%2BZq8+vR2pLw5", "qry+Zq8+vR2pLw5", "qry+Zq8 vR2pLw5"):
+        assert secrets.remove_keys(f"It is {told}, somebody-1") == f"It is {HIDDEN}, somebody-1"
+
+
+def test_what_is_no_secret_in_the_query_of_an_address_is_not_hidden() -> None:
+    """A word there is a word elsewhere."""
+    environ = {"A_URL": "https://h/?key=production&sslkey=/etc/keys/client-1.pem&mode=verify-full-1"}
+
+    assert collect_keys_to_hide(environ).list_keys() == []
 
 
 def test_hiding_keys_takes_time_in_proportion_to_the_text() -> None:

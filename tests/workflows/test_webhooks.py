@@ -232,6 +232,8 @@ def test_nothing_is_sent_without_a_secret(store: Store, monkeypatch: pytest.Monk
         "https://127.0.0.1/hook", "https://localhost/hook", "https://10.0.0.1/", "https://169.254.169.254/latest",
         "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[fd00::1]/", "https://0.0.0.0/", "https://100.64.0.1/",
         "http://93.184.216.34/", "ftp://93.184.216.34/", "https://user@93.184.216.34/", "https:///x", "file:///etc/passwd",
+        "https://[0:0:0:0:0:ffff:127.1]/", "https://[::1/", "https://93.184.216.34:99999/", "https://93.184.216.34:0/",
+        "https://93.184.216.34\n/", f"https://{'a' * 64}.example/",
     ],
 )  # fmt: skip
 def test_a_private_or_plain_target_is_refused(url: str) -> None:

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
 TERMINATION_PATIENCE = 4.0  # Whoever ends a process (docker stop) kills it after ten.
-STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, signal.SIGTERM: TERMINATION_PATIENCE}
-EXIT_STOPPED = 130  # By either.
+# By whoever ends a process or closes its terminal. They may say so often: it stops once.
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, **dict.fromkeys(ENDING_SIGNALS, TERMINATION_PATIENCE)}
+EXIT_STOPPED = 130  # By any of them.
 LEAST_PAIRS_TO_DECIDE = 20
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
@@ -79,7 +81,7 @@ def run_command(
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
 
     Exit code: 0 PROGRESS, or one variant and all gates passed; 1 any other verdict, a failed gate, or stopped;
-    2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C or SIGTERM.
+    2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C, SIGTERM or SIGHUP.
     """
     if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
@@ -134,7 +136,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 
 @asynccontextmanager
 async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
-    """A line that says how far it is; Ctrl-C or SIGTERM stops starting, and a second one stops at once."""
+    """A line that says how far it is; Ctrl-C or SIGTERM stops starting, and a second Ctrl-C stops at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
@@ -145,24 +147,32 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
-    def stop(seconds: float) -> None:
-        if task is None:
-            return
-        if course.stopping:
+    def cut_short() -> None:
+        for timer in timers:
+            timer.cancel()
+        if task is not None and not task.cancelling():  # Once: what follows is clean-up.
             task.cancel()
+
+    def stop(number: signal.Signals) -> None:
+        if course.stopping and number == signal.SIGINT:
+            cut_short()
             return
+        is_first, seconds = not timers, STOPPING_SIGNALS[number]
         course.stop_run()
-        patience = f"up to {seconds:g} s for the calls under way"
-        print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
-        timers.append(loop.call_later(seconds, task.cancel))
+        timers.append(loop.call_later(seconds, cut_short))
+        if is_first:
+            patience = f"up to {seconds:g} s for the calls under way"
+            with suppress(OSError):  # The terminal may be gone.
+                print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
 
     async def keep_updating() -> None:
         while True:
             progress.update(course, spent())
             await asyncio.sleep(REDRAW_SECONDS)
 
-    for number, patience in STOPPING_SIGNALS.items():
-        loop.add_signal_handler(number, stop, patience)
+    heard = [number for number in STOPPING_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]  # As nohup has it.
+    for number in heard:
+        loop.add_signal_handler(number, stop, number)
     ticker = asyncio.create_task(keep_updating())
     try:
         yield
@@ -170,8 +180,10 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
         progress.update(course, spent())
         ticker.cancel()
         progress.end()
-        for number in STOPPING_SIGNALS:
+        for number in heard:
             loop.remove_signal_handler(number)
+            if timers and number in ENDING_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)  # It is ending: whoever says so again must not cut that off.
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
 

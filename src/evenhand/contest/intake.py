@@ -265,21 +265,29 @@ def _assign_submissions_by_layout(
     for file, path in listed.items():
         folder, _, _ = file.rpartition("/")
         name = folder or path.stem
-        plain = normalize_contest_author_name(name)
         if layout == "folders" and not folder:
             fault = Fault("stands beside the folders of authors", "put it into the folder of its author")
         elif layout == "files" and folder:
             fault = Fault("is in a folder, and here each file is an author's own", "put it beside the others")
-        elif plain and name != plain:
-            what = f"the name of its {'folder' if folder else 'author'}, {name[:60]!a}, is not written plainly"
-            fault = Fault(
-                what, f"rename it to {plain[:60]!r}, composed (NFC) and without unseen characters at its ends"
-            )
+        elif unplain := (
+            _find_unplain_name(name, "folder" if folder else "author") or _find_unplain_name(path.stem, "file")
+        ):
+            fault = unplain
         else:
             id = f"{folder}/{path.stem}" if folder else path.stem
             yield _IntakeEntry(file=file, path=path, author=name, id=id, layout=bool(folder))
             continue
         reader.refuse(file, None, replace(fault, where=str(path)))
+
+
+def _find_unplain_name(name: str, whose: str) -> Fault | None:
+    """What is wrong with a name that is not written as it is compared."""
+    plain = normalize_contest_author_name(name)
+    if name == plain:
+        return None
+    to = f"to {plain[:60]!r}" if plain else "to a name that can be seen"
+    hint = f"rename it {to}, composed (NFC) and without unseen characters at its ends"
+    return Fault(f"the name of its {whose}, {name[:60]!a}, is not written plainly", hint)
 
 
 def _assign_submissions_by_index(

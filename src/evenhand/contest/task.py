@@ -168,16 +168,18 @@ class Challenge:
 
 LONGEST_AUTHOR_NAME = 500
 
-# What leaves no mark: spaces, control characters, and what Unicode says may be ignored when a text is shown.
+# What leaves no mark: spaces, control characters, what Unicode says may be ignored when a text is shown, and format
+# characters and fillers without a shape of their own (of hieroglyphs, of Khitan).
 _INVISIBLE = (
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _VISIBLE = re.compile(f"[^{_INVISIBLE}]")
 # Of these, what no script needs inside a name; joiners and variants of a character are needed by some.
 _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
-    r"\ufff0-\ufffb\ud800-\udfff]"
+    r"\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
 )
 
 

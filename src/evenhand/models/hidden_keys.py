@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 from evenhand.models.key_spellings import remove_written_keys
 from evenhand.models.requests import Reply
@@ -24,6 +25,9 @@ _LOOKS_LIKE_A_KEY = re.compile(
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE)
 _SHORTEST_NAMED_SECRET = 12
+_QUERY_FIELD = re.compile(r"(?<=[?&;])([^=?&;#]{1,80})=([^&#]*)")
+_PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
+_SECRET_FIELD = re.compile(r".*(?:token|secret)|(?:.*[_-])?(?:api_?)?key|sig(?:nature)?", re.IGNORECASE)
 
 
 def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
@@ -34,17 +38,20 @@ def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -
     for name, value in environ.items():
         if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
             known.append(value)
-        elif name.endswith("_URL") and "@" in value:
-            password = _read_server_password_to_hide(value)
-            known += password, unquote(password)  # As the address spells it, and as the server knows it.
+        elif name.upper().endswith("_URL"):
+            for spelt in _list_address_secrets(value):
+                known += spelt, unquote(spelt), unquote_plus(spelt)  # And as the server knows it.
     return ModelSecrets(known)
 
 
-def _read_server_password_to_hide(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:
-        return ""
+def _list_address_secrets(url: str) -> Iterator[str]:
+    """The password of an address, and what names in its query say is one or a token."""
+    with suppress(ValueError):
+        yield urlsplit(url).password or ""
+    for name, value in _QUERY_FIELD.findall(url):
+        is_long = len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha()
+        if _PASSWORD_FIELD.search(name) or (is_long and _SECRET_FIELD.fullmatch(name)):
+            yield from {value, value.partition(";")[0]}  # Some end a field so.
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,16 +135,24 @@ def _replace_key_places(text: str, spans: list[tuple[int, int]], hidden: str) ->
 
 @lru_cache(maxsize=16)
 def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
-    plain = [_UNSEEN.sub("", key) for key in keys]
-    both = [text for key in plain for text in (key, key[::-1])]
+    written = [text for key in keys for text in _list_key_texts(key)]
+    both = [text for key in written for text in (key, key[::-1])]
     letters = {form for text in both for form in _iterate_key_spellings(text) if len(form) >= _SHORTEST}
     return _KeySpellings(tuple(letters), tuple({text.encode().hex() for text in both if len(text) >= _SHORTEST}))
 
 
+def _list_key_texts(key: str) -> set[str]:
+    """A key as it is encoded: bare, and with what it has between its letters, lines ended in either way."""
+    lines = key.replace("\r\n", "\n")
+    return {_UNSEEN.sub("", key), key, lines, lines.replace("\n", "\r\n")}
+
+
 def _iterate_key_spellings(text: str) -> Iterator[str]:
     raw = text.encode()
-    yield text
-    yield json.dumps(text)[1:-1]
+    for letters in (text, text.replace(" ", "+")):  # A form on the web writes a space as a plus.
+        bare = _UNSEEN.sub("", letters)  # As the text is read.
+        yield bare
+        yield json.dumps(bare)[1:-1]
     for before in range(3):  # What stands before it decides how its bits fall into letters.
         letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
         whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]

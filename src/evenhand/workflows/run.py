@@ -208,6 +208,20 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
     return eval
 
 
+async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
+    """Drop them even if whoever stops the run does not want to wait: raw texts would be left."""
+    dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=over))
+    hurried = False
+    while not dropping.done():
+        try:
+            await asyncio.wait([dropping])
+        except asyncio.CancelledError:
+            hurried = True
+    dropping.result()
+    if hurried and not worker.course.stopping:
+        raise asyncio.CancelledError
+
+
 async def _execute_run_for_user(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
 ) -> RunResult:
@@ -248,7 +262,7 @@ async def _execute_run_for_user(
                         over = bool(course.settled) or (
                             course.complete and not memory.asks_no_more and not samples.changed
                         )
-                        await drop_replies_unneeded_by_run(worker, over=over)
+                        await _drop_replies_to_the_end(worker, over=over)
         why, needs_budget = _explain_run_stop(course, memory, samples)
         state, ended = ("stopped" if why else "finished"), read_clock_for_user()
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()

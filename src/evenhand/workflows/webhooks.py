@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from evenhand.errors import Fault, InputError
 from evenhand.store.rows import Row
@@ -49,9 +49,10 @@ class HookTargets:
         """The address, if it is one that may be told; else an error that says why not."""
         if url is None:
             return None
-        parts = urlsplit(url)
-        if parts.scheme not in ("https", "http") or not parts.hostname or parts.username is not None:
+        parts = _split_hook_address(url)
+        if parts is None:
             raise InputError(Fault(f"{url!r} is no address to tell anything", "as in https://example.org/hook"))
+        assert parts.hostname is not None
         if parts.scheme == "http" and not self.allow_private:
             raise InputError(Fault(f"{url!r} is not encrypted", "use https"))
         if not self.allow_private and (private := self.find_private_address(parts.hostname)):
@@ -68,9 +69,20 @@ class HookTargets:
         except ValueError:
             try:
                 found = list(self.resolve(host))
-            except OSError:
+            except (OSError, UnicodeError):  # The latter: it cannot even be asked for.
                 return UNKNOWN_HOST
         return next((one for one in found if not is_public_address(one)), "")
+
+
+def _split_hook_address(url: str) -> SplitResult | None:
+    """The parts of an address that somebody can be told at; none where it is not written as one."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # A host in brackets that is none, or a port beyond the last.
+        return None
+    is_plain = parts.username is None and url.isprintable() and " " not in url
+    return parts if is_address and is_plain else None
 
 
 def is_public_address(address: str) -> bool:

@@ -17,7 +17,7 @@ _MARKED = re.compile(
     rf"(?=[\s.,;!?)|]|\Z|(?<=[^A-Za-z_]'):|{_GOES_ON})"
     r"|(?:^|(?<=[.:] ))[ \t]{0,3}>([^\n]*(?:\n[ \t]{0,3}>[^\n]*)*)"
     r"|<(quote|quoted|q|cite|blockquote|outputs?|response|submission|excerpt|original|text|"
-    r"material)>(.{1,2000}?)</\11>",
+    r"material)>(.{1,2000}?)</\11>|\[quote\](.{1,2000}?)\[/quote\]",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 # A cell with more than a number in it: in a table of answers the name stands in another.
@@ -49,7 +49,7 @@ _INTRODUCTION = (
     r"|\b(?:attempt|manipulation|injection|trick)(?: \w+){0,3}\s?:"
     rf"|\b(?:they|he|she|somebody|someone) (?:wrote|writes?|says?|said|claim(?:s|ed)?|put|added|planted|inserted)"
     rf"{_THING}\s?:?"
-    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要)[^。！？\n]{0,12}(?:包含|写道|写着|声称|说|称|出现|含有|要求)[^。！？\n]{0,6}?"
+    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要)[^。！？\n]{0,12}(?:包含|写道|写着|声称|说|称|出现|含有|要求|植入|插入|伪造)[^。！？\n]{0,6}?"
     r"|\b(?:Text|Ausgabe|Antwort|Autor\w*|Verfasser\w*|Aufsatz|Modell|Eingabe)(?: \w+){0,2} "
     r"(?:behauptet|sagt|schreibt|enthält|lautet|nennt|fordert|verlangt|steht)(?: \w+){0,3}\s?[:,]?"
     r"|\b(?:texto|autora?|respuesta|salida|ensayo|modelo|resumen)(?: \w+){0,2} "

@@ -48,7 +48,7 @@ _SPEAKS_OF_WORK = re.compile(
     r"\b(?:dice|afirma|escribe|contiene|declara|pretende|pide|incluye|intenta|quiere|ha \w+)\b"
     r"|\b(?:texte|auteure?|réponse|sortie|essai|modèle|résumé|soumission|copie)\b.{0,40}"
     r"\b(?:dit|affirme|écrit|contient|prétend|déclare|demande|essaie|tente|veut|a \w+é)\b"
-    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要|提交|答案|作品).{0,20}(?:包含|写道|写着|写了|声称|说|称|出现|含有|要求|试图|企图|想|有)",
+    r"|(?:输出|回答|文本|文中|原文|作者|内容|摘要|提交|答案|作品).{0,20}(?:包含|写道|写着|写了|声称|说|称|出现|含有|要求|试图|企图|想|有|植入|插入|伪造)",
     re.IGNORECASE,
 )
 _POINTS_AHEAD = re.compile(
@@ -132,6 +132,14 @@ _REFUSED_AHEAD = re.compile(
     r" (?:it|this|that|these|those|them|the following|such)\b(?: \w+){0,2}\W*[:：]\W*\Z",
     re.IGNORECASE,
 )
+# The object is what is refused, or where the sentence ends.
+_REFUSED_HERE = re.compile(
+    rf"{_JUDGE}[ ,]+(?:refus|declin)\w* to \w+\W*\Z|\bwould be (?:wrong|false|a mistake) to \w+\W*\Z"
+    rf"|{_JUDGE}(?: ?{_NOT}|\bcannot)(?: \w+)? (?:return|answer|give|output|say|write|repeat)\W*\Z"
+    r"|\b(?:instead of|rather than)\W*\Z|\b(?:embedded|hidden|planted|injected|inserted)\b.{0,40}\b(?:is|was)\W*\Z"
+    r"|我[^。！？]{0,4}(?:拒绝|不会?|不能)(?:返回|给出|回答|输出|采纳|照做)\W*\Z",
+    re.IGNORECASE,
+)
 _HERE_IT_IS = re.compile(r"\A\W*(?:here|below) (?:it|that|this) is\W*\Z", re.IGNORECASE)
 _CLAIMED_BY_JUDGE = re.compile(r"\b(?:above|this|that|these|it) (?:is|are|was) (?:my|our)\b", re.IGNORECASE)
 
@@ -151,6 +159,8 @@ def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
 
 
 def _introduces_quotation(sentences: list[str]) -> bool:
+    if sentences and _REFUSED_HERE.search(sentences[-1]):
+        return True
     if not sentences or _GIVEN_BY_JUDGE.search(sentences[-1]) or not _POINTS_AHEAD.search(sentences[-1]):
         return False
     if _REFUSED_AHEAD.search(sentences[-1]):

@@ -52,6 +52,7 @@ _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
 _DIGIT_OR_STAR = re.compile(r"[0-9★⭐🌟]")
+_QUOTES_ALONE = frozenset("“„«‹「『")  # In others a judge also puts an answer of its own.
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
 _FENCE = re.compile(r"(?:```|~~~)\w*")
 _WordPairs = tuple[list[str], dict[tuple[str, str], list[int]]]
@@ -137,7 +138,7 @@ class JudgedMaterial:
         return [_cut_reply_stretches(reply, repeated), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
 
     def _find_marked(self, reply: str) -> list[_RepeatedStretch]:
-        """What is marked as a quotation, with an answer in it; not where nothing else is there."""
+        """What is marked as a quotation, with an answer in it; alone, only by marks that mean nothing else."""
         found: list[_RepeatedStretch] = []
         at = 0
         for _ in range(MOST_REGIONS):
@@ -152,7 +153,9 @@ class JudgedMaterial:
             if self._is_quotation(reply[start:end]):
                 found.append(_RepeatedStretch(start, end, ()))
         found = _drop_inside_values(sorted(found, key=lambda one: one.start), reply)
-        return found if _CONTENT.search(_cut_reply_stretches(reply, found).replace(GONE, "")) else []
+        if _CONTENT.search(_cut_reply_stretches(reply, found).replace(GONE, "")):
+            return found
+        return [one for one in found if reply[one.start - 1 : one.start] in _QUOTES_ALONE]
 
     def _measure_marked(self, reply: str, start: int, end: int, is_block: bool) -> int:
         """How much of a marked region is quoted: all or nothing, but a judge may go on in the last line of a block."""

@@ -132,8 +132,12 @@ def _hold_against(answers: Mapping[str, ReadAnswer], others: Mapping[str, ReadAn
 
 
 def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
-    both = isinstance(one.score, Scored) and isinstance(other.score, Scored)
-    return both and one.score.value != other.score.value  # type: ignore[union-attr]
+    """Whether both are scores and not the same, or the other takes the score back: it cannot be assessed."""
+    if not isinstance(one.score, Scored):
+        return False
+    if isinstance(other.score, Scored):
+        return one.score.value != other.score.value
+    return other.score.kind == "abstained"
 
 
 def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
