@@ -48,7 +48,7 @@ def begin_contest(store: Store) -> str:
     async def begin() -> str:
         async with Connections({}) as connections:
             terms = task(
-                "quality_first", judges=("embedded",), challenge_judges=(), deadline=store.now() + timedelta(days=1)
+                "quality_first", judges=("ollama/a",), challenge_judges=(), deadline=store.now() + timedelta(days=1)
             )
             return await create_live_contest(store, terms, connections=connections)
 
