@@ -140,8 +140,9 @@ def _format_errors(errors: DecisionErrors) -> str:
 
 
 def _format_answer(gate: GateTrust) -> str:
-    words = {"may gate": "yes", "may not": "no", "too few labels": "not known"}
-    return words.get(gate.answer) or f"only its {gate.trusted[0]}es".replace("failes", "fails")
+    if gate.answer == "one way":
+        return "only its passes" if gate.trusted == ("pass",) else "only its fails"
+    return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]
 
 
 def _phrase_direction(one: DirectionTrust) -> str:
@@ -149,8 +150,4 @@ def _phrase_direction(one: DirectionTrust) -> str:
     if one.people is None or one.chance is None or one.judged is None:
         return f"{pair}: whether people see it the same way is not known: {one.why}."
     seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
-    return f"{pair}: {seen}; chance that people see it the other way {_phrase_chance(one.chance)}."
-
-
-def _phrase_chance(chance: float) -> str:
-    return format_p_value(chance).replace("p ", "").replace("= ", "")
+    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."
