@@ -81,11 +81,15 @@ class ProposedEdits:
     why_not: str = ""
 
 
+def choose_cases_to_show(rubric: Rubric, cases: Sequence[JudgedCase]) -> list[JudgedCase]:
+    """Those that differ most, and as many others as fit: a rule must leave alone what is right; none if all agree."""
+    known = [one for one in cases if one.criterion in rubric.leaves]
+    apart = sorted(known, key=lambda one: -one.measure_disagreement(rubric.leaves[one.criterion].scale))
+    return apart[:MOST_CASES] if any(one.people != one.judge for one in apart) else []
+
+
 def ask_for_rubric_edits(rubric: Rubric, cases: Sequence[JudgedCase], manner: JudgeSetup) -> Dialogue[ProposedEdits]:
-    """Show a model where judge and people differ most, and read the edits that it proposes."""
-    shown = _choose_cases(rubric, cases)
-    if not shown:
-        return ProposedEdits(why_not="judge and people agree on every sample that may be shown")
+    """Show a model cases on which judge and people differ, and read the edits that it proposes."""
     text = read_text_file(LIBRARY / f"{PROPOSAL}.md", _LARGEST_PROMPT, InputError)
     prompts = replace(manner.prompts, texts={**manner.prompts.texts, PROPOSAL: text})
     halves = prompts.fill(
@@ -94,7 +98,7 @@ def ask_for_rubric_edits(rubric: Rubric, cases: Sequence[JudgedCase], manner: Ju
         criteria=format_criteria_prompt(list_judged_criteria(rubric), prompts),
         form=_PROPOSAL_FORM,
     )
-    pieces = list(_list_case_pieces(rubric, shown))
+    pieces = list(_list_case_pieces(rubric, cases))
     outline = PromptOutline(halves=halves, ids=(EDITS_KEY,), schema=_build_proposal_schema(rubric))
     request = compose_judge_request(PROPOSAL, outline, pieces, manner)
 
@@ -102,20 +106,13 @@ def ask_for_rubric_edits(rubric: Rubric, cases: Sequence[JudgedCase], manner: Ju
         entries = _find_edits_in_reply(reply)
         if entries is None:
             return ReplyReading(faults={EDITS_KEY: Missing.unreadable(prompts.say("missing"))})
-        return ReplyReading(items={EDITS_KEY: tuple(_read_proposed_edits(rubric, entries, shown))}, data=entries)
+        return ReplyReading(items={EDITS_KEY: tuple(_read_proposed_edits(rubric, entries, cases))}, data=entries)
 
     (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read, pieces)], prompts)
     if EDITS_KEY not in reading.items:
         return ProposedEdits(why_not=reading.explain_missing(EDITS_KEY).text)
     edits = tuple(dict.fromkeys(reading.items[EDITS_KEY]))[:MOST_PROPOSALS]
     return ProposedEdits(edits=edits, why_not="" if edits else "none of what was proposed is an edit of this rubric")
-
-
-def _choose_cases(rubric: Rubric, cases: Sequence[JudgedCase]) -> list[JudgedCase]:
-    """Those that differ most, and as many others as fit: a rule must leave alone what is right."""
-    known = [one for one in cases if one.criterion in rubric.leaves]
-    apart = sorted(known, key=lambda one: -one.measure_disagreement(rubric.leaves[one.criterion].scale))
-    return apart[:MOST_CASES] if any(one.people != one.judge for one in apart) else []
 
 
 def _list_case_pieces(rubric: Rubric, cases: Sequence[JudgedCase]) -> Iterator[MaterialPiece]:

@@ -140,7 +140,7 @@ def _number_units(data: CandidateAnswers) -> _NumberedRows:
         low=data.low,
         high=data.high,
         units=units,
-        cells=np.bincount(unit, weights=labelled[order].sum(axis=1), minlength=units),
+        cells=np.bincount(unit, weights=labelled[order].sum(axis=1), minlength=units).astype(np.float64),
         alike=tuple(np.array(rows) for rows in shapes.values()),
     )
 
@@ -173,7 +173,8 @@ def _sum_unit_errors(rows: _NumberedRows, said: Floats, people: Floats) -> Float
     errors = np.abs(said - people) / (rows.high - rows.low)
     errors = np.where(np.isnan(said), MISSING_ERROR, errors)
     cells = np.where(np.isfinite(people), errors, 0.0).sum(axis=-1)
-    return cells @ np.eye(rows.units)[rows.unit] / rows.cells
+    means: Floats = cells @ np.eye(rows.units)[rows.unit] / rows.cells
+    return means
 
 
 def _map_in_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> tuple[Floats, Floats]:
@@ -206,7 +207,8 @@ def _map_answers(rows: _NumberedRows, people: Floats, fitted: NDArray[np.bool_])
     squares = (centred**2).sum(axis=1, keepdims=True)
     slope = (centred * gap).sum(axis=1, keepdims=True) / np.where(squares > 0, squares, 1.0)
     line = middle + trust * gap.sum(axis=1, keepdims=True) / some + np.maximum(0.0, 1 + trust * slope) * (said - middle)
-    return np.clip(line, rows.low, rows.high)
+    mapped: Floats = np.clip(line, rows.low, rows.high)
+    return mapped
 
 
 def _studentise(gains: Floats) -> Floats:

@@ -14,7 +14,7 @@ from evenhand.guards.output_guards import list_guard_findings
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Anchor, Criterion, CriterionExample
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
-from evenhand.wording import format_fraction, quote_text
+from evenhand.wording import format_fraction, pluralize_count, quote_text
 
 LONGEST_EDIT_TEXT = 600  # Characters of a question, an anchor or a clause.
 LEAST_WORDS_REPEATED = 8  # So many words in a row that stand in a held-out sample are taken from it.
@@ -159,12 +159,13 @@ def describe_rubric_edit(rubric: Rubric, edit: RubricEdit) -> tuple[str, str, st
     if isinstance(edit, UseCalibrationMap):
         points = ", ".join(f"{x:g} → {y:.2f}" for x, y in edit.knots)
         return f"{edit.criterion}, scores of the judge", "as they are", points
-    if isinstance(edit, AddExamples | AddCounterExample):
-        shown = "; ".join(
-            f"{format_fraction(one.score)}: {quote_text(one.passage)}" for one in list_edit_examples(edit)
-        )
-        return f"{edit.criterion}, examples", str(len(criterion.examples) if criterion else 0), shown
-    return f"{edit.criterion}, question", asks, edit.asks if isinstance(edit, SharpenQuestion) else _add(asks, edit)
+    if examples := list_edit_examples(edit):
+        shown = "; ".join(f"{format_fraction(one.score)}: {quote_text(one.passage)}" for one in examples)
+        now = len(criterion.examples) if criterion else 0
+        return f"{edit.criterion}, {pluralize_count(len(examples), 'example')}", pluralize_count(now, "example"), shown
+    if isinstance(edit, AddClause):
+        return f"{edit.criterion}, question", asks, _add(asks, edit)
+    return f"{edit.criterion}, question", asks, " ".join(list_edit_texts(edit))
 
 
 def _change_criteria(criteria: Sequence[Criterion], edit: RubricEdit) -> Iterator[Criterion]:
@@ -192,8 +193,10 @@ def _change_criterion(one: Criterion, edit: RubricEdit) -> list[Criterion]:
         if not 2 <= len(edit.parts) <= MOST_PARTS:
             raise RubricError(f"a criterion is split into 2 to {MOST_PARTS}, got {len(edit.parts)}")
         share = Fraction(1, len(edit.parts))
-        worth = {"weight": one.weight * share} if one.points is None else {"points": one.points * share}
-        return [replace(one, id=id, asks=asks, **worth) for id, asks in edit.parts]
+        weight, points = one.weight * share, None
+        if one.points is not None:  # Then the weight does nothing.
+            weight, points = one.weight, one.points * share
+        return [replace(one, id=id, asks=asks, weight=weight, points=points) for id, asks in edit.parts]
     return [replace(one, examples=(*one.examples, *list_edit_examples(edit)))]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from evenhand.errors import Fault, RubricError
-from evenhand.files.rubrics import LocatedRubric, load_rubric
+from evenhand.files.rubrics import METHOD_FILE_ENDINGS, LocatedRubric, load_rubric
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, read_node_number
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Anchor, Criterion, Scale
@@ -44,8 +44,10 @@ def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
     data.pop("extends", None)
     if "steps" not in data:
         named = data.get("method")
-        is_file = isinstance(named, str) and named.endswith((".yaml", ".yml", ".json"))
-        data["method"] = str((Path(opened.file).parent / named).resolve()) if is_file else method.name
+        if isinstance(named, str) and named.endswith(METHOD_FILE_ENDINGS):
+            data["method"] = str((Path(opened.file).parent / named).resolve())
+        else:
+            data["method"] = method.name
     return {"name": opened.rubric.name, **{name: value for name, value in data.items() if name != "name"}}
 
 
