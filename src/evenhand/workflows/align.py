@@ -177,7 +177,8 @@ class _RunAlignment:
         cases = list(list_drafting_cases(labelled, asking.samples, self.present, divided.drafting))
         held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
         held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
-        async with open_alignment_cache(store, self.row, connections) as cache:
+        fresh = options.connect.record is not None or options.connect.replay is not None
+        async with open_alignment_cache(store, self.row, connections, fresh=fresh) as cache:
             proposed = await asking.ask_proposer(proposer, cases, cache)
             tried, refused = draft_candidates(self.present, cases, proposed.edits, held_out)
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
@@ -185,6 +186,9 @@ class _RunAlignment:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
                 raise InputError(Fault(what, "replies so far are kept: align again to go on"))
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers)
+        if np.isnan(data.answers[0]).all():
+            hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
+            raise InputError(Fault(f"{', '.join(self.judges)} answered nothing by the present rubric", hint))
         found = conclude_alignment(tried, refused, select_rubric_by_nested_cv(data, rng), data, questions)
         note = [f"{options.proposer} proposed nothing: {proposed.why_not}"] if proposed.why_not else []
         found = replace(found, drafting=plan.drafting, notes=tuple(note))

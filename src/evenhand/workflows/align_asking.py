@@ -160,8 +160,13 @@ def ask_through_cache(cache: ReplyCache, model: ChainedModel, work: RunWork) -> 
 
 
 @asynccontextmanager
-async def open_alignment_cache(store: Store, aligned: Row, connections: Connections) -> AsyncIterator[ReplyCache]:
-    """Replies kept by content in a run of their own, which shows in the list of runs and is never the latest."""
+async def open_alignment_cache(
+    store: Store, aligned: Row, connections: Connections, *, fresh: bool = False
+) -> AsyncIterator[ReplyCache]:
+    """Replies kept by content in a run of their own, which shows in the list of runs and is never the latest.
+
+    `fresh` takes none from other runs: a record must have them all, and a replay none but its own.
+    """
     began = datetime.now(UTC)
     setup = {**json.loads(aligned["setup"]), "aligned_from": aligned["id"]}
     row = {
@@ -185,7 +190,7 @@ async def open_alignment_cache(store: Store, aligned: Row, connections: Connecti
         try:
             with closing(StoreWriter(partial(store.write_rows, hold=hold), lambda: None)) as writer:
                 book = RunRecorder(store, writer, hold, read_clock_for_user)
-                cache = ReplyCache(book, connections.price)
+                cache = ReplyCache(book, connections.price, fresh)
                 yield cache
                 state = "stopped" if cache.spent else "finished"
         finally:
