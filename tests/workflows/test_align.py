@@ -8,11 +8,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 
 from evenhand import InputError, load_rubric, run_sync
+from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
 from evenhand.workflows.align_asking import AlignmentPlan
+from evenhand.workflows.align_inputs import open_run_rubric
 from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.run import RunOptions
 
@@ -171,7 +174,7 @@ def test_a_proposer_that_is_not_there_leaves_examples_and_a_map(folder: Path) ->
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"labels": "few.jsonl"}, "19 labelled samples, 20 needed|too few|only 19"),
+        ({"labels": "few.jsonl"}, "19 labelled samples are too few: it takes 20"),
         ({"rubric": "other.yaml"}, "is not the one that run .* asked by"),
         ({"rubric": "missing.yaml"}, "missing.yaml"),
     ],
@@ -217,3 +220,23 @@ def test_json_has_every_number(folder: Path) -> None:
     assert [len(one["edits"]) for one in data["tried"]] == [0, 1, 1, 1, 1]
     assert data["edits"][0]["before"] == "Is the answer helpful?"
     assert data["rubric"].startswith("# Aligned by evenhand align")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "rubric:\n  criteria: [{id: a, asks: Is it so, weight: 2, required: false}, {id: b, asks: '7', scale: 1-5}]",
+        "rubrics: [Is it so, {id: b, expected_outcome: So it is, weight: 0.5}]",
+        "rubric: council",
+        "rubric: {extends: judge-skill, panel: {aggregate: median}}",
+    ],
+)
+def test_a_rubric_written_in_the_eval_is_read_as_it_was(written: str) -> None:
+    """By name, as a list or as a mapping: numbers stay numbers, and words words."""
+    eval = yaml.safe_load(written)
+    asked = load_rubric(eval["rubric"] if "rubric" in eval else {"rubrics": eval["rubrics"]})
+    kept = {"rubrics": {"": to_scoring_fingerprint_data(asked)}}
+
+    opened = open_run_rubric({"id": "r", "setup": json.dumps(kept), "source": written}, None)
+
+    assert opened.rubric.criteria == asked.criteria

@@ -65,6 +65,11 @@ class AlignedRubric:
     notes: tuple[str, ...] = field(default=())
 
 
+def seed_alignment(seed: int) -> np.random.Generator:
+    """Chance for one alignment: how samples are divided, folded and dealt labels."""
+    return np.random.default_rng(seed)
+
+
 def divide_labelled_samples(labelled: LabelledOutputs, rng: np.random.Generator) -> DividedSamples:
     """Divide by lot, by sample: outputs of one sample stay together."""
     units = np.unique(labelled.cluster)

@@ -45,9 +45,9 @@ class CandidateAnswers:
     high: Floats
 
     @property
-    def units(self) -> int:
-        """How many independent samples there are."""
-        return len(np.unique(self.unit))
+    def has_present_answers(self) -> bool:
+        """Whether anything was answered by the present rubric."""
+        return bool(np.isfinite(self.answers[0]).any())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

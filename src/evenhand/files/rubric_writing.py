@@ -37,7 +37,7 @@ def write_changed_rubric(opened: LocatedRubric, changed: Rubric, comments: Seque
 
 def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
     tree, method = opened.tree, opened.rubric.method
-    data = _convert_node(tree) if isinstance(tree, MappingNode) else {}
+    data = convert_node_to_data(tree) if isinstance(tree, MappingNode) else {}
     own_method = {"steps", "criteria"} <= data.keys() and "method" not in data and "verdicts" in data
     if (not opened.file and not data) or own_method:
         data = {}  # A shipped method with criteria of its own.
@@ -51,12 +51,12 @@ def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
     return {"name": opened.rubric.name, **{name: value for name, value in data.items() if name != "name"}}
 
 
-def _convert_node(node: TreeNode) -> Any:
-    """A node as plain data; a number stays the number that it was written as."""
+def convert_node_to_data(node: TreeNode) -> Any:
+    """A node as plain data that reads the same: a number stays the number that it was written as."""
     if isinstance(node, SequenceNode):
-        return [_convert_node(item) for item in node.items]
+        return [convert_node_to_data(item) for item in node.items]
     if isinstance(node, MappingNode):
-        return {_convert_key(key): _convert_node(value) for key, value in node.items}
+        return {_convert_key(key): convert_node_to_data(value) for key, value in node.items}
     if node.quoted:
         return node.text
     return _CONSTANTS[node.text] if node.text in _CONSTANTS else _convert_number(node)

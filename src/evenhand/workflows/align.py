@@ -9,14 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evenhand.calibrate.alignment import (
     LEAST_ALIGNED_SAMPLES,
     AlignedRubric,
     conclude_alignment,
     divide_labelled_samples,
     draft_candidates,
+    seed_alignment,
     tabulate_candidate_answers,
 )
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
@@ -133,7 +132,7 @@ def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptio
     labelled = collect_labelled_outputs(table, read)
     if labelled.samples < LEAST_ALIGNED_SAMPLES:
         few = format_too_few(labelled.samples, "labelled sample", LEAST_ALIGNED_SAMPLES)
-        raise InputError(Fault(f"{few}: nothing could be shown with so few", "label more of its outputs"))
+        raise InputError(Fault(few, "label more of its outputs"))
     holistic = bool(json.loads(row["setup"])["rubrics"][""].get("holistic"))
     asking = AlignmentAsking(
         present=replace(opened.rubric, holistic=holistic),
@@ -166,7 +165,7 @@ class _RunAlignment:
         announce: Callable[[AlignmentPlan], None],
     ) -> AlignmentReport:
         """Draft, judge, select and conclude."""
-        rng, asking, labelled = np.random.default_rng([options.seed, 19]), self.asking, self.asking.labelled
+        rng, asking, labelled = seed_alignment(options.seed), self.asking, self.asking.labelled
         divided = divide_labelled_samples(labelled, rng)
         questions = list_aligned_questions(labelled, self.present)
         add_python_import_folder(Path())
@@ -186,7 +185,7 @@ class _RunAlignment:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
                 raise InputError(Fault(what, "replies so far are kept: align again to go on"))
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers)
-        if np.isnan(data.answers[0]).all():
+        if not data.has_present_answers:
             hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
             raise InputError(Fault(f"{', '.join(self.judges)} answered nothing by the present rubric", hint))
         found = conclude_alignment(tried, refused, select_rubric_by_nested_cv(data, rng), data, questions)

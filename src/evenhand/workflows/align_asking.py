@@ -12,10 +12,10 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
-import numpy as np
-
 from evenhand.calibrate.alignment import EXAMPLE_COUNTS, CandidateRubric
 from evenhand.calibrate.edit_proposals import (
+    LONGEST_CASE,
+    MOST_CASES,
     MOST_PROPOSALS,
     JudgedCase,
     ProposedEdits,
@@ -41,6 +41,7 @@ from evenhand.workflows.align_inputs import LabelledSample, show_sample_part
 from evenhand.workflows.plan import PlannedQuestionMeter
 from evenhand.workflows.run import read_clock_for_user
 
+LONGEST_PROPOSAL = 4096  # Tokens.
 PLACE_OF_PROPOSER = -1  # Among the samples of the run: none of them.
 
 
@@ -83,13 +84,18 @@ class AlignmentAsking:
             price = connections.price(meter.model.name)
             usage = TokenUsage(input=meter.input * rubrics, output=meter.output * rubrics)
             costs.append(price.cost(usage) if price else None)
+        if proposer is not None:
+            price = connections.price(proposer.name)
+            usage = TokenUsage(input=MOST_CASES * LONGEST_CASE, output=LONGEST_PROPOSAL)
+            costs.append(price.cost(usage) if price else None)
         known = [one for one in costs if one is not None]
-        units = len(np.unique(self.labelled.cluster))
-        deciding = len(np.unique(self.labelled.cluster[places]))
+        deciding = len(set(self.labelled.cluster[places].tolist()))
         # A reply that cannot be read is asked for once more.
         calls = 2 * (sum(meter.calls for meter in meters) * rubrics + (proposer is not None))
         cost = sum(known, Decimal(0)) if len(known) == len(costs) else None
-        return AlignmentPlan(samples=deciding, drafting=units - deciding, rubrics=rubrics, calls=calls, cost=cost)
+        return AlignmentPlan(
+            samples=deciding, drafting=self.labelled.samples - deciding, rubrics=rubrics, calls=calls, cost=cost
+        )
 
     def _list_sample_parts(self, places: Integers) -> list[tuple[str, tuple[str, ...]]]:
         """What judges see at once: all outputs of a sample side by side, or each labelled one alone."""

@@ -16,8 +16,9 @@ from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.evals.sample import read_sample_output_json
 from evenhand.files.parsing import parse_tree
+from evenhand.files.rubric_writing import convert_node_to_data
 from evenhand.files.rubrics import LocatedRubric, open_rubric_with_file_lines
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.single_judge import Cascade, JudgeOptions
@@ -67,19 +68,10 @@ def _open_eval_rubric(source: str, name: str) -> LocatedRubric:
         return open_rubric_with_file_lines(given.text)
     listed = tree.get("rubrics") if given is None and isinstance(tree, MappingNode) else None
     if isinstance(listed, SequenceNode):
-        return open_rubric_with_file_lines({"name": name, "rubrics": _convert_to_data(listed)})
+        return open_rubric_with_file_lines({"name": name, "rubrics": convert_node_to_data(listed)})
     if not isinstance(given, MappingNode):
         raise InputError("its eval does not say which it is")
-    return open_rubric_with_file_lines({"name": name, **_convert_to_data(given)})
-
-
-def _convert_to_data(node: TreeNode) -> Any:
-    """A node as data that reads the same: words stay words, and the reader of rubrics knows numbers in them."""
-    if isinstance(node, ScalarNode):
-        return node.text
-    if isinstance(node, SequenceNode):
-        return [_convert_to_data(item) for item in node.items]
-    return {key.text: _convert_to_data(value) for key, value in node.items}
+    return open_rubric_with_file_lines({"name": name, **convert_node_to_data(given)})
 
 
 def read_run_judge_options(setup: Json) -> JudgeOptions:
