@@ -129,7 +129,7 @@ def test_examples_are_those_the_judge_got_most_wrong_of_both_ends() -> None:
 
     drawn = draw_examples(cases, RUBRIC, "tone", 4)
 
-    assert [(one.passage, one.score) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
+    assert [(one.passage, int(one.score)) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
 
 
 def test_long_passages_are_cut_so_that_all_examples_fit_the_bound() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -140,7 +141,7 @@ def test_a_recorded_alignment_is_replayed_without_a_model(folder: Path, tmp_path
         (tmp_path / "gone.py").rename(folder / "aligned_judge.py")
 
     assert again.found.edits == first.found.edits
-    assert (again.calls, again.cost) == (0, 0)
+    assert (again.calls, again.cost) == (0, Decimal(0))
 
 
 def test_a_record_of_something_else_is_no_evidence(folder: Path, tmp_path: Path) -> None:
