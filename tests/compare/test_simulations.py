@@ -11,11 +11,11 @@ from evenhand.compare.decision import VariantColumn
 from evenhand.stats.differences import difference_of, paired_difference
 from evenhand.stats.power import power_of, step_of
 from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
-from tests.soak import at_least, at_most, often
+from tests.soak import SOAK, at_least, at_most, often
 
 pytestmark = pytest.mark.long
 
-SIZES = (5, 8, 12, 20, 50, 200)
+SIZES = (5, 8, 12, 20, 50, 200) if SOAK else (5, 12, 50)
 MOST_PROGRESS, MOST_REGRESS, LEAST_COVERED = 0.025, 0.05, 0.94
 
 
@@ -24,7 +24,7 @@ MOST_PROGRESS, MOST_REGRESS, LEAST_COVERED = 0.025, 0.05, 0.94
 @pytest.mark.parametrize("n", SIZES)
 def test_equal_variants_seldom_differ_significantly(n: int, name: str, repeats: int) -> None:
     """Below 5%, and so below 2.5% to either side, on few samples and on scores full of ties."""
-    rng, tries = np.random.default_rng([n, len(name), repeats]), often(50 if n < 50 else 20, 4_000)
+    rng, tries = np.random.default_rng([n, len(name), repeats]), often(100 if n < 50 else 40, 4_000)
     clusters = np.repeat(np.arange(n), repeats).tolist()
 
     signs: Counter[float] = Counter()
@@ -42,7 +42,7 @@ def test_equal_variants_seldom_differ_significantly(n: int, name: str, repeats: 
 @pytest.mark.parametrize("n", SIZES)
 def test_equal_variants_seldom_get_a_verdict(n: int, repeats: int) -> None:
     """All rules together, two layers and their gates included: PROGRESS ≤ 2.5%, REGRESS ≤ 5%."""
-    rng, tries = np.random.default_rng([n, repeats]), often(8 if n < 50 else 3, 1_000)
+    rng, tries = np.random.default_rng([n, repeats]), often(16 if n < 50 else 6, 1_000)
     clusters = np.repeat(np.arange(n), repeats).tolist()
     names = list(SHARES)
 
@@ -55,7 +55,7 @@ def test_equal_variants_seldom_get_a_verdict(n: int, repeats: int) -> None:
 @pytest.mark.parametrize("n", [20, 50])
 def test_several_equal_treatments_seldom_get_a_verdict(n: int) -> None:
     """The headline is the worst of three: trying more must not condemn more."""
-    rng, tries = np.random.default_rng(n), often(6, 1_000)
+    rng, tries = np.random.default_rng(n), often(10, 1_000)
 
     verdicts = Counter(_verdict(rng, "uniform", n, 1, list(range(n)), treatments=3) for _ in range(tries))
 
@@ -67,7 +67,7 @@ def test_several_equal_treatments_seldom_get_a_verdict(n: int) -> None:
 @pytest.mark.parametrize("n", SIZES)
 def test_intervals_of_continuous_differences_cover_what_they_say(n: int, name: str) -> None:
     """Not too short, and not longer than they have to be."""
-    rng, tries = np.random.default_rng([n, len(name)]), often(50 if n < 50 else 20, 4_000)
+    rng, tries = np.random.default_rng([n, len(name)]), often(100 if n < 50 else 40, 4_000)
 
     covered = sum(_covers(row, 0.0, rng) for row in CONTINUOUS[name](rng, (tries, n))) / tries
 
@@ -79,7 +79,7 @@ def test_intervals_of_continuous_differences_cover_what_they_say(n: int, name: s
 @pytest.mark.parametrize("n", SIZES)
 def test_intervals_cover_a_true_difference(n: int, name: str) -> None:
     """Also where the treatment is truly worse and the scores are tied, and so the differences lopsided."""
-    rng, tries = np.random.default_rng([n, len(name)]), often(50 if n < 50 else 20, 4_000)
+    rng, tries = np.random.default_rng([n, len(name)]), often(100 if n < 50 else 40, 4_000)
     truth = float(half_a_deviation_worse(name, np.random.default_rng(0), (1, 4_000_000)).mean())
 
     covered = sum(_covers(row, truth, rng) for row in half_a_deviation_worse(name, rng, (tries, n))) / tries
@@ -88,10 +88,10 @@ def test_intervals_cover_a_true_difference(n: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-@pytest.mark.parametrize("n", [12, 20, 50, 200])
+@pytest.mark.parametrize("n", SIZES[-4:] if SOAK else SIZES[1:])
 def test_power_is_near_students_and_near_what_was_predicted(n: int, name: str) -> None:
     """A true difference of half a standard deviation: within 10 points of the paired t-test, 5 of the prediction."""
-    rng, tries = np.random.default_rng([n, len(name)]), often(50 if n < 50 else 20, 4_000)
+    rng, tries = np.random.default_rng([n, len(name)]), often(100 if n < 50 else 40, 4_000)
     differences = half_a_deviation_worse(name, rng, (tries, n))
     sample = half_a_deviation_worse(name, np.random.default_rng(0), (1, 100_000)).ravel()
 
