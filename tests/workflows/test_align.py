@@ -184,7 +184,13 @@ def test_stopped_by_hand_it_goes_on_where_it_was(folder: Path, tmp_path: Path) -
     async def stop_after(few: int) -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
-        judging.on_call = lambda: calls.append(1) or (len(calls) == few and loop.call_soon_threadsafe(task.cancel))  # type: ignore[attr-defined]
+
+        def stop() -> None:
+            calls.append(1)
+            if len(calls) == few:
+                loop.call_soon_threadsafe(task.cancel)
+
+        judging.on_call = stop  # type: ignore[attr-defined]
         await align_run(tmp_path, "latest", tmp_path / "labels.jsonl", options=OPTIONS)
 
     with pytest.raises(asyncio.CancelledError):
