@@ -104,7 +104,7 @@ class ContestEngine:
 
     async def _tell_others(self) -> None:
         while await deliver_due_messages(self.store, self.targets) == AT_ONCE:
-            continue  # All of them were heard: there may be more.
+            continue  # There may be more.
 
 
 async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:

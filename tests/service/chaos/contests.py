@@ -20,7 +20,6 @@ from tests.service.chaos.workers import Crew
 
 Json = dict[str, Any]
 PASSING, BAND_C = 60, 50
-SIDES = 4  # From how many submissions come at once.
 DIMENSIONS = [
     {"id": id, "asks": f"Is it good in {id}?", "weight": 0.25, "fixed": id != "sources"}
     for id in ("substantiveness", "credibility", "completeness", "sources")
@@ -40,6 +39,8 @@ class Plan:
     kills: int
     clocks: tuple[str, ...]
     drops: int
+    sides: int = 4  # From how many submissions come at once.
+    gated: bool = False  # Judges answer only once all was handed in: no submission comes too late to race.
     modes: tuple[str, ...] = ("quality_first", "fastest_first")
 
 
@@ -108,9 +109,9 @@ def hand_in_all(crew: Crew, contests: list[Played], plan: Plan, hook: str, chanc
                     return
                 job = jobs.pop()
             hand_in(crew, *job, hook)
-            time.sleep(pause * SIDES)
+            time.sleep(pause * plan.sides)
 
-    threads = [threading.Thread(target=work) for _ in range(SIDES)]
+    threads = [threading.Thread(target=work) for _ in range(plan.sides)]
     for thread in threads:
         thread.start()
     for thread in threads:
