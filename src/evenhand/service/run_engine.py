@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import EvenhandError
 from evenhand.models.budget import Spending, add_spending
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.store.store import Store
 from evenhand.workflows.service_runs import ServiceRunControl, carry_out_run, list_due_runs
 
@@ -23,6 +24,7 @@ class RunEngine:
 
     store: Store
     at_once: int
+    limits: SharedLimits | None = None  # On models, kept with all other workers.
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _running: dict[str, tuple[ServiceRunControl, asyncio.Task[None]]] = field(default_factory=dict)
     _looking: asyncio.Task[None] | None = None
@@ -88,7 +90,7 @@ class RunEngine:
     async def _carry_out(self, id: str, control: ServiceRunControl) -> None:
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._threads, carry_out_run, self.store, id, control)
+            await loop.run_in_executor(self._threads, carry_out_run, self.store, id, control, self.limits)
         except EvenhandError as error:
             LOG.warning("run %s is left to be tried again: %s", id, error)
             await asyncio.sleep(LOOK_SECONDS)

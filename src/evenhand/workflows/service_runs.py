@@ -20,6 +20,7 @@ from typing import Any
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
 from evenhand.models.budget import Spending
 from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.rows import Row, to_stored_json
@@ -88,7 +89,7 @@ def list_due_runs(store: Store) -> list[str]:
     return [id for id in store.requests.list_due_runs() if not _is_begun_run_held(store, id)]
 
 
-def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
+def carry_out_run(store: Store, id: str, control: ServiceRunControl, limits: SharedLimits | None = None) -> None:
     """Carry out a run, or go on with it, until it is finished, stopped, or this worker is to end."""
     request = store.requests.find_run(id)
     if request is None or request["state"] not in ("due", "stopping"):
@@ -100,7 +101,7 @@ def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
     try:
         options = _read_run_options(content["options"], place=store.address, id=id)
         watch = partial(_watch_service_run, store, id, control)
-        result = asyncio.run(run(parse_sent_eval(content["eval"]), options=options, watch=watch))
+        result = asyncio.run(run(parse_sent_eval(content["eval"]), options=options, watch=watch, shared=limits))
     except StoreError:
         raise  # Another worker has it, or the store cannot be written now: it stays due.
     except EvenhandError as error:

@@ -30,10 +30,10 @@ LONGEST_ANSWER = 60.0
 class Worker:
     """One `evenhand serve`; with `clock`, as in "+1d", the time of its machine is moved by so much."""
 
-    def __init__(self, folder: Path, store: str, *, clock: str = "") -> None:
+    def __init__(self, folder: Path, store: str, *, clock: str = "", options: tuple[str, ...] = ()) -> None:
         self.port, self._life = free_port(), ExitStack()
         argv = ["serve", "--port", str(self.port), "--store", store, "--rate-limit", "1000000"]
-        argv.append("--allow-private-hooks")
+        argv += ["--allow-private-hooks", *options]
         if clock:
             self.kill = self._life.enter_context(started_with_clock(folder, argv, clock))
         else:
