@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -93,12 +94,20 @@ async def _open_service_parts(app: FastAPI) -> AsyncIterator[None]:
             metrics.registry.register(StateCollector(store, connections, runs))
             engine.start()
             runs.start()
+            loop = asyncio.get_running_loop()
+
+            def begin_closing() -> None:
+                app.state.closing.set()
+                engine.begin_stop()
+                runs.begin_stop()
+
+            app.state.begin_closing = partial(loop.call_soon_threadsafe, begin_closing)
             try:
                 with listen_to_reviews(metrics.note_reviews):
                     async with open_assistant(app, store, connections):
                         yield
             finally:
-                app.state.closing.set()
+                begin_closing()
                 await asyncio.gather(engine.stop(), runs.stop())
 
 

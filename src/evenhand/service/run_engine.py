@@ -48,12 +48,16 @@ class RunEngine:
         """Begin to look."""
         self._looking = asyncio.create_task(self._look_until_stopped())
 
-    async def stop(self) -> None:
-        """Begin nothing more, and stop what is under way: what was paid for is kept, and the rest is due."""
+    def begin_stop(self) -> None:
+        """Begin nothing more, and have what is under way stop: what was paid for is kept, and the rest is due."""
         if self._looking is not None:
             self._looking.cancel()
         for control, _ in self._running.values():
             control.close_run()
+
+    async def stop(self) -> None:
+        """The same, and wait for it."""
+        self.begin_stop()
         tasks = [task for _, task in self._running.values()]
         await asyncio.gather(*filter(None, [self._looking, *tasks]), return_exceptions=True)
         self._threads.shutdown()
@@ -66,6 +70,8 @@ class RunEngine:
         """Stop a run if it is carried out here; other workers find in the store that it is not wanted."""
         if id in self._running:
             self._running[id][0].stop_run()
+        else:
+            self._woken.set()
 
     async def _look_until_stopped(self) -> None:
         while True:

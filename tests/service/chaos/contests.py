@@ -6,6 +6,7 @@ import json
 import random
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -111,11 +112,9 @@ def hand_in_all(crew: Crew, contests: list[Played], plan: Plan, hook: str, chanc
             hand_in(crew, *job, hook)
             time.sleep(pause * plan.sides)
 
-    threads = [threading.Thread(target=work) for _ in range(plan.sides)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(plan.sides) as threads:
+        for side in [threads.submit(work) for _ in range(plan.sides)]:
+            side.result()
 
 
 def wait_for_the_end(store: Store, contests: list[Played], within: float) -> None:

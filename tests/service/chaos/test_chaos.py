@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -74,6 +75,7 @@ def play_through_kills(store_at: str, folder: Path, plan: Plan) -> None:
         Receiver(plan.drops) as receiver,
         Store.open(store_at, {}) as store,
         Crew(folder, store_at, chance, plan.clocks) as crew,
+        ThreadPoolExecutor(1) as others,
     ):
         begun = []
         for number in range(plan.contests):
@@ -91,12 +93,11 @@ def play_through_kills(store_at: str, folder: Path, plan: Plan) -> None:
             finally:
                 may_answer.set()
 
-        handing_in = Thread(target=hand_in)
-        handing_in.start()
+        handing_in = others.submit(hand_in)
         for number in range(plan.kills):
             time.sleep(chance.uniform(0.5, 1.5) * plan.seconds / plan.kills)
             crew.kill_one(for_good=number % 13 == 1)
-        handing_in.join()
+        handing_in.result()
         wait_for_the_end(store, begun, within=often(60, 1200))
 
         assert receiver.forged == []

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import pytest
 
+from tests.soak import often
 from tests.store.databases import free_port
 from tests.warm.processes import started, wait_until
 
@@ -25,6 +26,7 @@ SECRET = "a long random text of these tests"
 ENVIRON = {"EVENHAND_WEBHOOK_SECRET": SECRET}
 FAKE_CLOCK = "libfaketime.so.1"
 LONGEST_ANSWER = 60.0
+PATIENCE = often(60, 600)  # Seconds until one of several is up and answers.
 
 
 class Worker:
@@ -113,8 +115,10 @@ class Crew:
         self._life.close()
 
     def kill_one(self, *, for_good: bool) -> None:
-        """Kill one of them, and start another in its place unless it is for good."""
-        victim = self._chance.choice(self.workers)
+        """Kill one of those that are up, and start another in its place unless it is for good."""
+        up: list[Worker] = []
+        wait_until(lambda: up.extend(one for one in self.workers if one.is_ready()) or bool(up), within=PATIENCE)
+        victim = self._chance.choice(up)
         victim.kill()
         self.killed += 1
         if for_good and len(self.workers) > 1:
@@ -135,5 +139,5 @@ class Crew:
                 return False
             return found[-1][0] < 500
 
-        wait_until(ask)
+        wait_until(ask, within=PATIENCE)
         return found[-1]
