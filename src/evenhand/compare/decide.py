@@ -30,13 +30,13 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import CompareFacts, LossShare, compared_layers_reason
 from evenhand.compare.measure import (
-    ComparedRows,
     DecisionSettings,
     ShortSamplesByVariant,
     measure_compared_layer_means,
     measure_compared_variant_agreement,
     measure_treatments,
 )
+from evenhand.compare.paired_rows import ComparedRows
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
 from evenhand.compare.single_variant import (
     SingleVariant,

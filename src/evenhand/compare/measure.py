@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import (
@@ -23,12 +22,20 @@ from evenhand.compare.facts import (
     LossShare,
     NotWorseResult,
 )
+from evenhand.compare.paired_rows import (
+    NO_DIFFERENCES,
+    Booleans,
+    ComparedRows,
+    Floats,
+    PairedScoreDifferences,
+    pair_score_differences,
+)
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
-from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, compute_cluster_means
+from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.bounded import not_worse
 from evenhand.stats.correlation import mean_pairwise
-from evenhand.stats.differences import Difference, difference_of, unit_differences
+from evenhand.stats.differences import Difference, difference_of
 from evenhand.stats.multiple_tests import holm, hotelling_of
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
 from evenhand.stats.rates import Mcnemar, bound_share_from_above, mcnemar_worse
@@ -36,9 +43,6 @@ from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 from evenhand.wording import format_plural
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
@@ -69,53 +73,6 @@ class DecisionSettings:
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
     forced: ForcedComparison | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRows:
-    """The sample and the cluster of each row, and whether a mean counts every sample once or every cluster."""
-
-    samples: Integers
-    clusters: Integers
-    per: CountedPer = "sample"
-
-    @classmethod
-    def number(cls, clusters: Sequence[int], samples: Sequence[int] | None, per: CountedPer) -> ComparedRows:
-        """Number samples and clusters from 0; without samples, the rows of a cluster are repeats of one."""
-        given = (clusters if samples is None else samples, clusters)
-        numbers = [np.unique(np.asarray(one, np.int64), return_inverse=True)[1] for one in given]
-        return cls(samples=numbers[0], clusters=numbers[1], per=per)
-
-    def average(self, values: Floats, there: Booleans) -> ClusterMeans:
-        """The mean of every cluster over the rows that are there, with what it counts."""
-        return compute_cluster_means(values, self.clusters[there], self.samples[there], self.per)
-
-
-@dataclass(frozen=True, slots=True)
-class PairedScoreDifferences:
-    """Treatment minus control, by sample and by cluster; a cluster counts by its samples, unless it counts once."""
-
-    samples: Floats
-    sample_clusters: Integers
-    units: ClusterMeans
-
-    @property
-    def clustered(self) -> bool:
-        """Whether some cluster holds more than one sample."""
-        return len(self.units.means) < len(self.samples)
-
-    @property
-    def independent(self) -> Floats:
-        """One value per cluster that has the mean over samples as its mean, and the scatter of that mean's error."""
-        sizes = self.units.sizes / self.units.sizes.mean() if len(self.units.sizes) else self.units.sizes
-        if self.units.equal_sizes:
-            return self.units.means
-        middle = float(np.average(self.units.means, weights=sizes))
-        pulled: Floats = middle + sizes * (self.units.means - middle)
-        return pulled
-
-
-_NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
 
 
 def measure_compared_layer_means(
@@ -180,7 +137,7 @@ def _measure_treatment_facts(
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
     # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
-    differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
+    differences = pair_score_differences(ours.composite, theirs.composite, rows, both)
     composite = _test_treatment_against_control(differences, setting, setting.span)
     power = _measure_treatment_power_band(differences, composite, setting)
     return CompareFacts(
@@ -225,9 +182,9 @@ def _measure_compared_layer_facts(
 ) -> dict[str, ComparedLayerFacts]:
     found = {}
     for layer, gate in setting.layer_gates.items():
-        differences = _NO_DIFFERENCES
+        differences = NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
-            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
+            differences = pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_treatment_against_control(differences, setting, setting.span)
         power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = ComparedLayerFacts(
@@ -253,7 +210,7 @@ def _test_treatment_layers_together(
     """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
     layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
     table = {
-        name: _pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
+        name: pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
     }
     n = len(next(iter(table.values()))) if table else 0
     # A layer that is the same in every pair has not moved, and says nothing about the others.
@@ -280,7 +237,7 @@ def _measure_criterion_differences(
         if name in theirs.criteria:
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-            differences, span = _pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
+            differences, span = pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
             found[name] = _test_treatment_against_control(differences, setting, span)
     return found
 
@@ -364,17 +321,6 @@ def adjust_treatment_losses_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcn
     if looks is None:
         return lost
     return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
-
-
-def _pair_score_differences(
-    own: RowScores, other: RowScores, rows: ComparedRows, both: Booleans
-) -> PairedScoreDifferences:
-    own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
-    samples, clusters = rows.samples[both], rows.clusters[both]
-    by_sample = unit_differences(own_paired, other_paired, samples=samples).means
-    units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
-    first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
-    return PairedScoreDifferences(by_sample, clusters[first], units)
 
 
 def _summarise_compared_clusters(differences: PairedScoreDifferences, per: CountedPer) -> ComparedClusters | None:
