@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
+from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, VariantColumn
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
+    JUDGE_LAYER,
     ComparedClusters,
     ComparedLayerFacts,
     ComparedLayersTogether,
@@ -21,6 +22,7 @@ from evenhand.compare.facts import (
     LargeTreatmentLosses,
     LossShare,
     NotWorseResult,
+    SharedJudges,
 )
 from evenhand.compare.paired_rows import (
     NO_DIFFERENCES,
@@ -29,6 +31,12 @@ from evenhand.compare.paired_rows import (
     Floats,
     PairedScoreDifferences,
     pair_score_differences,
+)
+from evenhand.compare.shared_judges import (
+    JudgeRows,
+    SharedJudgeScores,
+    pair_shared_judge_scores,
+    score_by_shared_judges,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
@@ -45,7 +53,7 @@ from evenhand.wording import format_plural
 
 SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
-JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
+JudgeRowsByVariant = Mapping[str, JudgeRows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,9 @@ class DecisionSettings:
     criterion_spans: Mapping[str, float] = field(default_factory=dict)
     smallest_loss: LossShare = field(default_factory=LossShare)
     multivariate: bool = False
+    judges: JudgeRowsByVariant = field(default_factory=dict)
+    judge_scale: tuple[float, float] | None = None  # Of what judges give; None where rubrics have several.
+    layer_weights: Mapping[str, float] = field(default_factory=dict)  # In the composite: 1 where none is given.
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
@@ -100,11 +111,12 @@ def measure_compared_variant_agreement(
             raise InputError(
                 Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_error(variant, variants))
             )
-        if any(len(row) != rows for row in given):
+        if any(len(row) != rows for row in given.values()):
             raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
         if len(given) > 1:
-            alpha = krippendorff(given) if len(given) > 2 else None
-            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(given), alpha=alpha)
+            scores = list(given.values())
+            alpha = krippendorff(scores) if len(given) > 2 else None
+            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(scores), alpha=alpha)
     return found
 
 
@@ -118,10 +130,12 @@ def measure_treatments(
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
     adjusted = iter(holm([layer.p_held for facts in found for layer in facts.layers.values()]).p)
+    shared = iter(holm([facts.shared_judges.p for facts in found if facts.shared_judges]).p)
     return [
         replace(
             facts,
             lost=replace(facts.lost, p=p),
+            shared_judges=replace(facts.shared_judges, p=next(shared)) if facts.shared_judges else None,
             layers={name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()},
         )
         for facts, p in zip(found, holm([facts.lost.p for facts in found]).p, strict=True)
@@ -140,6 +154,7 @@ def _measure_treatment_facts(
     differences = pair_score_differences(ours.composite, theirs.composite, rows, both)
     composite = _test_treatment_against_control(differences, setting, setting.span)
     power = _measure_treatment_power_band(differences, composite, setting)
+    shared = _score_treatment_by_shared_judges(columns, treatment, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -158,7 +173,8 @@ def _measure_treatment_facts(
         composite=composite,
         p=composite.p if composite else None,
         tests=1,
-        layers=_measure_compared_layer_facts(ours, theirs, rows, both, treatment, setting),
+        layers=_measure_compared_layer_facts(ours, theirs, rows, both, treatment, setting, shared),
+        shared_judges=_measure_shared_judges(shared, rows, setting) if shared else None,
         power=power,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_treatment_saturation(differences, setting),
@@ -166,7 +182,9 @@ def _measure_treatment_facts(
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
         spread=_bin_differences_from_control(differences.samples),
-        not_worse=_test_treatment_not_worse(differences, setting),
+        not_worse=_test_treatment_not_worse(
+            (differences, *((pair_shared_judge_scores(shared, rows),) if shared else ())), setting
+        ),
         other_gates=setting.other_gates.get(treatment, ()),
         together=_test_treatment_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
     )
@@ -179,6 +197,7 @@ def _measure_compared_layer_facts(
     both: Booleans,
     treatment: str,
     setting: DecisionSettings,
+    shared: SharedJudgeScores | None,
 ) -> dict[str, ComparedLayerFacts]:
     found = {}
     for layer, gate in setting.layer_gates.items():
@@ -196,8 +215,29 @@ def _measure_compared_layer_facts(
             power=power,
             saturation=_measure_treatment_saturation(differences, setting),
             short=setting.short_samples.get(treatment, {}).get(layer),
+            shared_judges=_measure_shared_judges(shared, rows, setting, layer)
+            if shared and layer == JUDGE_LAYER
+            else None,
         )
     return found
+
+
+def _score_treatment_by_shared_judges(
+    columns: Mapping[str, VariantColumn], treatment: str, setting: DecisionSettings
+) -> SharedJudgeScores | None:
+    ours, theirs = ((columns[name], setting.judges.get(name, {})) for name in (treatment, setting.control))
+    weights = {layer: setting.layer_weights.get(layer, 1.0) for layer in setting.layer_gates}
+    share = weights.get(JUDGE_LAYER, 0.0) / (sum(weights.values()) or 1.0)
+    return score_by_shared_judges(ours, theirs, setting.judge_scale, share)
+
+
+def _measure_shared_judges(
+    shared: SharedJudgeScores, rows: ComparedRows, setting: DecisionSettings, layer: str = ""
+) -> SharedJudges:
+    """The difference by the judges that scored both outputs, in the composite or in a layer."""
+    found = _test_treatment_against_control(pair_shared_judge_scores(shared, rows, layer), setting, setting.span)
+    samples = len(np.unique(rows.samples[shared.apart]))
+    return SharedJudges(judges=shared.judges, samples=samples, difference=found, p=1.0 if found is None else found.p)
 
 
 def _test_treatment_layers_together(
@@ -258,16 +298,21 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 
-def _test_treatment_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
-    """Each treatment has its share of the 5% by which one of them may pass wrongly."""
-    means, sizes = differences.units.means, differences.units.sizes
-    if setting.not_worse_by is None or len(means) < 2:
+def _test_treatment_not_worse(
+    measured: Sequence[PairedScoreDifferences], setting: DecisionSettings
+) -> NotWorseResult | None:
+    """Each treatment has its share of the 5% by which one of them may pass wrongly; the lowest bound counts."""
+    units = [one.units for one in measured]
+    if setting.not_worse_by is None or any(len(one.means) < 2 for one in units):
         return None
     if setting.span is None:
         what = "standardised composites have no ends, so that no loss can be ruled out"
         raise InputError(Fault(what, "use --not-worse-by without standardise: z"))
     level = 1 - 0.05 / setting.treatments
-    found = not_worse(means, by=setting.not_worse_by, span=setting.span, sizes=sizes, level=level)
+    bounds = [
+        not_worse(one.means, by=setting.not_worse_by, span=setting.span, sizes=one.sizes, level=level) for one in units
+    ]
+    found = min(bounds, key=lambda one: one.low)
     return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds, needed=found.needed)
 
 
