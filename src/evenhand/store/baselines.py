@@ -45,3 +45,11 @@ def remove_baseline_row(connection: Connection, name: str, shown: str) -> str:
     row = find_baseline_row(connection, name, shown)
     connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
     return str(row["run"])
+
+
+def refuse_pinned_run(connection: Connection, run: str, shown: str) -> None:
+    """Refuse to go on with a run that is a baseline."""
+    query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
+    if names := connection.execute(query).scalars().all():
+        hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
+        raise StoreError(Fault(f"run {run} is the baseline {' and '.join(names)}", hint, where=shown))
