@@ -47,9 +47,10 @@ def remove_baseline_row(connection: Connection, name: str, shown: str) -> str:
     return str(row["run"])
 
 
-def refuse_pinned_run(connection: Connection, run: str, shown: str) -> None:
-    """Refuse to go on with a run that is a baseline."""
+def refuse_baseline_run(connection: Connection, run: str, where: str) -> None:
+    """A run that has a name is not deleted by the way."""
     query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
-    if names := connection.execute(query).scalars().all():
+    names = connection.execute(query).scalars().all()
+    if names:
         hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
-        raise StoreError(Fault(f"run {run} is the baseline {' and '.join(names)}", hint, where=shown))
+        raise StoreError(Fault(f"run {run} is the baseline {' and '.join(names)}", hint, where=where))
