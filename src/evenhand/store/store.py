@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
@@ -24,6 +24,7 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
+    CollectedRuns,
     ServerClock,
     StoreClock,
     StoreLocation,
@@ -64,14 +65,6 @@ from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMP
 from evenhand.store.tokens import TokenStore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedRuns:
-    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
-
-    runs: tuple[str, ...]
-    freed: int | None
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Store(AbstractContextManager["Store"]):
     """Runs with their samples, results, calls and outputs. Every failure is a StoreError that names the store."""
@@ -84,6 +77,7 @@ class Store(AbstractContextManager["Store"]):
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
     _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
+    _transaction: Connection | None = None  # The one that all reads and writes are part of, within `begin_transaction`.
 
     @classmethod
     def open(
@@ -175,9 +169,19 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
+        if self._transaction is not None:
+            with self._place.wrap_errors():
+                yield self._transaction
+            return
         turn = self._turn if writes else nullcontext()
         with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def begin_transaction(self) -> Iterator[Self]:
+        """The same store for one block: others see all that it does at the end, or nothing; they write afterwards."""
+        with self._connect(writes=True) as connection:
+            yield replace(self, _transaction=connection)
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
         bound, options = {"of_run": run}, queries.STREAMED
