@@ -171,6 +171,20 @@ VERDICT_WORDS = ("pass", "borderline", "fail")
 ReportColumn = tuple[str, list[str]]  # A name and the cells below it.
 
 
+def describe_reported_verdict_counts(head: ReportData) -> list[str]:
+    """How many outputs of each variant pass, where the rubric gives verdicts, and what the gate looks at instead."""
+    variants = [one for one in head["variants"] if any(one["verdicts"].get(word) for word in VERDICT_WORDS)]
+    lines = []
+    for one in variants:
+        counts = ", ".join(f"{one['verdicts'].get(word, 0):,} {word}" for word in VERDICT_WORDS)
+        lines.append(f"{one['name']}: {counts}")
+    failed = any(one["verdicts"].get("fail") for one in variants)
+    gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
+    if failed and not gated:
+        lines.append("a run is held to the mean of its outputs; to hold each output, write gates: {pass_rate: 1}")
+    return lines
+
+
 def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     """A row for each variant: names, scores, counts, costs; columns in which nothing was measured are left out."""
     variants, assertions = head["variants"], [one["assertions"] for one in head["variants"]]
