@@ -174,14 +174,14 @@ ReportColumn = tuple[str, list[str]]  # A name and the cells below it.
 def describe_reported_verdict_counts(head: ReportData) -> list[str]:
     """How many outputs of each variant pass, where the rubric gives verdicts, and what the gate looks at instead."""
     variants = [one for one in head["variants"] if any(one["verdicts"].get(word) for word in VERDICT_WORDS)]
-    lines = []
-    for one in variants:
-        counts = ", ".join(f"{one['verdicts'].get(word, 0):,} {word}" for word in VERDICT_WORDS)
-        lines.append(f"{one['name']}: {counts}")
+    counts = {
+        one["name"]: ", ".join(f"{one['verdicts'].get(word, 0):,} {word}" for word in VERDICT_WORDS) for one in variants
+    }
+    lines = ["; ".join(f"{name}: {count}" for name, count in counts.items())] if counts else []
     failed = any(one["verdicts"].get("fail") for one in variants)
     gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
     if failed and not gated:
-        lines.append("a run is held to the mean of its outputs; to hold each output, write gates: {pass_rate: 1}")
+        lines.append("run gates the mean of all outputs; gates: {pass_rate: 1} gates each output")
     return lines
 
 
