@@ -105,7 +105,7 @@ def test_a_head_of_an_earlier_version_is_shown(shown: Any) -> None:
     whole = head(cost={"outputs": None, "judges": None, "total": None, "unpriced": 8})
 
     for full in (True, False):
-        assert "cost –; 8 calls have no known price" in shown(whole, full=full)
+        assert "cost unknown: 8 calls have no known price" in shown(whole, full=full)
 
 
 def test_scores_by_tag_stand_in_a_table(shown: Any) -> None:

@@ -256,7 +256,10 @@ def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
 
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    return "; ".join(filter(None, (describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost))))
+    known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
+    if unpriced and not cost.get("at_least"):
+        return f"unknown: {unpriced}"
+    return "; ".join(filter(None, (known, unpriced)))
 
 
 def describe_reported_known_cost(cost: ReportData) -> str:

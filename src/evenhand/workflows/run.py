@@ -296,6 +296,7 @@ def _begin_run_progress_for_user(
         notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
+        repeats=planned.eval.repeats,
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
