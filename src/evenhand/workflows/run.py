@@ -29,6 +29,7 @@ from evenhand.judging.unanswerable import (
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import (
     RunProgress,
     RunWorker,
@@ -140,11 +141,16 @@ async def ignore_user_run_progress(_course: RunProgress, _spent: Callable[[], Sp
 
 
 async def run(
-    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_user_run_progress
+    eval: EvalLike,
+    *,
+    options: RunOptions = DEFAULT_OPTIONS,
+    watch: RunWatcher = ignore_user_run_progress,
+    shared: SharedLimits | None = None,
 ) -> RunResult:
     """Run an eval: an Eval, its file, or a mapping with the fields of one.
 
-    What was paid for is kept as it comes; the run can be resumed at any point.
+    What was paid for is kept as it comes; the run can be resumed at any point. `shared` limits on models are kept with
+    other processes, beside those of the eval.
     """
     chosen, counted = check_user_run(resolve_user_eval(eval), options)
     with Store.open(options.place, os.environ) as store:
@@ -154,7 +160,7 @@ async def run(
             head = json.loads(row["summary"])
             if not head["unfinished"]:  # Another try could give nothing more.
                 return RunResult(id=row["id"], state="finished", head=head, store=store.address)
-        return await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+        return await _execute_run_for_user(store, row, setup, counted, watch, shared, goes_on=goes_on)
 
 
 def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]:
@@ -180,7 +186,7 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
 
 async def plan_user_run_setup(eval: Eval, counted: SampleCounts) -> RunSetup:
     """How an eval is run; judges that cannot be asked are told of, and nothing is asked."""
-    async with _open_run_connections_for_user(eval, None) as unpaid:
+    async with _open_run_connections_for_user(eval, None, None) as unpaid:
         return build_run_setup(eval, unpaid, counted.questions)
 
 
@@ -222,7 +228,14 @@ async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
 
 
 async def _execute_run_for_user(
-    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
+    store: Store,
+    row: Row,
+    planned: RunSetup,
+    counted: SampleCounts,
+    watch: RunWatcher,
+    shared: SharedLimits | None,
+    *,
+    goes_on: bool,
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
@@ -235,7 +248,7 @@ async def _execute_run_for_user(
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
         async with (
-            _open_run_connections_for_user(eval, budget) as connections,
+            _open_run_connections_for_user(eval, budget, shared) as connections,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
@@ -355,9 +368,9 @@ def _begin_or_resume_user_run(
     }, False
 
 
-def _open_run_connections_for_user(eval: Eval, budget: Budget | None) -> Connections:
+def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: SharedLimits | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
-    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
+    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices).share_limits(shared)
 
 
 def read_clock_for_user() -> str:
