@@ -10,7 +10,6 @@ import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
-    PANEL_ANSWERER,
     HumanLabelledOutputColumns,
     Integers,
     LabelledOutputs,
@@ -80,8 +79,7 @@ class GateTrust:
 
 def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
     """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
-    who = PANEL_ANSWERER if len(labelled.judges) > 1 else labelled.judges[0]
-    rows = len(labelled.ids)
+    who, rows = labelled.decider, len(labelled.ids)
     judged = gate.decide_at_gate(
         {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
     )
