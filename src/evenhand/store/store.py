@@ -35,6 +35,7 @@ from evenhand.store.database import (
 )
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.outbox import Outbox
+from evenhand.store.probe_store import ProbeStore
 from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
@@ -155,6 +156,11 @@ class Store(AbstractContextManager["Store"]):
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
+    def probes(self) -> ProbeStore:
+        """Labelled samples that a judge is asked again and again."""
+        return ProbeStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
     def requests(self) -> ServiceRequests:
         """What a service was asked."""
         return ServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
@@ -271,10 +277,8 @@ class Store(AbstractContextManager["Store"]):
 
     def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
         """Some samples of a run by their ids, and their results."""
-        named = SAMPLES.c.id.in_(sorted(ids))
-        samples = list(self._stream_rows(queries.SAMPLES_OF_RUN.where(named), run))
-        there = RESULTS.c.position.in_([row["position"] for row in samples])
-        return samples, list(self._stream_rows(queries.RESULTS_OF_RUN.where(there), run))
+        with self._connect() as connection:
+            return queries.select_named_sample_rows(connection, run, ids)
 
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
+from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
 from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_label_row, read_human_labels
 from evenhand.calibrate.reliability import (
     LabelDisagreement,
@@ -80,17 +80,8 @@ def measure_trust(
 
     `least` is one more gate, on the score. `most` is the share of wrong decisions that is borne.
     """
-    row = store.find_run(run)
-    table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
-    given = _load_trust_labels(store, table, labels)
-    span = table.frame.scale or (0.0, 1.0)
-    found = collect_labelled_outputs(table, given)
-    if not found.judges:
-        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
-    labelled = add_scores_to_labelled_outputs(found, table, _find_criterion_shares(setup["rubrics"]), span)
-    gates = list(_list_trust_gates(table, setup["rubrics"], least))
-    if not gates:
-        raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
+    held = load_labelled_gates(store, run, labels, least=least)
+    table, labelled, found, gates, span = held.table, held.labelled, held.found, held.gates, held.span
     limit = require_trust_limit(most)
     return RunTrust(
         run=table.run,
@@ -104,6 +95,36 @@ def measure_trust(
         curves=tuple(measure_reliability_curves(labelled, _find_least_by_question(gates), span)),
         differing=tuple(find_label_disagreements(labelled, span)),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledGates:
+    """A run with its labels and gates: `found` as people labelled it, `labelled` with the score of each output."""
+
+    table: RunTable
+    setup: dict[str, Any]
+    found: LabelledOutputs
+    labelled: LabelledOutputs
+    gates: tuple[TrustGate, ...]
+    span: tuple[float, float]
+
+
+def load_labelled_gates(
+    store: Store, run: str, labels: Path | None = None, *, least: Fraction | None = None
+) -> LabelledGates:
+    """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
+    row = store.find_run(run)
+    table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
+    given = _load_trust_labels(store, table, labels)
+    span = table.frame.scale or (0.0, 1.0)
+    found = collect_labelled_outputs(table, given)
+    if not found.judges:
+        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
+    labelled = add_scores_to_labelled_outputs(found, table, _find_criterion_shares(setup["rubrics"]), span)
+    gates = tuple(_list_trust_gates(table, setup["rubrics"], least))
+    if not gates:
+        raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
+    return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
 
 
 def encode_run_trust(found: RunTrust) -> dict[str, Any]:
