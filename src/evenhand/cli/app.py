@@ -36,7 +36,7 @@ COMMAND_SUMMARIES = {
     "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
-    "rubric": "List, show, check and start rubrics.",
+    "rubric": "List, show, check, start and draft rubrics.",
     "skill": "Instructions for an assistant that evaluates its own work.",
     "mcp": "Tools for an assistant, over the Model Context Protocol.",
 }

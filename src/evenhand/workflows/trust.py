@@ -46,6 +46,7 @@ from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
+LabelSource = Path | str | None  # A file, the text of one, or those kept with the run.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ class RunTrust:
 
 @with_opened_user_store
 def measure_trust(
-    store: Store, run: str, labels: Path | None = None, *, least: Fraction | None = None, most: float = MOST_ERRORS
+    store: Store, run: str, labels: LabelSource = None, *, least: Fraction | None = None, most: float = MOST_ERRORS
 ) -> RunTrust:
     """How often the gates of a run decide wrongly, by the labels in a file or, without one, those kept with the run.
 
@@ -110,7 +111,7 @@ class LabelledGates:
 
 
 def load_labelled_gates(
-    store: Store, run: str, labels: Path | None = None, *, least: Fraction | None = None
+    store: Store, run: str, labels: LabelSource = None, *, least: Fraction | None = None
 ) -> LabelledGates:
     """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
     row = store.find_run(run)
@@ -144,7 +145,9 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
 TRUST_JSON = Codec()
 
 
-def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> list[Label]:
+def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> list[Label]:
+    if isinstance(labels, str):
+        return list(read_human_labels(labels, "labels", table))
     if labels is not None:
         return list(read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table))
     kept = [read_human_label_row(row) for row in store.labels(table.run)]
