@@ -162,6 +162,7 @@ def test_a_run_tells_how_far_it_is_and_can_be_compared(asked: Asked) -> None:
 def test_nothing_is_written_but_the_store(asked: Asked, project: Path) -> None:
     """And no program was started for an eval that the user does not trust."""
     assert asked.answers
-    given = {"link.md", "ours.yaml", "patch.yaml", "answer.md", "program.yaml", "eval.yaml", "samples.jsonl"}
+    given = {"link.md", "ours.yaml", "patch.yaml", "answer.md", "program.yaml", "eval.yaml", "samples.jsonl",
+             "labels.jsonl"}  # fmt: skip
     assert {path.name for path in project.iterdir()} == given | {".evenhand"}
     assert {path.name for path in project.parent.iterdir()} == {"project", "secret.md", "secret.yaml", "eval.yaml"}

@@ -16,13 +16,14 @@ from evenhand.calibrate.probes import (
     follow_probe,
 )
 from evenhand.errors import InputError
+from evenhand.model.sample import Sample
 from evenhand.stats.drift import DriftDetector
 
 DETECTOR = DriftDetector(rise=3, threshold=5, losses=0.02, false_alarms=0.03, daily=4)
 
 
 def item(number: int, *, people: bool = True, sealed: tuple[bool | None, ...] = (True, True)) -> ProbeItem:
-    return ProbeItem(sample=f"s{number}", variant="new", output="text", people=people, sealed=sealed)
+    return ProbeItem(shown=Sample(id=f"s{number}", outputs={"new": "text"}), people=people, sealed=sealed)
 
 
 def probe(*items: ProbeItem, detector: DriftDetector = DETECTOR) -> Probe:

@@ -219,8 +219,8 @@ def test_five_pairs_have_no_bounds_in_plain_data() -> None:
         ({"old": column(FLAT)}, {"clusters": [1, 2]}, "variant 'old' has 24 rows for 2 clusters"),
         ({"old": column(FLAT)}, {"gates": {"jugde": 3.0}}, "gate on unknown layer 'jugde' (did you mean 'judge'?)"),
         ({"old": column(FLAT)}, {"gates": {"judge": float("nan")}}, "gate 'judge' must be a number"),
-        ({"old": column(FLAT)}, {"judges": {"new": [FLAT]}}, "judges of unknown variant 'new'"),
-        ({"old": column(FLAT)}, {"judges": {"old": [FLAT[1:]]}}, "does not have 24 rows"),
+        ({"old": column(FLAT)}, {"judges": {"new": {"a": FLAT}}}, "judges of unknown variant 'new'"),
+        ({"old": column(FLAT)}, {"judges": {"old": {"a": FLAT[1:]}}}, "does not have 24 rows"),
         ({"old": column(FLAT), "new": column(FLAT)}, {"smallest_effect": 0}, "smallest_effect must be above 0"),
     ],
 )  # fmt: skip

@@ -146,7 +146,7 @@ def test_every_known_attack_stays_inside_in_every_position(name: str, shared: Pa
     """Strings that were written to be obeyed, in every place where a stranger's text can stand."""
     expected = [re.sub("[0-9a-f]{16}", "MARK", outside_fence(request)) for request in next(DIALOGUES[name]({}))]
 
-    for attack in _attacks(shared):
+    for attack in list_known_attacks(shared):
         for position in POSITIONS:
             requests = next(DIALOGUES[name]({position: attack}))
             outside = [re.sub("[0-9a-f]{16}", "MARK", outside_fence(request)) for request in requests]
@@ -164,7 +164,9 @@ def test_a_judge_that_obeys_only_what_is_outside_the_fence_is_moved_by_no_attack
         return [one.score for one in judged.judgments]
 
     honest = scores("An honest answer.")
-    moved = [attack for attack in (*own, *_attacks(shared)) if scores(f"An honest answer.\n{attack}") != honest]
+    moved = [
+        attack for attack in (*own, *list_known_attacks(shared)) if scores(f"An honest answer.\n{attack}") != honest
+    ]
 
     assert len(own) >= 150
     assert len({str(score) for score in honest}) > 1
@@ -287,7 +289,8 @@ def test_hostile_repetition_costs_linear_time(piece: str) -> None:
     assert large < 10 * max(small, 0.002)
 
 
-def _attacks(shared: Path) -> Iterator[str]:
+def list_known_attacks(shared: Path) -> Iterator[str]:
+    """Strings of the shared data that were written to be obeyed, each once."""
     seen = set()
     for file in sorted((shared / "datasets" / "injection_strings").glob("*.jsonl")):
         for line in file.read_text("utf-8").splitlines():

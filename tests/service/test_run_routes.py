@@ -127,15 +127,15 @@ def test_a_run_is_stopped_and_resumed(served: Served, slow: SlowJudge) -> None:
     """What was asked is not asked again."""
     run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
     wait_until(lambda: len(slow.server.asked) > 2)
+    threading.Timer(0.2, slow.free.set).start()
     stopped = served.client.delete(f"/v1/runs/{run}")
-    slow.free.set()
     view = wait_for_state(served, run, "stopped")
     asked = len(slow.server.asked)
     resumed = served.client.post(f"/v1/runs/{run}/resume")
     wait_for_state(served, run, "finished")
     again = served.client.post(f"/v1/runs/{run}/resume")
 
-    assert (stopped.status_code, stopped.json()["state"]) == (202, "stopping")
+    assert (stopped.status_code, stopped.json()["state"]) == (202, "stopped")
     assert view["why"] == "stopped by hand"
     assert asked < 8
     assert resumed.status_code == 202
@@ -157,6 +157,21 @@ def test_a_run_goes_on_after_a_restart(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(slow.server.asked) == 8
 
 
+def test_whoever_stops_a_run_does_not_wait_for_ever(
+    served: Served, slow: SlowJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call may take minutes: then the run is stopping, and keeps the reply if it comes in time."""
+    monkeypatch.setattr("evenhand.workflows.service_runs.STOP_WAIT", 0.0)
+    run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
+    wait_until(lambda: len(slow.server.asked) > 2)
+    stopping = served.client.delete(f"/v1/runs/{run}").json()["state"]
+    slow.free.set()
+    wait_for_state(served, run, "stopped")
+
+    assert stopping == "stopping"
+    assert len(list(served.store.calls(run))) == len(slow.server.asked) == 3
+
+
 @pytest.mark.parametrize("keep", ["none", "masked"])
 @pytest.mark.parametrize("how", ["DELETE", "its budget"])
 def test_texts_that_are_not_kept_go_when_a_run_is_stopped(
@@ -170,6 +185,7 @@ def test_texts_that_are_not_kept_go_when_a_run_is_stopped(
         run = start(served, eval)
         if how == "DELETE":
             wait_until(lambda: len(slow.server.asked) > 2)
+            threading.Timer(0.2, slow.free.set).start()
             served.client.delete(f"/v1/runs/{run}")
         slow.free.set()
         view = wait_for_state(served, run, "stopped")

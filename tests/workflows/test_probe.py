@@ -127,7 +127,7 @@ def test_what_cannot_be_sealed_is_refused(folder: Path) -> None:
     rubric = folder / "other.yaml"
     rubric.write_text("criteria: [Is it good?]\nmethod: checklist\n", "utf-8")
 
-    with pytest.raises(InputError, match="is not the one by which the judges of this run were asked"):
+    with pytest.raises(InputError, match="is not the one that run"):
         seal(rubric=str(rubric))
     with pytest.raises(StoreError, match="no probe 'desc'"):
         check_probe(None, "desc")

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from evenhand.errors import InputError
 from evenhand.files.parsing import parse_yaml_tree
+from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 from evenhand.workflows.rubric import check_rubric_file
-from evenhand.workflows.rubric_draft import draft_rubric, read_draft_examples, write_rubric_yaml
+from evenhand.workflows.rubric_draft import draft_rubric, read_draft_examples
 from evenhand.workflows.rubric_scaffold import MOST_SCAFFOLD_CRITERIA, scaffold_rubric_fields
 from tests.conftest import ROOT
 from tests.judging.test_rubric_draft import proposed
@@ -107,7 +108,7 @@ def test_any_task_becomes_a_rubric_without_a_warning_or_is_refused(task: str) ->
     except InputError:
         return
 
-    tree = parse_yaml_tree(write_rubric_yaml(fields, None))
+    tree = parse_yaml_tree(write_rubric_fields(fields))
     assert tree is not None
     rubric = read_rubric_file(tree, "t", Path())
     assert find_doubtful_score_parts(rubric) == []

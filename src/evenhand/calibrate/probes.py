@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.errors import Fault, InputError
+from evenhand.model.sample import Sample
 from evenhand.stats.drift import LEAST_FIRM, DriftDetector, count_drift, design_drift_detector
 from evenhand.wording import pluralize_count
 
@@ -23,14 +24,19 @@ Decision = bool | None  # Passed, failed; None where the judge could not assess 
 class ProbeItem:
     """One labelled output: what the judge is shown of it, what people decided, and the judge's answers at the seal."""
 
-    sample: str
-    variant: str
-    output: str
-    input: str = ""
-    reference: str = ""
-    context: str = ""
+    shown: Sample
     people: bool
     sealed: tuple[Decision, ...]
+
+    @property
+    def sample(self) -> str:
+        """The id of its sample."""
+        return self.shown.id
+
+    @property
+    def variant(self) -> str:
+        """The variant that made it."""
+        return next(iter(self.shown.outputs))
 
     @property
     def agreed(self) -> int:
@@ -57,7 +63,7 @@ class Probe:
     gate: str
     least: Mapping[str, float]
     rubric: object  # As JSON.
-    options: Mapping[str, object]
+    options: object  # How it is asked, as the run keeps it.
     repeats: int
     items: tuple[ProbeItem, ...]
     detector: DriftDetector

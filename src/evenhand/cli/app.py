@@ -27,6 +27,7 @@ COMMAND_SUMMARIES = {
     "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
     "trust": "Whether judges may gate: how often they decide otherwise than people.",
     "probe": "Whether a judge still is the one that was measured: sealed outputs, asked again.",
+    "align": "Edit a rubric until its judges answer as people do, if that can be shown.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CompareFacts,
         DifferenceHistogram,
         NotWorseResult,
+        SharedJudges,
     )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
@@ -122,6 +123,8 @@ class Comparison:
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
     samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
     clusters: ComparedClusters | None = None  # Where samples are in clusters: how many, and how they count.
+    # Where not the same judges scored both outputs of some samples.
+    shared_judges: SharedJudges | None = field(default=None, metadata={"only_if_set": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +331,7 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
             one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
             for one in fields(value)
             if one.metadata.get("json", one.name) is not None
+            if not one.metadata.get("only_if_set") or getattr(value, one.name) is not None
         }
     return value
 
@@ -368,7 +372,13 @@ def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> A
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import (
+        ComparedClusters,
+        ComparedLayersTogether,
+        DifferenceHistogram,
+        NotWorseResult,
+        SharedJudges,
+    )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -377,6 +387,7 @@ def _measured_decision_kinds() -> dict[str, Any]:
         ComparedLayersTogether,
         DifferenceHistogram,
         NotWorseResult,
+        SharedJudges,
         Difference,
         PowerBand,
         Saturation,

@@ -9,6 +9,7 @@ from evenhand.compare.decision import (
     treatment_difference_text,
 )
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
+from evenhand.compare.shared_judges import word_shared_judges_difference
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import Agreement
@@ -29,6 +30,8 @@ LEAST_JUDGE_AGREEMENT = 0.4
 def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     """All of them; the first decides."""
     found = []
+    if facts.shared_judges_disagree:
+        found.append(object_to_treatment_by_shared_judges(facts))
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
             f"The {word_layer(name)} layer is "
@@ -72,6 +75,14 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
         found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
     return found if facts.powered else [*found, _object_to_shipping_on_few_samples(facts)]
+
+
+def object_to_treatment_by_shared_judges(facts: CompareFacts) -> ShippingObjection:
+    """That the judges which scored both outputs of a sample do not see what all judges together do."""
+    step = "Let every judge score every output (panel: {self_votes: true}), or add a judge that is no author."
+    what = "the judges that scored both do not bear it out"
+    says = word_shared_judges_difference(facts.shared_judges) if facts.shared_judges else what
+    return ShippingObjection(what=what, says=says, reasons=(), next_step=step)
 
 
 def _object_to_shipping_on_few_samples(facts: CompareFacts) -> ShippingObjection:

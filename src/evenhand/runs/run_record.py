@@ -112,6 +112,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
         "tags": [key] if key and not own else [],
         **({"key": key} if own else {}),
         "score_scale": [float(span.min), float(span.max)],
+        **({"normalise": rubric.method.panel.normalise} if rubric.method.panel.normalise != "none" else {}),
         "grades": [
             {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
             for one in rubric.method.grades

@@ -28,6 +28,7 @@ from evenhand.workflows.service_runs import (
     resume_service_run,
     stop_service_run,
     view_service_run,
+    wait_for_stopped_run,
 )
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 
@@ -169,10 +170,14 @@ def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) ->
 
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
 async def stop_run(request: Request, id: str, _: Operator) -> Json:
-    """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none."""
-    view = stop_service_run(request.app.state.store, id)
-    request.app.state.run_engine.stop_run(view["id"])
-    return view
+    """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none.
+
+    Answered once it has stopped, or after five seconds, if calls of it are still under way: then it is `stopping`.
+    """
+    state = request.app.state
+    view = stop_service_run(state.store, id)
+    state.run_engine.stop_run(view["id"])
+    return await wait_for_stopped_run(state.store, view["id"])
 
 
 @router.post("/{id}/resume", status_code=202, responses=explain_statuses(404, 409))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -10,6 +11,14 @@ from evenhand.store.queries import run_last_stored, stream_rows
 from evenhand.store.run_holds import is_run_row_held, lock_run_hold
 from evenhand.store.service_requests import delete_run_rows
 from evenhand.store.tables import BASELINES, RUNS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedRuns:
+    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
+
+    runs: tuple[str, ...]
+    freed: int | None
 
 
 def delete_stale_run_rows(connection: Connection, before: datetime) -> tuple[str, ...]:

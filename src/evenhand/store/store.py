@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
+from evenhand.store.baselines import list_baseline_rows, refuse_baseline_run, remove_baseline_row, set_baseline_row
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
@@ -34,6 +34,7 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
+from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
 from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
@@ -60,17 +61,9 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.stale_runs import delete_stale_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
+from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
+from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedRuns:
-    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
-
-    runs: tuple[str, ...]
-    freed: int | None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -159,6 +152,11 @@ class Store(AbstractContextManager["Store"]):
     def probes(self) -> ProbeStore:
         """Labelled samples that a judge is asked again and again."""
         return ProbeStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def limits(self) -> ModelLimits:
+        """What has been handed out of the limits of models."""
+        return ModelLimits(partial(self._connect, writes=True))
 
     @property
     def requests(self) -> ServiceRequests:
@@ -379,13 +377,8 @@ class Store(AbstractContextManager["Store"]):
             id = queries.find_run_row(connection, run, self.shown)["id"]
             lock_run_hold(connection, id)
             row = queries.find_run_row(connection, id, self.shown)
-            query = select(BASELINES.c.name).where(BASELINES.c.run == row["id"]).order_by(BASELINES.c.name)
-            names = connection.execute(query).scalars().all()
-            if names and not pinned:
-                hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
-                raise StoreError(
-                    Fault(f"run {row['id']} is the baseline {' and '.join(names)}", hint, where=self.shown)
-                )
+            if not pinned:
+                refuse_baseline_run(connection, row["id"], self.shown)
             if is_run_row_held(connection, row):
                 hint = f"stop it first ({row['holder']})"
                 raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))

@@ -230,4 +230,12 @@ PROBE_LOOKS = Table(
     *_sql_table_columns(TEXT, "at", "content"),
 )
 
+# What has been handed out of the limits of each model to the processes that work on this store.
+MODEL_LIMITS = Table(
+    "model_limits",
+    METADATA,
+    *_table_key_columns(TEXT, "model"),
+    *_sql_table_columns(TEXT, "content"),
+)
+
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

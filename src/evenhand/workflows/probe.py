@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +25,9 @@ from evenhand.calibrate.probes import (
 )
 from evenhand.calibrate.trust import TrustGate, decide_gate_by_people
 from evenhand.errors import BudgetError, Fault, InputError
+from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.files.codec import Codec
+from evenhand.files.python_functions import add_python_import_folder
 from evenhand.files.rubric_json import decode_rubric, encode_rubric
 from evenhand.judging.judge import ask_judges_for_reviews, collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import find_judge_by_name
@@ -34,12 +36,17 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.models.requests import Model, ModelSettings, read_model_version
+from evenhand.models.requests import Model, read_model_version
 from evenhand.scoring.scores import compute_fingerprint
-from evenhand.store.rows import to_stored_json
+from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
+from evenhand.workflows.align_inputs import (
+    load_labelled_samples,
+    open_run_rubric,
+    read_run_judge_options,
+    show_sample_part,
+)
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.probe_sources import load_probe_samples, load_run_rubric
 from evenhand.workflows.probe_verdicts import JudgedVerdicts, list_judged_verdicts
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 from evenhand.workflows.trust import LabelledGates, load_labelled_gates
@@ -100,50 +107,49 @@ def set_probe(
         if not chosen.force and opened.probes.has_probe(name):
             what = f"there is a probe {name!r} already"
             raise InputError(Fault(what, "another name, or --force to seal it anew; its looks are then gone"))
-        held = load_labelled_gates(opened, run, labels, least=chosen.least)
-        gate, people = _choose_probe_gate(held)
-        samples = load_probe_samples(opened, held, people)
-        rubric = load_run_rubric(opened, held, chosen.rubric)
-        judge = _choose_probed_judge(held, chosen.judge)
-        how = _read_probe_options(held.setup["how"])
-        asked = [sample for sample, _ in samples]
-        answers, version, mark, cost = asyncio.run(
-            _ask_for_seal(judge, rubric, asked, gate, how, chosen.repeats, connect)
-        )
-        items = [
-            ProbeItem(
-                sample=sample.id,
-                variant=next(iter(sample.outputs)),
-                output=next(iter(sample.outputs.values())),
-                input=sample.input,
-                reference=sample.reference,
-                context=sample.context,
-                people=decided,
-                sealed=said,
-            )
-            for (sample, decided), said in zip(samples, answers, strict=True)
-        ]
-        probe = Probe(
-            name=name,
-            at=_read_clock(),
-            run=held.table.run,
-            eval=held.table.frame.name,
-            judge=judge,
-            version=version,
-            fingerprint=mark,
-            gate=gate.about,
-            least=gate.least,
-            rubric=encode_rubric(rubric),
-            options=_write_probe_options(how),
-            repeats=chosen.repeats,
-            items=tuple(items),
-            detector=design_probe_detector(items, chosen.daily),
-            cost=cost,
-        )
+        probe = _seal_probe(opened, name, load_labelled_gates(opened, run, labels, least=chosen.least), chosen, connect)
         content = to_stored_json(PROBE_JSON.to_json(probe))
-        row = {"name": name, "at": probe.at, "judge": judge, "content": content}
+        row = {"name": name, "at": probe.at, "judge": probe.judge, "content": content}
         opened.probes.add_probe(row, replace=chosen.force)
         return CheckedProbe(probe=probe, status=follow_probe(probe, ()))
+
+
+def _seal_probe(
+    store: Store, name: str, held: LabelledGates, chosen: ProbeSettings, connect: ConnectionOptions
+) -> Probe:
+    """The probe with the answers of its judge; all that can be refused is refused before it is asked."""
+    row = store.find_run(held.table.run)
+    gate, people = _choose_probe_gate(held)
+    samples = _load_decided_samples(store, row, held, people)
+    found = open_run_rubric(row, chosen.rubric).rubric
+    rubric = replace(found, holistic=bool(held.setup["rubrics"][DEFAULT_TAG].get("holistic")))
+    judge = _choose_probed_judge(held, chosen.judge)
+    options = {"how": held.setup["how"], "prompts": {"rules": held.setup["prompts"].get("rules")}}
+    asking = _ask_for_seal(
+        judge, rubric, [one for one, _ in samples], gate, _read_probe_options(options), chosen.repeats, connect
+    )
+    answers, version, mark, cost = asyncio.run(asking)
+    items = [
+        ProbeItem(shown=sample, people=decided, sealed=said)
+        for (sample, decided), said in zip(samples, answers, strict=True)
+    ]
+    return Probe(
+        name=name,
+        at=_read_clock(),
+        run=row["id"],
+        eval=row["name"],
+        judge=judge,
+        version=version,
+        fingerprint=mark,
+        gate=gate.about,
+        least=gate.least,
+        rubric=encode_rubric(rubric),
+        options=options,
+        repeats=chosen.repeats,
+        items=tuple(items),
+        detector=design_probe_detector(items, chosen.daily),
+        cost=cost,
+    )
 
 
 def check_probe(
@@ -239,18 +245,22 @@ def _choose_probed_judge(held: LabelledGates, named: str | None) -> str:
     return named or judges[0]
 
 
-def _read_probe_options(kept: Mapping[str, Any]) -> JudgeOptions:
-    """How the run asked its judges, as far as it changes what one judge answers."""
-    settings = ModelSettings(**kept["settings"])
-    return JudgeOptions(**{name: kept[name] for name in PROBED_OPTIONS}, settings=settings)
+def _load_decided_samples(
+    store: Store, row: Row, held: LabelledGates, people: Sequence[bool | None]
+) -> list[tuple[Sample, bool]]:
+    """The outputs over which people decided, as judges see them, each with that decision."""
+    labelled, samples = held.labelled, load_labelled_samples(store, row, held.labelled)
+    found = []
+    for id, number, decided in zip(labelled.ids, labelled.variant, people, strict=True):
+        variant = labelled.variants[number]
+        if decided is not None and variant in samples[id].sample.outputs:
+            found.append((show_sample_part(samples[id], [variant]), decided))
+    return found
 
 
-PROBED_OPTIONS = ("language", "seed", "each", "samples", "logprobs", "refuse")
-
-
-def _write_probe_options(how: JudgeOptions) -> dict[str, object]:
-    settings = {name: getattr(how.settings, name) for name in ModelSettings.__dataclass_fields__}
-    return {**{name: getattr(how, name) for name in PROBED_OPTIONS}, "settings": settings}
+def _read_probe_options(kept: dict[str, Any]) -> JudgeOptions:
+    """How the run asked its judges, for one of them alone."""
+    return replace(read_run_judge_options(kept), weights={}, cascade=None, deadline=None)
 
 
 async def _ask_for_seal(
@@ -264,6 +274,7 @@ async def _ask_for_seal(
 ) -> tuple[list[tuple[Decision, ...]], str, str, float | None]:
     """The answers to each sample, the version of the judge, the fingerprint, and what one answer cost."""
     async with open_user_connections(connect) as connections:
+        add_python_import_folder(Path())
         model = find_judge_by_name(connections, judge)
         asked = collect_judge_prompt_fingerprint(rubric, [model], how)
         found = [
@@ -285,8 +296,9 @@ async def _take_look(probe: Probe, looks: Sequence[ProbeLook], connect: Connecti
     rubric, how = decode_rubric(probe.rubric), _read_probe_options(probe.options)  # type: ignore[arg-type]
     chosen = choose_probe_items(probe, looks)
     async with open_user_connections(connect) as connections:
+        add_python_import_folder(Path())
         model = find_judge_by_name(connections, probe.judge)
-        asking = (_ask_for_decision(model, rubric, _show_item(probe.items[one]), probe.least, how) for one in chosen)
+        asking = (_ask_for_decision(model, rubric, probe.items[one].shown, probe.least, how) for one in chosen)
         found = await asyncio.gather(*asking)
         answers = tuple((place, one) for place, one in zip(chosen, found, strict=True) if not isinstance(one, Missing))
         failed = [one for one in found if isinstance(one, Missing)]
@@ -295,11 +307,6 @@ async def _take_look(probe: Probe, looks: Sequence[ProbeLook], connect: Connecti
         spent = connections.spent.cost
         cost = None if spent is None else float(spent)
         return ProbeLook(number=len(looks) + 1, at=now, answers=answers, failed=len(failed), cost=cost)
-
-
-def _show_item(item: ProbeItem) -> Sample:
-    texts = {"input": item.input, "reference": item.reference, "context": item.context}
-    return Sample(id=item.sample, outputs={item.variant: item.output}, **texts)
 
 
 async def _ask_for_decision(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
+from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import read_rubric_file
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
@@ -155,7 +155,8 @@ async def _draft_and_try(
             fields = scaffold_rubric_fields(name, task)
         else:
             fields = await _ask_proposer(name, task, examples, proposer, connections)
-        text = write_rubric_yaml(fields, by=proposer)
+        origin = f"by {proposer}" if proposer else "by rule, without a model"
+        text = write_rubric_fields(fields, [f"Drafted {origin}. Read it before you rely on it: evenhand rubric check."])
         tree = parse_yaml_tree(text)
         assert tree is not None
         rubric = read_rubric_file(tree, name, Path())
@@ -192,35 +193,6 @@ async def _score_examples(
         missing = len(card.missing)
         found.append(ScoredExample(id=one.id, good=one.good, score=score, verdict=card.verdict, missing=missing))
     return found
-
-
-def write_rubric_yaml(fields: Mapping[str, Any], by: str | None) -> str:
-    """The file of a rubric; every text stands in quotes, so that nothing in it is YAML."""
-    origin = f"by {json.dumps(by)}" if by else "by rule, without a model"
-    lines = [f"# Drafted {origin}. Read it before you rely on it: evenhand rubric check."]
-    for key, value in fields.items():
-        if isinstance(value, list):
-            lines += ["", f"{key}:"]
-            for entry in value:
-                lines += _write_yaml_entry(entry)
-        elif value != "":
-            lines.append(f"{key}: {_write_yaml_value(value)}")
-    return "\n".join([*lines, ""])
-
-
-def _write_yaml_entry(entry: Mapping[str, Any]) -> Iterator[str]:
-    mark = "  - "
-    for key, value in entry.items():
-        if isinstance(value, Mapping):
-            yield f"{mark}{key}:"
-            yield from (f"      {json.dumps(level)}: {_write_yaml_value(text)}" for level, text in value.items())
-        else:
-            yield f"{mark}{key}: {_write_yaml_value(value)}"
-        mark = "    "
-
-
-def _write_yaml_value(value: object) -> str:
-    return str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def _refuse_unfit_output(output: Path) -> None:

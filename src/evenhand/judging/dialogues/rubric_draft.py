@@ -215,14 +215,14 @@ def _build_draft_fields(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def share_hundredths(parts: Sequence[int]) -> list[Decimal]:
+def share_hundredths(parts: Sequence[int]) -> list[float]:
     """Weights in the proportion of whole numbers, in hundredths that sum to exactly 1."""
     total = sum(parts)
     floors = [100 * one // total for one in parts]
     left = sorted(range(len(parts)), key=lambda at: (-(100 * parts[at] % total), at))
     for at in left[: 100 - sum(floors)]:
         floors[at] += 1
-    return [Decimal(one) / 100 for one in floors]
+    return [one / 100 for one in floors]
 
 
 def _clean_line(text: str) -> str:

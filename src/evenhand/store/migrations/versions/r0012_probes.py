@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0012"
-down_revision = "0010"
+down_revision = "0011"
 
 TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
