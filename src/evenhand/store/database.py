@@ -235,14 +235,6 @@ def _read_schema_version(connection: Connection, place: StoreLocation) -> str | 
     return version
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedRuns:
-    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
-
-    runs: tuple[str, ...]
-    freed: int | None
-
-
 def vacuum_store(engine: Engine, file: Path | None) -> int | None:
     """Give back the room of what was removed, and say how many bytes a file has become smaller."""
     if file is None:

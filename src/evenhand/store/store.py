@@ -24,7 +24,6 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
-    CollectedRuns,
     ServerClock,
     StoreClock,
     StoreLocation,
