@@ -29,6 +29,7 @@ from evenhand.workflows.rubric_scaffold import scaffold_rubric_fields
 LARGEST_TASK, LARGEST_EXAMPLES, MOST_EXAMPLES = 200_000, 1_000_000, 20
 EXAMPLE_FIELDS = ("id", "input", "output", "good", "why")
 EXAMPLE_LINE = '{"output": "…", "good": false, "why": "it names no date"}'
+PROPOSED_METHOD = "judge-skill"  # Criteria on 1 to 10 with anchors, red flags and gates.
 DEFAULT_HOW = JudgeOptions()
 DRAFT_JSON = Codec()
 
@@ -173,7 +174,8 @@ async def _ask_proposer(
     if proposer == EMBEDDED:
         raise InputError(Fault(f"{EMBEDDED} writes no rubrics", "name a model, as in --proposer openai/NAME"))
     driver = DialogueDriver(model, DEFAULT_HOW.deadline)
-    found = await driver.run(ask_model_for_rubric(name, task, examples, make_judge_dialogue_setup(model, DEFAULT_HOW)))
+    manner = make_judge_dialogue_setup(model, DEFAULT_HOW)
+    found = await driver.run(ask_model_for_rubric(name, PROPOSED_METHOD, task, examples, manner))
     if found.fields is None:
         hint = "ask again or another model; without --proposer a scaffold is made by rule"
         raise InputError(Fault(f"{proposer} gave no rubric that passes every check: {found.why_not}", hint))
