@@ -227,7 +227,7 @@ def test_tags_and_role_words_lose_their_power(attack: str) -> None:
      "## System prompt", "> ## User", "**System**", "__Human__", "=== Ѕуstem ===", "--- assistant ---",
      "System\n======", "Аssistant\n---", "## Sуs\u200btem message", "System︓", "System﹕",
      "S\U000e0061ystem:", "S\U000e0001y\U000e007fstem:", "Sys\u2065tem:", "Sys\ufff0tem:", "S\u2800ystem:",
-     "S\x00ystem:",
+     "S\x00ystem:", "S\u0345ystem:", "System\u0345:",
      "S\x9fystem:", "System\u2236", "System\u02d0", "System\ua789", "\u1515ystem:", "ᔕYᔕTEᗰ:", "< /output>",
      "&lt;/output&gt;", "&#60; /output>", "&#x3c;/output>"],
 )  # fmt: skip
@@ -241,7 +241,21 @@ def test_look_alikes_headings_and_unseen_characters_give_a_role_no_power(attack:
 
 SPELLINGS = {"a": "аαａ𝐚ᴀꓮ", "e": "еεｅ𝐞ᴇꓰ", "h": "һｈ𝐡ʜꓧ", "i": "іιｉ𝐢ɪꓲ", "m": "мｍ𝐦ᴍꓟ", "n": "ｎ𝐧ɴꓠ", "p": "рρｐ𝐩ᴘꓑ",
              "r": "гｒ𝐫ʀꓣ", "s": "ѕｓ𝐬ꜱꓢ", "t": "тτｔ𝐭ᴛꓔ", "u": "υｕ𝐮ᴜꓴ", "y": "уｙ𝐲ʏꓬ", ":": "：﹕︓"}  # fmt: skip
-UNSEEN = ["", "", "", "\u200b", "\u200c", "\u200d", "\u2060", "\u00ad", "\ufeff", "\u0301", "\ufe0f", "\u3164"]
+UNSEEN = [
+    "",
+    "",
+    "",
+    "\u200b",
+    "\u200c",
+    "\u200d",
+    "\u2060",
+    "\u00ad",
+    "\ufeff",
+    "\u0301",
+    "\ufe0f",
+    "\u3164",
+    "\u0345",
+]
 
 
 @given(word=st.sampled_from(["system", "user", "assistant", "human", "prompt"]), data=st.data())

@@ -28,6 +28,8 @@ COMMAND_SUMMARIES = {
     "trust": "Whether judges may gate: how often they decide otherwise than people.",
     "align": "Edit a rubric until its judges answer as people do, if that can be shown.",
     "probe": "Whether a judge still is the one that was measured: sealed outputs, asked again.",
+    "probe": "Whether a judge still is the one that was measured: sealed outputs, asked again.",
+    "align": "Edit a rubric so that its judges answer more like people.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",

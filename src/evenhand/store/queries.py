@@ -133,8 +133,10 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
     """Never one that was imported: whoever made it chose its date."""
     query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
-    own = kind.table.c.name.not_like(f"{ALIGNING_PREFIX}%")
-    query = query.where(own if name is None else kind.table.c.name == storable_row_text(name))
+    if name is not None:
+        query = query.where(kind.table.c.name == storable_row_text(name))
+    elif kind is RUN_KIND:
+        query = query.where(RUNS.c.name.not_like(f"{ALIGNING_PREFIX}%"))
     row = fetch_first_row(connection, query.where(RUNS.c.imported.is_(None)) if kind is RUN_KIND else query)
     if row is None and kind is RUN_KIND and (guest := fetch_first_row(connection, query)) is not None:
         what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
@@ -78,6 +78,7 @@ class Store(AbstractContextManager["Store"]):
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
     _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
+    _transaction: Connection | None = None  # The one that all reads and writes are part of, within `begin_transaction`.
 
     @classmethod
     def open(
@@ -174,9 +175,19 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
+        if self._transaction is not None:
+            with self._place.wrap_errors():
+                yield self._transaction
+            return
         turn = self._turn if writes else nullcontext()
         with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def begin_transaction(self) -> Iterator[Self]:
+        """The same store for one block: others see all that it does at the end, or nothing; they write afterwards."""
+        with self._connect(writes=True) as connection:
+            yield replace(self, _transaction=connection)
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
         bound, options = {"of_run": run}, queries.STREAMED

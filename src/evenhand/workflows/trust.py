@@ -41,7 +41,7 @@ from evenhand.files.codec import Codec
 from evenhand.files.parsing import encode_plain_json, read_text_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
-from evenhand.wording import format_number
+from evenhand.wording import format_number, read_kept_fraction
 from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -182,18 +182,18 @@ def _find_score_gate(table: RunTable) -> float | None:
     own = {one.get("judge_gate") for one in rubrics}
     if span is None or len(own) != 1:
         return None
-    gate = table.frame.gates.get("judge") or Fraction(own.pop() or DEFAULT_LAYER_GATE)
+    gate = table.frame.gates.get("judge") or read_kept_fraction(own.pop() or DEFAULT_LAYER_GATE)
     return span[0] + (span[1] - span[0]) * float((gate - 1) / 4)
 
 
 def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
     for key, rubric in rubrics.items():
         named = {name_sample_rubric_criterion(key, one["criterion"]): one["min"] for one in rubric["gates"]}
-        yield from ((id, float(Fraction(smallest))) for id, smallest in named.items())
+        yield from ((id, float(read_kept_fraction(smallest))) for id, smallest in named.items())
         for one in rubric["criteria"]:
             id = name_sample_rubric_criterion(key, one["id"])
             if one["required_min_score"] is not None:
-                yield id, float(Fraction(one["required_min_score"]))
+                yield id, float(read_kept_fraction(one["required_min_score"]))
             elif one["required"] and one["scale"]["yes_no"]:
                 yield id, 1.0
 
@@ -206,9 +206,9 @@ def _find_criterion_shares(rubrics: Json) -> CriterionShares:
     key = next(iter(rubrics))
     return {
         name_sample_rubric_criterion(key, one["id"]): (
-            float(Fraction(one["weight"])),
-            float(Fraction(one["scale"]["min"])),
-            float(Fraction(one["scale"]["max"])),
+            float(read_kept_fraction(one["weight"])),
+            float(read_kept_fraction(one["scale"]["min"])),
+            float(read_kept_fraction(one["scale"]["max"])),
         )
         for one in only["criteria"]
     }
