@@ -14,6 +14,7 @@ from evenhand.files.codec import Codec
 from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import read_rubric_file
+from evenhand.files.tree import MappingNode
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.judge import ask_judges_for_reviews
@@ -103,7 +104,8 @@ def encode_drafted_rubric(drafted: DraftedRubric) -> dict[str, Any]:
 
 def read_draft_examples(text: str, where: str) -> list[DraftExample]:
     """Examples from JSONL: an output, whether it is good (true where nothing is said), its input, and why."""
-    found, faults = [], []
+    found: list[DraftExample] = []
+    faults: list[Fault] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
@@ -159,7 +161,7 @@ async def _draft_and_try(
         origin = f"by {proposer}" if proposer else "by rule, without a model"
         text = write_rubric_fields(fields, [f"Drafted {origin}. Read it before you rely on it: evenhand rubric check."])
         tree = parse_yaml_tree(text)
-        assert tree is not None
+        assert isinstance(tree, MappingNode)
         rubric = read_rubric_file(tree, name, Path())
         scored = await _score_examples(rubric, examples, judges, connections)
         spent = connections.spent.cost
