@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +24,8 @@ from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.judging.unanswerable import (
-    UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
-    list_criteria_unfit_for_judges,
 )
-from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
@@ -55,12 +51,16 @@ from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
-from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_resuming import (
     explain_run_not_resumed_to_user,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
+)
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
 )
 from evenhand.workflows.shown import WorkflowResult
 
@@ -71,7 +71,6 @@ Json = dict[str, Any]
 EvalLike = Eval | str | Path | Mapping[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
-SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -303,39 +302,18 @@ def _begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
+    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
         notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
+        repeats=planned.eval.repeats,
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
         note="; ".join(filter(None, notes)),
-    )
-
-
-def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
-    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
-    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
-        return ()
-    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
-    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
-    found = [list_criteria_unfit_for_judges(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
-    return tuple(one for several in found for one in several)
-
-
-def warn_user_of_eval_without_normalising(eval: Eval) -> str:
-    """What to say where a rubric normalises reviewers and the eval has too few variants for it; else nothing."""
-    asked = any(rubric.method.panel.normalise == "z" for rubric in eval.all_rubrics.values())
-    if not asked or len(eval.variants) >= LEAST_TO_NORMALISE:
-        return ""
-    variants = pluralize_count(len(eval.variants), "variant")
-    return (
-        f"normalise: z does nothing here: it needs {LEAST_TO_NORMALISE} outputs of one sample, and the eval has "
-        f"{variants}; every judge's scores count as they are"
     )
 
 
