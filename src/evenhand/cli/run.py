@@ -145,8 +145,7 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     make = f", {course.to_make:,} of them to make" if course.to_make else ""
     samples = pluralize_count(course.total // course.repeats, "sample")
     begin = f"{samples} to score, {pluralize_count(course.outputs, 'output')}{make}; {judges}{until}"
-    unit = "samples" if course.repeats == 1 else "repeats"
-    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total, unit=unit)
+    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
     def cut_short() -> None:
@@ -214,19 +213,12 @@ class ProgressLine:
     """The line on its way to a terminal, or now and then into a file; trouble with the stream never stops a run."""
 
     def __init__(
-        self,
-        stream: TextIO | None,
-        clock: Callable[[], float],
-        what: str,
-        *,
-        total: int,
-        before: int = 0,
-        unit: str = "samples",
+        self, stream: TextIO | None, clock: Callable[[], float], what: str, *, total: int, before: int = 0
     ) -> None:
         """Say what will be asked, before anything is waited for; what was done before does not count as fast."""
         self._stream, self._clock = stream, clock
         self._terminal = stream is not None and stream.isatty()
-        self._state = ProgressState(total=total, done=before, unit=unit)
+        self._state = ProgressState(total=total, done=before)
         self._drawn = clock()
         self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_cli_line(what)}\n")
@@ -235,7 +227,8 @@ class ProgressLine:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
         counts = {name: getattr(course, name) for name in ("failed", "made", "to_make")}
-        self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
+        unit = "samples" if course.repeats == 1 else "repeats"
+        self._state = replace(self._state, unit=unit, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
             return
