@@ -1,4 +1,5 @@
-"""What a worker does unasked: it finds contests in which something is due, plays them, and sends what is to be told.
+"""What a worker does unasked: it finds contests in which something is due, plays them, sends what is to be told, and
+forgets answers that were kept long enough.
 
 The store says what is due, so nothing depends on a wake-up that was announced: after a crash, a restart or a lost
 worker the next look finds it.
@@ -31,6 +32,7 @@ LEAST_PAUSE = 0.02  # Seconds between two looks, however much comes.
 LONGEST_PAUSE = 60.0  # Of a contest that cannot be played, as one whose log was changed.
 SILENCE_SECONDS = 60.0  # After which a model that fell silent is asked again.
 CONTESTS_AT_ONCE = 20
+FORGET_SECONDS = 60.0  # Between two looks for answers that were kept long enough.
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class ContestEngine:
         self._looking = [
             asyncio.create_task(_repeat_until_stopped(self._play_due_contests, self._wait_for_more)),
             asyncio.create_task(_repeat_until_stopped(self._tell_others, partial(asyncio.sleep, LOOK_SECONDS))),
+            asyncio.create_task(_repeat_until_stopped(self._forget_answers, partial(asyncio.sleep, FORGET_SECONDS))),
         ]
 
     def begin_stop(self) -> None:
@@ -118,6 +121,9 @@ class ContestEngine:
     async def _tell_others(self) -> None:
         while await deliver_due_messages(self.store, self.targets) == AT_ONCE:
             continue  # There may be more.
+
+    async def _forget_answers(self) -> None:
+        await asyncio.to_thread(lambda: self.store.requests.drop_expired_answers(self.store.now()))
 
 
 async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:
