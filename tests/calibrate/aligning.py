@@ -3,8 +3,10 @@
 import numpy as np
 
 from evenhand.calibrate.nested_selection import CandidateAnswers, NestedSelection, select_rubric_by_nested_cv
+from tests.soak import often
 
 RUBRICS = 10  # Beside the present one.
+DEALS = often(99, 199)
 
 
 def simulate_selection(
@@ -15,7 +17,7 @@ def simulate_selection(
     passing: float = 0.5,
     shuffled: bool = False,
     noise: float = 0.0,
-    deals: int = 199,
+    deals: int = DEALS,
 ) -> tuple[NestedSelection, int]:
     """What is selected, and the place of the rubric that states the rule; the other nine change answers at random.
 

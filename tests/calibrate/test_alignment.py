@@ -28,6 +28,7 @@ from evenhand.calibrate.edit_proposals import (
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, AddExamples, RefusedEdit, SplitCriterion, UseCalibrationMap
 from evenhand.models.requests import Request
+from tests.calibrate.aligning import DEALS
 from tests.calibrate.tables import held
 from tests.judging.scripted import MANNER, converse
 from tests.soak import at_least, at_most, often
@@ -54,7 +55,7 @@ def _propose(edits: Sequence[str]) -> Callable[[Request], str]:
     return lambda _request: json.dumps({"edits": entries})
 
 
-def align(seed: int, *, shuffled: bool = False, deals: int = 199) -> AlignedRubric:
+def align(seed: int, *, shuffled: bool = False, deals: int = DEALS) -> AlignedRubric:
     """Forty labels; where no drafted sample shows a difference, no proposer is asked.
 
     People and the judge's own sense part on ten of them.
@@ -129,7 +130,7 @@ def test_examples_are_those_the_judge_got_most_wrong_of_both_ends() -> None:
 
     drawn = draw_examples(cases, RUBRIC, "tone", 4)
 
-    assert [(one.passage, one.score) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
+    assert [(one.passage, int(one.score)) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
 
 
 def test_long_passages_are_cut_so_that_all_examples_fit_the_bound() -> None:

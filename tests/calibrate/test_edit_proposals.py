@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from zlib import crc32
@@ -59,7 +59,7 @@ def propose(*answers: Answer, cases: Sequence[JudgedCase] = (case(), case("It br
     return converse(ask_for_rubric_edits(RUBRIC, cases, MANNER), in_turn(*answers))[0]
 
 
-def edits(*entries: dict[str, object]) -> str:
+def edits(*entries: Mapping[str, object]) -> str:
     return json.dumps({"edits": list(entries)})
 
 
@@ -143,7 +143,7 @@ def test_every_kind_of_edit_is_read() -> None:
     assert anchor == ReplaceAnchor(criterion="cause", level=Fraction(5), text="With a log.", reason="r")
     assert isinstance(split, SplitCriterion) and split.parts == (("who", "Who?"), ("how", "How?"))
     assert isinstance(example, AddCounterExample) and example.example.passage == "It broke."
-    assert (example.example.score, example.example.why) == (1, "no cause")
+    assert (int(example.example.score), example.example.why) == (1, "no cause")
 
 
 def test_what_is_no_edit_of_this_rubric_is_left_out() -> None:

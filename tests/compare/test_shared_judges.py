@@ -134,3 +134,13 @@ def test_a_stored_decision_keeps_what_shared_judges_said() -> None:
     kept = encode_compare_decision(_run(1))
 
     assert encode_compare_decision(read_compare_decision(kept)) == kept
+
+
+def test_a_variant_alone_below_its_gate_is_told_to_raise_it() -> None:
+    """A second variant would not make the first one better."""
+    low = VariantColumn(composite=[2.0] * 6, layers={"judge": [2.0] * 6})
+
+    found = decide_comparison({"old": low}, control="old", clusters=range(6), seed=1)
+
+    assert found.headline == "old stands alone. Below the gate: rubric layer (2.00, gate 3.50)."
+    assert found.next_step == "Raise rubric layer above the gate, then run it again."

@@ -138,7 +138,11 @@ def _full_and_stopped(control: Layered, treatment: Layered, order: list[int]) ->
             )
             for name, (layers, _) in both.items()
         }
-        judges = {name: [[row[place] for place in asked] for row in one] for name, (_, one) in both.items() if one}
+        judges = {
+            name: {str(number): [row[place] for place in asked] for number, row in enumerate(one)}
+            for name, (_, one) in both.items()
+            if one
+        }
         return decide_comparison(
             columns, control="old", clusters=range(len(asked)), seed=SEED, judges=judges, looks=taken
         ).verdict

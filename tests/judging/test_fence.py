@@ -22,6 +22,7 @@ from evenhand.judging.dialogues.contest_dialogues import (
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
 from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
+from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import JOINER, Dialogue, fence_untrusted_pieces, neutralize_untrusted_prompt_text
@@ -85,6 +86,15 @@ DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
     "odds": lambda t, m=MANNER: ask_judge_by_odds(SKILL, sample_of(t), "a", m),
     "dimensions": lambda t, m=MANNER: ask_judge_for_dimensions(
         t.get("question", "q"), load_shipped_method_file("oracle"), m
+    ),
+    "draft": lambda t, m=MANNER: ask_model_for_rubric(
+        "drafted",
+        t.get("question", "q"),
+        [
+            DraftExample(id="a", output=t.get("output", "o"), input=t.get("context", "c"), why=t.get("reference", "r")),
+            DraftExample(id="b", output=t.get("other", "p"), good=False),
+        ],
+        m,
     ),
     "gate": lambda t, m=MANNER: ask_judge_gate_check(
         t.get("question", "q"), ["Says it"], ("a", t.get("output", "o")), m

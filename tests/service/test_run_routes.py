@@ -14,6 +14,7 @@ import pytest
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.runs import delete_runs, export_run, import_run
+from evenhand.workflows.trust import encode_run_trust, measure_trust
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
@@ -331,6 +332,27 @@ def test_where_spending_is_bounded_a_run_says_what_it_may_cost(tmp_path: Path, m
 
     assert (without.status_code, named.status_code) == (422, 202)
     assert without.json()["faults"][0]["would_work"] == "as in budget: 5"
+
+
+def test_a_run_is_held_against_labels_as_the_command_line_does(served: Served) -> None:
+    """The same JSON, by labels that are sent; without any, and with wrong ones, it is refused with the reason."""
+    run = start(served, build_eval(12))
+    wait_for_state(served, run, "finished")
+    labels = [
+        {"sample": f"s{number}", "variant": name, "criterion": "score", "rater": "r", "score": int(name == "new")}
+        for number in range(12)
+        for name in OUTPUTS
+    ]
+
+    answer = served.client.post(f"/v1/runs/{run}/trust", json={"labels": labels, "at_most": 0.3})
+    none = served.client.post(f"/v1/runs/{run}/trust", json={})
+    wrong = served.client.post(f"/v1/runs/{run}/trust", json={"labels": [{**labels[0], "score": 7}]})
+
+    text = "\n".join(map(json.dumps, labels))
+    expected = encode_run_trust(measure_trust(served.store, run, text, most=0.3))
+    assert answer.status_code == 200 and answer.json() == json.loads(json.dumps(expected))
+    assert none.status_code == 422 and "no labels are kept" in none.json()["detail"]
+    assert wrong.status_code == 422 and wrong.json()["faults"][0]["where"] == "labels:1"
 
 
 def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:

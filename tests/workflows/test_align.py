@@ -3,7 +3,9 @@
 import asyncio
 import json
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -32,6 +34,10 @@ def propose(request):
     texts = ["Prices count.", "Only an answer that names a weekday counts.", "Is the answer helpful"]
     clause = {"kind": "clause", "criterion": "helpful", "reason": "seen"}
     return json.dumps({"edits": [{**clause, "text": one} for one in texts]})
+
+def watched(request):
+    on_call()
+    return judge(request)
 
 def broken(request):
     raise ConnectionError("nobody is there")
@@ -140,7 +146,7 @@ def test_a_recorded_alignment_is_replayed_without_a_model(folder: Path, tmp_path
         (tmp_path / "gone.py").rename(folder / "aligned_judge.py")
 
     assert again.found.edits == first.found.edits
-    assert (again.calls, again.cost) == (0, 0)
+    assert (again.calls, again.cost) == (0, Decimal(0))
 
 
 def test_a_record_of_something_else_is_no_evidence(folder: Path, tmp_path: Path) -> None:
@@ -161,6 +167,42 @@ def test_a_budget_that_does_not_reach_stops_it_and_loses_nothing(folder: Path) -
 
     assert report.found.edits
     assert 0 < report.calls < 30 * len(report.found.tried)
+
+
+def test_stopped_by_hand_it_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None:
+    """Whoever presses Ctrl-C has paid for what came before."""
+    for name in ("labels.jsonl", "rubric.yaml", "samples.jsonl"):
+        (tmp_path / name).write_text((folder / name).read_text("utf-8"), "utf-8")
+    eval = (folder / "eval.yaml").read_text("utf-8").replace("_judge:judge", "_judge:watched")
+    (tmp_path / "eval.yaml").write_text(eval, "utf-8")
+    calls: list[int] = []
+    judging = import_module("aligned_judge")
+    judging.on_call = lambda: calls.append(1)  # type: ignore[attr-defined]
+    run_sync(tmp_path / "eval.yaml", options=RunOptions(place=tmp_path))
+    calls.clear()
+
+    async def stop_after(few: int) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def stop() -> None:
+            calls.append(1)
+            if len(calls) == few:
+                loop.call_soon_threadsafe(task.cancel)
+
+        judging.on_call = stop  # type: ignore[attr-defined]
+        await align_run(tmp_path, "latest", tmp_path / "labels.jsonl", options=OPTIONS)
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stop_after(20))
+    with Store.open(tmp_path, {}) as store:
+        kept = store.list_runs("align:desk")[0]
+        replies = sum(one["reply"] is not None for one in store.calls(kept["id"]))
+    report = asyncio.run(align_run(tmp_path, "latest", tmp_path / "labels.jsonl", options=OPTIONS))
+
+    assert kept["state"] == "stopped"
+    assert replies >= 15
+    assert report.found.edits and report.calls <= 30 * 5 - 15
 
 
 def test_a_proposer_that_is_not_there_leaves_examples_and_a_map(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 Inside, the rubric with the lowest error is chosen; outside, its error is measured on samples that had no part in the
 choice. Folds share samples, so the gains of all folds are not independent, and a paired test of them alone accepts too
-often: in simulations up to five times. The whole selection is therefore repeated with labels dealt out anew among the
+often, in simulations up to ten times. The whole selection is therefore repeated with labels dealt out anew among the
 samples, which is exact for labels that say nothing about the outputs, whatever rubrics are compared [1].
 
 1. Ojala, Garriga. Permutation tests for studying classifier performance. JMLR 11, 2010 (test 1).

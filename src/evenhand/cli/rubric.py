@@ -9,6 +9,7 @@ from fractions import Fraction
 import click
 
 from evenhand.cli.output import escape_cli_line, escape_terminal_text, print_error, print_message
+from evenhand.cli.rubric_draft import draft_rubric_command
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.method import Method
@@ -28,7 +29,10 @@ from evenhand.workflows.rubric import (
 
 @click.group("rubric")
 def rubric_command() -> None:
-    """List, show, check and start rubrics."""
+    """List, show, check, start and draft rubrics."""
+
+
+rubric_command.add_command(draft_rubric_command)
 
 
 @rubric_command.command("list")

@@ -47,11 +47,13 @@ from evenhand.compare.single_variant import (
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
+from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural
 
 DEFAULT_LAYER_GATE = 3.5
+EQUAL_DIFFERENCES = "Most differences are equal, so the interval is a bound that holds for every distribution."
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
 
 
@@ -284,7 +286,8 @@ def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
     adjusted = adjusted_treatments_p_value_text(facts)
-    return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.",)
+    bound = (EQUAL_DIFFERENCES,) if SCALE_BOUND in facts.composite.method else ()
+    return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.", *bound)
 
 
 def check_columns_to_compare(

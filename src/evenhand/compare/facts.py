@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evenhand.compare.decision import GateSamples, GateState
 from evenhand.stats.arrays import CountedPer, Undefined
@@ -137,6 +137,8 @@ class ComparedLayersTogether:
     n: int
     method: str
     why_not: str = ""
+    # Layers that moved by the same amount in every pair: the test needs scatter, and says nothing about them.
+    left_out: tuple[str, ...] | None = field(default=None, metadata={"only_if_set": True})
 
     @property
     def significant(self) -> bool:
@@ -148,10 +150,15 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
     """What the test of all layers together came to, as a reason; nothing where nobody asked for it."""
     if found is None:
         return ()
+    left = tuple(
+        f"{word_layer(name).capitalize()} is not in that test: it differs by the same amount in every pair."
+        for name in found.left_out or ()
+    )
     if found.p is None or found.t2 is None or found.f is None:
-        return (f"The layers could not be tested together: {found.why_not}.",)
+        return (f"The layers could not be tested together: {found.why_not}.", *left)
     f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
-    return (f"All layers together ({word_layers(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",)
+    which = f"{'Layers' if left else 'All layers'} together ({word_layers(found.layers)})"
+    return (f"{which}: T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.", *left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

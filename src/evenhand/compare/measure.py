@@ -253,10 +253,12 @@ def _test_treatment_layers_together(
         name: pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
     }
     n = len(next(iter(table.values()))) if table else 0
-    # A layer that is the same in every pair has not moved, and says nothing about the others.
+    # A layer that moved by the same amount in every pair has no scatter to test it by.
     moved = {name: column for name, column in table.items() if n and np.ptp(column) > 0}
+    left_out = tuple(name for name, column in table.items() if name not in moved and n and column[0] != 0) or None
+    method = "Hotelling's T², paired"
     none = ComparedLayersTogether(
-        layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method="Hotelling's T², paired"
+        layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method=method, left_out=left_out
     )
     if n <= len(moved) or not moved:
         few = f"{format_plural(n, 'pair')} for {format_plural(len(moved), 'layer')} that differ"

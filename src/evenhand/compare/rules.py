@@ -108,9 +108,9 @@ def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule="2. the treatment lost outputs",
-        says=f"{facts.treatment} lost outputs that {facts.control} has",
+        says=f"{facts.treatment} has no score for outputs that {facts.control} has one for",
         why=(why,),
-        next_step=f"Find out why {facts.treatment} fails on those samples, then compare again.",
+        next_step=f"Find out why outputs of {facts.treatment} have no score (see the failures), then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
         f"{word_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
     )
@@ -124,7 +124,9 @@ def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="UNDERPOWERED",
         rule="3. fewer than 5 pairs",
-        says=f"{format_plural(facts.pairs, 'pair')} cannot compare {facts.treatment} with {facts.control}",
+        says=f"{format_plural(facts.pairs, 'pair')} are too few to compare {facts.treatment} with {facts.control}"
+        if facts.pairs != 1
+        else f"one pair is too few to compare {facts.treatment} with {facts.control}",
         why=(f"Below {FEWEST_PAIRS} pairs nothing is significant.",),
         next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} samples with both variants.",
     )
@@ -143,7 +145,7 @@ def _rule_verdict_too_few_clusters(facts: CompareFacts, clusters: ComparedCluste
     return VerdictRuling(
         verdict="UNDERPOWERED",
         rule=rule,
-        says=f"{facts.counted_pairs} cannot compare {facts.treatment} with {facts.control}",
+        says=f"{facts.counted_pairs} are too few to compare {facts.treatment} with {facts.control}",
         why=(why,),
         next_step="Add samples of other clusters, or set `per: cluster` to give each cluster one vote."
         if clusters.count >= FEWEST_CLUSTERS

@@ -257,7 +257,8 @@ def _select_compared_columns(
     tallies: Mapping[str, VariantTally], control: str
 ) -> tuple[dict[str, VariantColumn], dict[str, JudgeRows], Sequence[int]]:
     """The columns of every variant, those of its judges, and the rows of the control that they are of."""
-    rows, columns, judges = _find_rows_compared_in_all_variants(tallies), {}, {}
+    rows, columns = _find_rows_compared_in_all_variants(tallies), {}
+    judges: dict[str, JudgeRows] = {}
     for name, tally in tallies.items():
         judges[name] = _select_compared_values(tally.judges, rows[name])
         columns[name] = VariantColumn(

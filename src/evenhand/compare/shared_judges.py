@@ -57,8 +57,7 @@ def score_by_shared_judges(
         _replace_judge_layer(column, (given - low) / (high - low), shared, apart, judge_share)
         for (column, _), given in ((ours, own), (theirs, other))
     ]
-    scored_both = shared[:, apart].any(axis=1)
-    judges = tuple(name for name, there in zip(names, scored_both, strict=True) if there)
+    judges = tuple(name for name, both in zip(names, shared, strict=True) if (both & apart).any())
     return SharedJudgeScores(judges=judges, apart=apart, own=sides[0], other=sides[1])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,11 @@ def write_changed_rubric(opened: LocatedRubric, changed: Rubric, comments: Seque
     if load_rubric(data) != changed:
         what = "the changed rubric cannot be written: its file would not be read as the same"
         raise RubricError(Fault(what, "please report it", where=opened.file))
+    return write_rubric_fields(data, comments)
+
+
+def write_rubric_fields(data: Mapping[str, Any], comments: Sequence[str] = ()) -> str:
+    """The YAML of a rubric by the fields of its file; `comments` stand above it, each on a line of its own."""
     head = "".join(f"# {''.join(one if one.isprintable() else ' ' for one in line)}\n" for line in comments)
     return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
 

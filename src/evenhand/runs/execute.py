@@ -56,6 +56,7 @@ class RunProgress:
     """How far a run has come, in pieces: one sample, one repeat, all variants."""
 
     total: int
+    repeats: int = 1  # Of each sample.
     outputs: int = 0  # Over all variants.
     judges: tuple[str, ...] = ()
     note: str = ""  # What should be known before anything is paid for.

@@ -24,7 +24,6 @@ from evenhand.store.database import (
     NO_RUNS,
     STORE_FILE,
     WRITE_OPTIONS,
-    CollectedRuns,
     ServerClock,
     StoreClock,
     StoreLocation,
@@ -37,7 +36,8 @@ from evenhand.store.database import (
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace, run_last_stored
+from evenhand.store.probe_store import ProbeStore
+from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -61,7 +61,8 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
+from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
+from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
 
@@ -147,6 +148,11 @@ class Store(AbstractContextManager["Store"]):
     def tokens(self) -> TokenStore:
         """Who may call a service."""
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def probes(self) -> ProbeStore:
+        """Labelled samples that a judge is asked again and again."""
+        return ProbeStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
     def limits(self) -> ModelLimits:
@@ -278,6 +284,11 @@ class Store(AbstractContextManager["Store"]):
         query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
+    def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
+        """Some samples of a run by their ids, and their results."""
+        with self._connect() as connection:
+            return queries.select_named_sample_rows(connection, run, ids)
+
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
         some = SAMPLES.c.position.in_(sorted(positions))
@@ -384,17 +395,7 @@ class Store(AbstractContextManager["Store"]):
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
         at = now or self._clock()
-        pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
-        unfinished = select(RUNS).where(RUNS.c.state != "finished", RUNS.c.id.not_in(pinned)).order_by(RUNS.c.id)
         with self._connect(writes=True) as connection:
-            for run in list(queries.stream_rows(connection, unfinished)):
-                lock_run_hold(connection, run["id"])
-            old = [
-                run["id"]
-                for run in list(queries.stream_rows(connection, unfinished))
-                if not is_run_row_held(connection, run) and at - run_last_stored(connection, run) > keep
-            ]
-            for id in old:
-                delete_run_rows(connection, id)
+            old = delete_stale_run_rows(connection, at - keep)
         with self._place.wrap_errors():
-            return CollectedRuns(runs=tuple(old), freed=vacuum_store(self._engine, self._place.file))
+            return CollectedRuns(runs=old, freed=vacuum_store(self._engine, self._place.file))

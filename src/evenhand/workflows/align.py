@@ -130,6 +130,8 @@ def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptio
     table = load_run_columns(store, row["id"])
     read = read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     labelled = collect_labelled_outputs(table, read)
+    if not labelled.judges:
+        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
     if labelled.samples < LEAST_ALIGNED_SAMPLES:
         few = format_too_few(labelled.samples, "labelled sample", LEAST_ALIGNED_SAMPLES)
         raise InputError(Fault(few, "label more of its outputs"))

@@ -31,6 +31,9 @@ from evenhand.store.store import Store
 
 Json = dict[str, Any]
 COMPARED_FIELDS = ("criteria", "red_flags", "bonuses", "gates", "method", "safety_gate")
+_PLAIN_OPTIONS = (
+    "language", "seed", "each", "samples", "logprobs", "deadline", "refuse", "paraphrase_check",
+)  # fmt: skip
 LONGEST_TASK = 400  # Characters of an input that are shown before the output of a case.
 
 
@@ -82,7 +85,7 @@ def read_run_judge_options(setup: Json) -> JudgeOptions:
     rules = setup["prompts"].get("rules")
     plain = [load_prompts(language, ignore_length=ignored).texts["rules"] for ignored in (False, True)]
     return JudgeOptions(
-        **{name: value for name, value in how.items() if name not in ("settings", "weights", "cascade")},
+        **{name: how[name] for name in _PLAIN_OPTIONS if name in how},
         settings=ModelSettings(**how["settings"]),
         weights={name: Fraction(str(weight)) for name, weight in how["weights"].items()},
         cascade=None if near is None else Cascade(near=near["near"] or Fraction(0), least=near["least"]),

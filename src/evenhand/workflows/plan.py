@@ -39,7 +39,11 @@ from evenhand.workflows.run import (
     resolve_user_eval,
 )
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
-from evenhand.workflows.run_warnings import list_user_eval_unanswerable, warn_user_of_eval_without_normalising
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
+)
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -149,7 +153,17 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(filter(None, (counted.mixed, warn_user_of_eval_without_normalising(eval)))) or None,
+            "note": "; ".join(
+                filter(
+                    None,
+                    (
+                        counted.mixed,
+                        warn_user_of_authors_near_judges(eval),
+                        warn_user_of_eval_without_normalising(eval),
+                    ),
+                )
+            )
+            or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
 

@@ -57,7 +57,11 @@ from evenhand.workflows.run_resuming import (
     load_remaining_budget_for_user,
     load_run_ending_for_user,
 )
-from evenhand.workflows.run_warnings import list_user_eval_unanswerable, warn_user_of_eval_without_normalising
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
+)
 from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
@@ -298,13 +302,14 @@ def _begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
+    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
         notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
+        repeats=planned.eval.repeats,
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),

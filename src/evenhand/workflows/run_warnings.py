@@ -11,6 +11,7 @@ from evenhand.judging.unanswerable import UnanswerableCriterion, list_criteria_u
 from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.requests import EMBEDDED
 from evenhand.wording import join_names, pluralize_count
+from evenhand.workflows.inputs import suggest_judge_for_author
 
 SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
 
@@ -52,6 +53,15 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
         f"normalise: z {does}: it needs {LEAST_TO_NORMALISE} outputs of one sample scored by a judge, and {who} of a "
         f"sample{own}; {counts}"
     )
+
+
+def warn_user_of_authors_near_judges(eval: Eval) -> str:
+    """What to say where outputs name an author that is a judge under another name; else nothing."""
+    known = islice(eval.samples, SAMPLES_FOR_LIMITS)
+    authors = dict.fromkeys(_find_output_author(eval, sample, name) for sample in known for name in eval.variants)
+    near = {author: suggest_judge_for_author(author, eval.judges) for author in authors if author}
+    told = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
+    return f"no judge is called {join_names(told)}: a judge is kept from its own outputs by its name" if told else ""
 
 
 def _find_output_author(eval: Eval, sample: EvalSample, variant: str) -> str | None:

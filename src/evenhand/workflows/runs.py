@@ -17,8 +17,8 @@ from evenhand.files.private_files import open_private_bytes_file
 from evenhand.models.recording import model_reply_from_json
 from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_result_composite
-from evenhand.store.database import CollectedRuns
 from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.stale_runs import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.workflows.imported_rows import refuse_imported_contradictions
 from evenhand.workflows.report import load_run_report, load_user_report_head

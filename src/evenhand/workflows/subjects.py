@@ -105,6 +105,7 @@ def store_subject_evaluation(
         told = [found]
     content = {
         "rubric": scores.rubric.name,
+        "judges": list(dict.fromkeys(one.judge for one in judgments)),
         "output_digest": output_digest,
         "exact": {
             id: spell_exact_fraction(score.value) for id, score in card.criteria.items() if isinstance(score, Scored)
