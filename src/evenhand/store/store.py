@@ -90,10 +90,7 @@ class Store(AbstractContextManager["Store"]):
         empty: str = NO_RUNS,
         clock: StoreClock = read_store_clock,
     ) -> Self:
-        """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
-
-        Where there is none and none may be made, the error says `empty`.
-        """
+        """The store at a folder or an address, else where the environment says; `empty` is the error where none is."""
         at = locate_store_database(place, environ)
         at = at if create else at.for_reading()
         if at.file is not None and not create and not at.file.exists():
