@@ -1,0 +1,98 @@
+// Small conveniences: every page works without them, but for what shows a run while it goes on.
+(() => {
+  'use strict';
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  function setUpTheme() {
+    const button = document.getElementById('theme');
+    const root = document.documentElement;
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+      root.dataset.theme = dark ? 'light' : 'dark';
+      document.cookie = `evenhand_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+    });
+  }
+
+  // A form with data-swap asks as it is changed, and the part of the page that it names takes the answer's place.
+  let asked = 0;
+  async function swap(address, name) {
+    const number = ++asked;
+    const old = document.getElementById(name);
+    old.setAttribute('aria-busy', 'true');
+    const answer = await fetch(address, { headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (number !== asked) return;
+    const found = page.getElementById(name);
+    if (!found) { location.assign(address); return; }
+    old.replaceWith(found);
+    history.replaceState(null, '', address);
+    setUpPart(found);
+  }
+
+  function setUpSwaps(within) {
+    for (const form of all('form[data-swap]', within)) {
+      let waiting;
+      const ask = () => swap(`${form.action}?${new URLSearchParams(filled(form))}`, form.dataset.swap);
+      form.addEventListener('submit', (event) => { event.preventDefault(); ask(); });
+      form.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(ask, 200); });
+    }
+    for (const link of all('a[data-swap]', within)) {
+      link.addEventListener('click', (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        swap(link.href, link.dataset.swap);
+      });
+    }
+  }
+
+  const filled = (form) => [...new FormData(form)].filter(([, value]) => value !== '');
+
+  // Two are compared: a third tick takes the first one away.
+  function setUpTicks(within) {
+    for (const form of all('form[data-pick="2"]', within)) {
+      const button = form.querySelector('button.main');
+      const ticked = () => all('input[type="checkbox"]:checked', form);
+      let order = ticked();
+      const show = () => { button.disabled = order.length !== 2; };
+      form.addEventListener('change', (event) => {
+        order = [...order.filter((one) => one !== event.target), ...(event.target.checked ? [event.target] : [])];
+        if (order.length > 2) order.shift().checked = false;
+        show();
+      });
+      show();
+    }
+  }
+
+  // j and k go through the rows of a list, Enter opens one, / begins to search.
+  function setUpKeys() {
+    document.addEventListener('keydown', (event) => {
+      if (event.target.closest('input, textarea, select') || event.ctrlKey || event.metaKey || event.altKey) return;
+      const search = document.querySelector('input[type="search"]');
+      if (event.key === '/' && search) { event.preventDefault(); search.focus(); }
+      if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1);
+      if (event.key === '[' || event.key === ']') document.querySelector(`a[rel="${event.key === '[' ? 'prev' : 'next'}"]`)?.click();
+    });
+  }
+
+  function step(by) {
+    const links = all('.listing tbody .id a');
+    const at = links.indexOf(document.activeElement);
+    const next = links[Math.max(0, Math.min(links.length - 1, at + by))];
+    next?.focus();
+  }
+
+  function setUpPart(within) {
+    setUpSwaps(within);
+    setUpTicks(within);
+    for (const row of all('.listing tbody tr', within)) {
+      row.addEventListener('click', (event) => {
+        if (!event.target.closest('a, input, label, button') && !getSelection().toString()) row.querySelector('.id a')?.click();
+      });
+    }
+  }
+
+  setUpTheme();
+  setUpKeys();
+  setUpPart(document);
+})();
