@@ -40,14 +40,41 @@ def _iterate_report_samples(
     take_results = _group_report_rows_by_position(store.results(run))
     take_calls = _group_report_rows_by_position(store.calls(run))
     for row in store.samples(run):
-        results = take_results(row["position"])
-        own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
-        replies = {call["key"]: call for call in take_calls(row["position"])}
-        content = json.loads(row["content"])
-        sample = {"position": row["position"], "id": row["id"]}
-        sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
-        sample["results"] = [_build_report_result(one, replies, store) for one in own]
-        yield mask_report_sample(sample) if masks else sample
+        results, calls = take_results(row["position"]), take_calls(row["position"])
+        yield _build_report_sample(store, row, results, calls, order, masks=masks)
+
+
+def load_report_sample(
+    store: Store, run: StoredReportRow, head: ReportSampleJson, position: int
+) -> ReportSampleJson | None:
+    """One sample of a run, as a report has it; None where there is none at that place."""
+    found = store.rows.list_samples_at(run["id"], [position])
+    if not found:
+        return None
+    results, calls = (
+        store.rows.list_results_at(run["id"], [position]), store.rows.list_calls_at(run["id"], [position])
+    )  # fmt: skip
+    order = {one["name"]: place for place, one in enumerate(head["variants"])}
+    masks = "personal" in head["eval"]["guards"]
+    return _build_report_sample(store, found[0], results, calls, order, masks=masks)
+
+
+def _build_report_sample(
+    store: Store,
+    row: StoredReportRow,
+    results: Iterable[StoredReportRow],
+    calls: Iterable[StoredReportRow],
+    order: Mapping[str, int],
+    *,
+    masks: bool,
+) -> ReportSampleJson:
+    own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
+    replies = {call["key"]: call for call in calls}
+    content = json.loads(row["content"])
+    sample = {"position": row["position"], "id": row["id"]}
+    sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
+    sample["results"] = [_build_report_result(one, replies, store) for one in own]
+    return mask_report_sample(sample) if masks else sample
 
 
 def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:

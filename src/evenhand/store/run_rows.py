@@ -43,6 +43,19 @@ class RunRows:
         with self._read() as connection:
             return connection.execute(select(func.min(SAMPLES.c.position)).where(of_id)).scalar()
 
+    def list_positions(self, run: str) -> list[int]:
+        """The places of all samples of a run, in order."""
+        query = select(SAMPLES.c.position).where(SAMPLES.c.run == run).order_by(SAMPLES.c.position)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def find_positions(self, run: str, text: str) -> list[int]:
+        """The places of the samples of a run that have a text in their id or in what they were asked."""
+        wanted = storable_row_text(text)
+        has = SAMPLES.c.id.icontains(wanted, autoescape=True) | SAMPLES.c.content.icontains(wanted, autoescape=True)
+        with self._read() as connection:
+            return list(connection.execute(select(SAMPLES.c.position).where(SAMPLES.c.run == run, has)).scalars())
+
     def list_samples_at(self, run: str, positions: Collection[int]) -> list[Row]:
         """Some samples of a run, by position."""
         return self._list_rows_at(SAMPLES, run, positions)
@@ -61,6 +74,13 @@ class RunRows:
         query = select(*kinds, func.count()).where(RESULTS.c.run == run).group_by(*kinds)
         with self._read() as connection:
             return {(variant, state): count for variant, state, count in connection.execute(query)}
+
+    def list_unscored_results(self, run: str, most: int) -> list[Row]:
+        """Some results of a run that have no score."""
+        without = (RESULTS.c.run == run) & (RESULTS.c.state != "scored")
+        query = select(RESULTS).where(without).order_by(RESULTS.c.position).limit(most)
+        with self._read() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def _list_rows_at(self, table: Table, run: str, positions: Collection[int]) -> list[Row]:
         some = (table.c.run == run) & table.c.position.in_(sorted(positions))

@@ -18,6 +18,7 @@ from jinja2.runtime import Context
 from evenhand._version import __version__
 from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import build_page_environment
+from evenhand.report.html.sample_page import SAMPLE_FILTERS
 from evenhand.service.problems import TITLES, ProblemError, ServiceProblem, find_problem
 from evenhand.web.assets import link_asset
 from evenhand.web.viewers import SignInNeededError
@@ -37,7 +38,6 @@ THEME_COOKIE = "evenhand_theme"
 THEMES = ("light", "dark")
 # Where each section begins, and what others than the operator may open.
 NAVIGATION = (("/", "Runs", ("operator",)),)
-NOT_SEEN_FROM = ("sign_in",)
 
 
 def render_page(
@@ -48,10 +48,15 @@ def render_page(
     return HTMLResponse(page.render(**_describe_frame(request), **shown), status_code=status, headers=PAGE_HEADERS)
 
 
+def render_fragment(template: str, **shown: Any) -> str:
+    """A piece of a page on one line, as a stream of events takes it."""
+    return _build_workbench_templates(RUN_PACKAGE).get_template(template).render(**shown).replace("\n", " ")
+
+
 @cache
 def _build_workbench_templates(package: str) -> Environment:
     environment = build_page_environment(WEB_PACKAGE, package)
-    environment.filters |= {"place": _link_sample_by_id, "in_url": _quote_url_part}
+    environment.filters |= {"place": _link_sample_by_id, "in_url": quote_url_part, **SAMPLE_FILTERS}
     environment.globals |= {"asset": link_asset, "with_query": build_query_link}
     return environment
 
@@ -70,10 +75,10 @@ def _describe_frame(request: Request) -> dict[str, Any]:
 @pass_context
 def _link_sample_by_id(context: Context, id: str | None) -> str:
     """Where the sample of an id is shown, on a page about its run."""
-    return f"/runs/{_quote_url_part(context['run']['id'])}/samples?id={_quote_url_part(id or '')}"
+    return f"/runs/{quote_url_part(context['run']['id'])}/samples?id={quote_url_part(id or '')}"
 
 
-def _quote_url_part(text: object) -> str:
+def quote_url_part(text: object) -> str:
     """A text as a part of an address; halves of characters, which no address can hold, are replaced."""
     return quote(str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
 
@@ -101,7 +106,7 @@ class WorkbenchRoute(APIRoute):
                 return await handle(request)
             except SignInNeededError as error:
                 if request.method == "GET":
-                    return RedirectResponse(f"/sign-in?next={_quote_url_part(_read_path(request))}", status_code=303)
+                    return RedirectResponse(f"/sign-in?next={quote_url_part(_read_path(request))}", status_code=303)
                 return render_problem_page(request, find_problem(error))
             except (ProblemError, EvenhandError) as error:
                 return render_problem_page(request, find_problem(error))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from evenhand.errors import Fault, StoreError
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.runs import UserRunListing, load_run_listing
 from evenhand.workflows.stores import with_opened_user_store
 
-MOST_TREND_RUNS = 30  # Of one eval, the newest.
+MOST_TREND_RUNS = 30  # Of one eval, the newest, where several are listed.
+MOST_LISTED_RUNS = 300
 Json = dict[str, Any]
 
 
@@ -65,7 +67,7 @@ def list_eval_trends(
     if verdict:
         decided = {name: _find_last_decision(store.rows.list_eval_runs(name, MOST_TREND_RUNS)) for name in named}
         named = [name for name in named if decided[name] and decided[name]["verdict"] == verdict]
-    evals = tuple(_load_eval_trend(store, name, len(ids[name])) for name in named[skip : skip + most])
+    evals = tuple(_read_eval_trend(store, name, len(ids[name]), MOST_TREND_RUNS) for name in named[skip : skip + most])
     return EvalTrendPage(evals=evals, found=len(named), known=len(ids))
 
 
@@ -74,8 +76,17 @@ def _has_all_words(words: Sequence[str], name: str, ids: Sequence[str]) -> bool:
     return all(word in told or any(id.startswith(word) for id in ids) for word in words)
 
 
-def _load_eval_trend(store: Store, name: str, total: int) -> EvalTrend:
-    rows = store.rows.list_eval_runs(name, MOST_TREND_RUNS)
+@with_opened_user_store
+def load_eval_trend(store: Store, name: str) -> EvalTrend:
+    """One eval with all of its runs, up to a few hundred."""
+    found = _read_eval_trend(store, name, 0, MOST_LISTED_RUNS)
+    if not found.runs:
+        raise StoreError(Fault(f"no run of {name!r} is stored", "go to the list of runs"))
+    return replace(found, total=len(found.runs))
+
+
+def _read_eval_trend(store: Store, name: str, total: int, most: int) -> EvalTrend:
+    rows = store.rows.list_eval_runs(name, most)
     listed = [load_run_listing(row, held=row["state"] == "running" and store.is_run_held(row)) for row in rows]
     decision = _find_last_decision(rows) or {}
     return EvalTrend(

@@ -82,6 +82,18 @@
     next?.focus();
   }
 
+  // A run while it goes on: the server sends the same piece of the page anew; when it is over, the whole page is loaded.
+  function setUpLive() {
+    const place = document.querySelector('[data-live]');
+    if (!place) return;
+    const source = new EventSource(place.dataset.live);
+    source.addEventListener('progress', (event) => {
+      const page = new DOMParser().parseFromString(event.data, 'text/html');
+      place.replaceChildren(...page.body.childNodes);
+    });
+    source.addEventListener('end', () => { source.close(); location.reload(); });
+  }
+
   function setUpPart(within) {
     setUpSwaps(within);
     setUpTicks(within);
@@ -94,5 +106,6 @@
 
   setUpTheme();
   setUpKeys();
+  setUpLive();
   setUpPart(document);
 })();
