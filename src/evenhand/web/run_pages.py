@@ -17,7 +17,7 @@ from evenhand.runs.sample_ranking import SampleOrder
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer
 from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
-from evenhand.workflows.run_following import RunFollower, RunFollowing
+from evenhand.workflows.run_following import RunFollower
 from evenhand.workflows.run_samples import SampleQuestion, SampleState, find_run_sample, list_run_samples
 from evenhand.workflows.runs import load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run

@@ -186,6 +186,27 @@ def find_run_sample(store: Store, run: str, id: str) -> int:
     return position
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleNeighbours:
+    """Where a sample stands among all that deserve a look, and which come before and after it."""
+
+    place: int
+    total: int
+    before: int | None
+    after: int | None
+
+
+@with_opened_user_store
+def find_sample_neighbours(store: Store, run: str, position: int) -> SampleNeighbours:
+    """The samples beside one, in the order in which they deserve a look."""
+    ranked = RANKED_RUNS.find_ranked_run(store, store.find_run(run))
+    order = ranked.positions[ranked.ranking.order_samples("attention")]
+    place = int(np.flatnonzero(order == position)[0])
+    before = int(order[place - 1]) if place else None
+    after = int(order[place + 1]) if place + 1 < len(order) else None
+    return SampleNeighbours(place=place + 1, total=len(order), before=before, after=after)
+
+
 @with_opened_user_store
 def load_run_sample(store: Store, run: str, position: int) -> tuple[Json, Json]:
     """The head of a run and one of its samples, as a report has them: personal data masked where the run says so."""

@@ -32,7 +32,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     script = f"(() => {{\n'use strict';\n{parts}}})();\n"
     facts = {
         "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
-        "answers": _list_page_yes_no_criteria(head["eval"]["rubrics"]),
+        "answers": list_page_yes_no_criteria(head["eval"]["rubrics"]),
     }
     pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
         **build_run_page(head),
@@ -45,7 +45,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     stream.writelines(pieces)
 
 
-def _list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
+def list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
     """What is answered by yes or no: red flags, bonuses, and criteria that are so in every rubric that has them."""
     statements = [one["id"] for rubric in rubrics for one in rubric.get("statements", ())]
     scales: dict[str, set[str]] = {}
