@@ -36,8 +36,13 @@ PAGE_HEADERS = {
 }
 THEME_COOKIE = "evenhand_theme"
 THEMES = ("light", "dark")
-# Where each section begins, and what others than the operator may open.
-NAVIGATION = (("/", "Runs", ("operator",)),)
+# Where each section begins, who may open it, and what else belongs to it.
+NAVIGATION = (
+    ("/", "Runs", ("operator",), ("/runs/", "/evals", "/compare")),
+    ("/judges", "Judges", ("operator",), ()),
+    ("/rubrics", "Rubrics", ("operator",), ()),
+    ("/contests", "Contests", ("operator", "reader", "submitter"), ()),
+)
 
 
 def render_page(
@@ -65,8 +70,11 @@ def _describe_frame(request: Request) -> dict[str, Any]:
     viewer, theme = getattr(request.state, "viewer", None), request.cookies.get(THEME_COOKIE)
     return {
         "viewer": viewer,
-        "navigation": [(to, name) for to, name, roles in NAVIGATION if viewer is not None and viewer.role in roles],
-        "path": request.url.path,
+        "navigation": [
+            (to, name, request.url.path == to or request.url.path.startswith((f"{to}/" if to != "/" else "//", *more)))
+            for to, name, roles, more in NAVIGATION
+            if viewer is not None and viewer.role in roles
+        ],
         "theme": theme if theme in THEMES else "",
         "version": __version__,
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from evenhand.web.assets import router as asset_router
+from evenhand.web.compare_pages import router as compare_router
 from evenhand.web.run_pages import router as run_router
 from evenhand.web.sample_pages import router as sample_router
 from evenhand.web.sign_in import router as sign_in_router
 
-ROUTERS = (asset_router, sign_in_router, run_router, sample_router)
+ROUTERS = (asset_router, sign_in_router, run_router, sample_router, compare_router)
 
 
 def add_workbench(app: FastAPI) -> None:

@@ -71,6 +71,13 @@ def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest
     return [one for several in groups.values() for one in several]
 
 
+@with_opened_user_store
+def find_run_listing(store: Store, run: str) -> UserRunListing:
+    """One run as a list shows it."""
+    row = store.find_run(run)
+    return load_run_listing(row, held=store.is_run_held(row))
+
+
 def load_run_listing(row: Row, *, held: bool) -> UserRunListing:
     """A row that says running and that no process works on was killed; one that cannot be read says so."""
     try:

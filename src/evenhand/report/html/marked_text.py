@@ -1,4 +1,4 @@
-"""A text cut into pieces at its marks: what judges quoted, what was found or flagged, what differs from another text."""
+"""A text cut into pieces at its marks: what judges quoted, what was found or flagged, what another text has not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 MOST_COMPARED_TOKENS = 2_000  # Words of each text, else lines; comparing takes time that grows with their product.
 LONGEST_SHOWN_TEXT = 60_000  # Characters of one output; a page stays small.
@@ -48,7 +49,7 @@ def split_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
     ]
     cuts = sorted({0, len(shown), *(end for start, stop, _ in placed for end in (start, stop))})
     pieces = []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         over = [one for first, last, one in placed if first <= start and end <= last]
         kinds, by = (tuple(dict.fromkeys(values)) for values in ([one.kind for one in over], [one.by for one in over]))
         pieces.append(MarkedPiece(text=shown[start:end], start=start, kinds=kinds, by=tuple(filter(None, by))))
