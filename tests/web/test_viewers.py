@@ -87,8 +87,10 @@ def test_others_than_operators_see_contests_only(client: TestClient) -> None:
     """Runs hold outputs and replies: a reader of contests is told where to go."""
     secret = create_service_token(client.app.state.store, role="reader", name="wren").secret  # type: ignore[attr-defined]
     client.cookies.set("evenhand_token", secret)
-    page = client.get("/")
+    page = client.get("/judges")
 
+    assert client.get("/").headers["location"] == "/contests"
+    assert client.get("/contests").status_code == 200
     assert page.status_code == 403 and "contests only" in page.text
 
 

@@ -31,7 +31,7 @@ from evenhand.files.methods import (
     read_method_steps_field,
     read_score_scale_field,
 )
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, read_tree_file
 from evenhand.files.rubric_extension import EXTENDS, PARENT_ONLY_FIELDS, extend_rubric_tree
 from evenhand.files.tree import (
     FieldReader,
@@ -99,6 +99,11 @@ def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) ->
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     return _open_rubric_file(path)
+
+
+def open_rubric_text(text: str, path: Path) -> LocatedRubric:
+    """A rubric from the text of a file that need not be there; what it builds on is looked for beside it."""
+    return _open_rubric_yaml_tree(parse_tree(path, text), str(path), path.stem, path.parent, (path.resolve(),))
 
 
 def _open_rubric_file(path: Path, extending: tuple[Path, ...] = ()) -> LocatedRubric:

@@ -15,7 +15,7 @@ from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run
 from evenhand.report.html.trend_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
-from evenhand.web.viewers import OperatorViewer
+from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
 from evenhand.workflows.run_following import RunFollower
 from evenhand.workflows.run_samples import SampleQuestion, SampleState, find_run_sample, list_run_samples
@@ -33,9 +33,11 @@ PageNumber = Annotated[int, Query(ge=1, le=100_000)]
 
 @router.get("/")
 def get_runs_page(
-    request: Request, _: OperatorViewer, search: str = "", verdict: str = "", page: PageNumber = 1
+    request: Request, viewer: Viewer, search: str = "", verdict: str = "", page: PageNumber = 1
 ) -> Response:
-    """Every eval with its trend and its newest runs."""
+    """Every eval with its trend and its newest runs; others than operators begin with the contests."""
+    if viewer.role != "operator":
+        return RedirectResponse("/contests", status_code=303)
     skip = (page - 1) * EVALS_PER_PAGE
     found = list_eval_trends(request.app.state.store, search=search, verdict=verdict, skip=skip, most=EVALS_PER_PAGE)
     return render_page(

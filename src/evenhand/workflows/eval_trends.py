@@ -71,6 +71,22 @@ def list_eval_trends(
     return EvalTrendPage(evals=evals, found=len(named), known=len(ids))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """A finished run, as a choice among others."""
+
+    id: str
+    name: str
+    started: str
+
+
+@with_opened_user_store
+def list_finished_runs(store: Store, most: int = 100) -> list[FinishedRun]:
+    """The newest finished runs of all evals."""
+    heads = [one for one in store.rows.list_run_heads() if one["state"] == "finished"]
+    return [FinishedRun(**{name: one[name] for name in ("id", "name", "started")}) for one in heads[:most]]
+
+
 def _has_all_words(words: Sequence[str], name: str, ids: Sequence[str]) -> bool:
     told = name.casefold()
     return all(word in told or any(id.startswith(word) for id in ids) for word in words)

@@ -30,6 +30,15 @@
     setUpPart(found);
   }
 
+  // What takes longer is asked for once the page is there.
+  async function load(place) {
+    const answer = await fetch(place.dataset.load, { headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const found = page.getElementById(place.id) ?? page.querySelector('main > section');
+    place.replaceWith(found);
+    setUpPart(found);
+  }
+
   function setUpSwaps(within) {
     for (const form of all('form[data-swap]', within)) {
       let waiting;
@@ -64,6 +73,57 @@
     }
   }
 
+  // A text is checked as it is written; each message stands beside its line.
+  function setUpEditor() {
+    const form = document.querySelector('form[data-check]');
+    if (!form) return;
+    const text = form.querySelector('textarea');
+    let waiting; let number = 0;
+    text.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(check, 400); });
+    text.addEventListener('scroll', place);
+    addEventListener('resize', place);
+    form.addEventListener('click', (event) => {
+      const one = event.target.closest('.line-link')?.closest('[data-line]');
+      if (!one) return;
+      event.preventDefault();
+      select(Number(one.dataset.line));
+    });
+    place();
+
+    async function check() {
+      const mine = ++number;
+      const body = new URLSearchParams({ text: text.value, action: 'check' });
+      const answer = await fetch(form.action, { method: 'POST', body });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      if (mine !== number) return;
+      for (const id of [form.dataset.check, 'drawn']) document.getElementById(id).replaceWith(page.getElementById(id));
+      place();
+    }
+
+    function place() {
+      const list = form.querySelector('.messages');
+      if (!list) return;
+      const beside = getComputedStyle(form).gridTemplateColumns.split(' ').length > 1;
+      list.classList.toggle('placed', beside);
+      const style = getComputedStyle(text);
+      const height = parseFloat(style.lineHeight);
+      let free = -Infinity;
+      for (const one of list.children) {
+        const wanted = parseFloat(style.paddingTop) + (Math.max(1, Number(one.dataset.line)) - 1) * height - text.scrollTop;
+        const top = Math.max(wanted, free + 6);
+        one.style.top = beside ? `${top}px` : '';
+        free = top + one.offsetHeight;
+      }
+    }
+
+    function select(line) {
+      const lines = text.value.split('\n');
+      const start = lines.slice(0, Math.max(0, line - 1)).join('\n').length + (line > 1 ? 1 : 0);
+      text.focus();
+      text.setSelectionRange(start, start + (lines[line - 1] ?? '').length);
+    }
+  }
+
   // j and k go through the rows of a list, Enter opens one, / begins to search.
   function setUpKeys() {
     document.addEventListener('keydown', (event) => {
@@ -94,7 +154,15 @@
     source.addEventListener('end', () => { source.close(); location.reload(); });
   }
 
+  // What happens in a contest is announced; whoever reads decides when the page changes.
+  function setUpFollowing() {
+    const note = document.querySelector('[data-follow]');
+    if (!note) return;
+    new EventSource(note.dataset.follow).addEventListener('changed', () => { note.hidden = false; });
+  }
+
   function setUpPart(within) {
+    for (const place of all('[data-load]', within)) load(place);
     setUpSwaps(within);
     setUpTicks(within);
     for (const row of all('.listing tbody tr', within)) {
@@ -107,5 +175,7 @@
   setUpTheme();
   setUpKeys();
   setUpLive();
+  setUpEditor();
+  setUpFollowing();
   setUpPart(document);
 })();

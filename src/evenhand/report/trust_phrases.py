@@ -1,0 +1,92 @@
+"""Sentences about trust: how often gates decide otherwise than people, and whether they may gate."""
+
+from __future__ import annotations
+
+from evenhand.calibrate.trust import DecisionErrors, DirectionTrust, GateTrust
+from evenhand.wording import MISSING_DASH, format_p_value, format_percent, format_signed, pluralize_count
+
+
+def describe_trust_answer(gate: GateTrust, most: float) -> str:
+    """Whether judges may gate, in a sentence."""
+    limit, about = format_percent(most), f"({gate.about})"
+    if gate.answer == "may gate":
+        return f"May gate {about}: wrong on at most {limit}, both of what people pass and of what they fail."
+    if gate.answer == "one way":
+        kept, other = ("passes", "fail") if gate.trusted == ("pass",) else ("fails", "pass")
+        return f"May gate one way only {about}: {gate.who} {kept} few that people {other}."
+    if gate.answer == "may not":
+        return f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_way(gate, most)}."
+    return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
+
+
+def _find_broken_way(gate: GateTrust, most: float) -> str:
+    broken = [
+        way
+        for way, one in (("fail", gate.passed), ("pass", gate.failed))
+        if one.share is not None and one.share.low > most
+    ]
+    return " and ".join(broken)
+
+
+def list_trust_gate_lines(gate: GateTrust) -> list[str]:
+    """How often a gate decides wrongly, and what is not counted."""
+    lines = [
+        f"Wrongly passed: {_phrase_errors(gate.passed, 'that people fail')}.",
+        f"Wrongly failed: {_phrase_errors(gate.failed, 'that people pass')}.",
+    ]
+    if gate.not_assessed:
+        lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
+    if gate.split:
+        lines.append(f"People are split over {pluralize_count(gate.split, 'output')}: not counted.")
+    return lines
+
+
+def _phrase_errors(errors: DecisionErrors, of: str) -> str:
+    if errors.share is None:
+        return f"not known, as no labelled output is one {of}"
+    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
+    share = format_percent(errors.share.estimate)
+    return f"{errors.wrong} of {errors.n} {of} ({share}, 95% interval {low} to {high})"
+
+
+def describe_trust_next_step(gate: GateTrust, most: float) -> str:
+    """What to do about it."""
+    if gate.answer == "may gate":
+        return "gate on it; label again when the judge or the rubric changes."
+    if gate.answer == "may not":
+        return "another judge or a sharper rubric: see where it differs from people with evenhand calibrate."
+    if gate.further is None:
+        return f"its error rate is too close to {format_percent(most)} for labels to settle; improve the judge."
+    few = "about 1 more label" if gate.further == 1 else f"about {gate.further:,} more labels"
+    return f"{few}, chosen at random, would settle it if errors go on like this."
+
+
+def list_trust_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
+    """Who decides at a gate: the judges, and, where several people labelled, a person."""
+    people = ("a person", gate.person_passed, gate.person_failed)
+    several = gate.person_passed.n or gate.person_failed.n
+    return [(gate.who, gate.passed, gate.failed), *([people] if several else [])]
+
+
+def format_trust_errors(errors: DecisionErrors) -> str:
+    """Wrong decisions of how many, with their interval."""
+    if errors.share is None:
+        return MISSING_DASH
+    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
+    return f"{errors.wrong} of {errors.n} [{low}, {high}]"
+
+
+def format_trust_answer(gate: GateTrust) -> str:
+    """Whether a gate may be used, in a word or two."""
+    if gate.answer == "one way":
+        return "only its passes" if gate.trusted == ("pass",) else "only its fails"
+    return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]
+
+
+def describe_trust_direction(one: DirectionTrust) -> str:
+    """Whether people see a difference the same way."""
+    pair = f"{one.variant} − {one.control}"
+    if one.people is None or one.chance is None or one.judged is None:
+        return f"{pair}: whether people see it the same way is not known: {one.why}."
+    seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
+    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."
