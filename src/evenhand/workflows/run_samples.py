@@ -91,9 +91,13 @@ class RankedRuns:
     _kept: OrderedDict[tuple[str, ...], RankedRun] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
+    def has_ranked_run(self, store: Store, row: Row) -> bool:
+        """Whether the ranking of a run is at hand."""
+        return self._name_run(store, row) in self._kept
+
     def find_ranked_run(self, store: Store, row: Row) -> RankedRun:
         """The ranking of a run, worked out once."""
-        key = (str(store.address), row["id"], row["ended"] or "")
+        key = self._name_run(store, row)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = _rank_stored_run(store, row)
@@ -101,6 +105,10 @@ class RankedRuns:
             while len(self._kept) > RANKINGS_KEPT:
                 self._kept.popitem(last=False)
             return self._kept[key]
+
+    @staticmethod
+    def _name_run(store: Store, row: Row) -> tuple[str, ...]:
+        return str(store.address), row["id"], row["ended"] or ""
 
 
 RANKED_RUNS = RankedRuns()
@@ -123,6 +131,12 @@ def list_run_samples(store: Store, run: str, asked: SampleQuestion = SampleQuest
     )
 
 
+@with_opened_user_store
+def are_samples_at_hand(store: Store, run: str) -> bool:
+    """Whether a page of samples of a run can be listed at once, without working out the ranking first."""
+    return RANKED_RUNS.has_ranked_run(store, store.find_run(run))
+
+
 def _rank_stored_run(store: Store, row: Row) -> RankedRun:
     table = load_run_columns(store, row["id"])
     gates = dict.fromkeys(table.layers, DEFAULT_LAYER_GATE) | table.frame.list_layer_gates(table.layers)
@@ -135,12 +149,9 @@ def _choose_sample_places(store: Store, run: str, ranked: RankedRun, asked: Samp
     ranking = ranked.ranking
     places = ranking.order_samples(asked.order)
     if asked.state:
-        fits = {
-            "unscored": lambda: ranking.unscored > 0,
-            "gate": lambda: ranking.gates > 0,
-            "flagged": lambda: ranking.findings > 0,
-            **{name: lambda number=number: ranking.verdict == number for number, name in WORST_VERDICTS.items()},
-        }[asked.state]()
+        counts = {"unscored": ranking.unscored, "gate": ranking.gates, "flagged": ranking.findings}
+        numbers = {name: number for number, name in WORST_VERDICTS.items()}
+        fits = counts[asked.state] > 0 if asked.state in counts else ranking.verdict == numbers[asked.state]
         places = places[fits[places]]
     if asked.search:
         found = store.rows.find_positions(run, asked.search)
