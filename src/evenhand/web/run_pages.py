@@ -13,14 +13,13 @@ from fastapi.sse import ServerSentEvent
 
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
 from evenhand.report.html.trend_charts import draw_trend_plots
-from evenhand.runs.sample_ranking import SampleOrder
+from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
 from evenhand.workflows.run_following import RunFollower
 from evenhand.workflows.run_samples import (
     SampleQuestion,
-    SampleState,
     are_samples_at_hand,
     find_run_sample,
     list_run_samples,
