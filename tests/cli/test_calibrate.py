@@ -201,3 +201,22 @@ def test_what_has_no_mean_is_named(folder: Path) -> None:
     text = " ".join(done.stdout.split())
     assert "no mean on people's scale for old on page: 1 labelled sample is too few: it takes 20" in text
     assert not re.search(r"\b1 (\w+ )?(samples|outputs|labels)\b", text)
+
+
+def test_the_report_of_a_labelled_run_says_whether_its_gates_can_be_trusted(folder: Path) -> None:
+    """What `evenhand trust` says, on the page of the run, with passages in which personal data is masked."""
+    evenhand("calibrate", "labels.jsonl", "latest", folder=folder)
+    said = json.loads(evenhand("trust", "latest", "--json", "--report-only", folder=folder).stdout)
+
+    whole = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
+    page = evenhand("report", "latest", "--html", folder=folder).stdout
+
+    found = whole["trust"]
+    assert {name: found[name] for name in ("answer", "says", "gates", "curves")} == {
+        name: said[name] for name in ("answer", "says", "gates", "curves")
+    }
+    assert [{**one, "passages": None} for one in found["differing"]] == [
+        {**one, "passages": None} for one in said["differing"]
+    ]
+    assert all(one["passages"] and one["passages"][0]["text"] for one in found["differing"])
+    assert '<section id="trust"' in page and "Where judge and people differ most" in page

@@ -10,7 +10,6 @@ import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
-    PANEL_ANSWERER,
     HumanLabelledOutputColumns,
     Integers,
     LabelledOutputs,
@@ -80,12 +79,11 @@ class GateTrust:
 
 def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
     """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
-    who = PANEL_ANSWERER if len(labelled.judges) > 1 else labelled.judges[0]
-    rows = len(labelled.ids)
+    who, rows = labelled.decider, len(labelled.ids)
     judged = gate.decide_at_gate(
         {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
     )
-    persons = np.stack([_decide_as_rater(labelled, gate, row) for row in range(len(labelled.raters))])
+    persons = _decide_as_raters(labelled, gate)
     people = _find_majority(persons)
     passed, failed = _count_decision_errors(judged, people, labelled.cluster)
     states = [_find_limit_state(one.share, most) for one in (passed, failed)]
@@ -107,6 +105,15 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
         split=int((~decided & np.isfinite(persons).any(axis=0)).sum()),
         further=_count_further_labels([passed, failed], states, most),
     )
+
+
+def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
+    """What the majority of people decides of each output: 1 passes, 0 fails, NaN where they are split or silent."""
+    return _find_majority(_decide_as_raters(labelled, gate))
+
+
+def _decide_as_raters(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
+    return np.stack([_decide_as_rater(labelled, gate, row) for row in range(len(labelled.raters))])
 
 
 def _decide_as_rater(labelled: LabelledOutputs, gate: TrustGate, row: int) -> Floats:

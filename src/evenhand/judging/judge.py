@@ -16,6 +16,7 @@ from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
 from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
+from evenhand.judging.shown_examples import list_example_prompt_texts
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOptions,
@@ -225,7 +226,7 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
         told = {"version": version} if version else {}
         judges.append({"name": model.name, "weight": weight, **told, **asdict(how.settings), **manner})
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
-    return JudgingSetup(prompts=texts, judges=judges)
+    return JudgingSetup(prompts=texts | list_example_prompt_texts(rubric, prompts.language), judges=judges)
 
 
 def _count_pairwise_judge_votes(output: str, preferences: Sequence[Preference]) -> PairwiseJudgingStanding:

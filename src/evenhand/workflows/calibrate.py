@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_fraction
 from evenhand.workflows.stores import with_opened_user_store
 
 LARGEST_LABEL_FILE = 100_000_000
@@ -66,7 +66,7 @@ def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, 
         criteria = rubric["criteria"]
         if not any(one["children"] or one["points"] is not None for one in criteria):
             named = {name_sample_rubric_criterion(key, one["id"]): one for one in criteria}
-            found.append({name: float(Fraction(one["weight"])) for name, one in named.items()})
+            found.append({name: float(read_kept_fraction(one["weight"])) for name, one in named.items()})
     return found
 
 

@@ -7,6 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
+from evenhand.calibrate.trust_phrases import (
+    format_decision_errors,
+    format_gate_answer,
+    list_gate_deciders,
+    list_gate_error_lines,
+    phrase_direction_trust,
+    phrase_trust_answer,
+    phrase_trust_next_step,
+)
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartLayout, IntervalRow
 from evenhand.report.html.formats import format_page_duration
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
@@ -14,15 +23,6 @@ from evenhand.report.html.page_tables import (
     build_page_judge_columns,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
-)
-from evenhand.report.trust_phrases import (
-    describe_trust_answer,
-    describe_trust_direction,
-    describe_trust_next_step,
-    format_trust_answer,
-    format_trust_errors,
-    list_trust_deciders,
-    list_trust_gate_lines,
 )
 from evenhand.wording import format_dollar_amount, format_number
 
@@ -120,14 +120,14 @@ def build_trust_part(found: Any) -> dict[str, Any]:
     return {
         "trust": found,
         "trust_tone": TRUST_TONES.get(first.answer, "calm"),
-        "trust_answer": describe_trust_answer(first, found.most),
-        "trust_lines": list_trust_gate_lines(first),
-        "trust_next": describe_trust_next_step(first, found.most),
+        "trust_answer": phrase_trust_answer(first, found.most),
+        "trust_lines": list_gate_error_lines(first),
+        "trust_next": phrase_trust_next_step(first, found.most),
         "trust_rows": [
-            (gate.gate if who == gate.who else "", who, format_trust_errors(passed), format_trust_errors(failed),
-             format_trust_answer(gate) if who == gate.who else "")
+            (gate.gate if who == gate.who else "", who, format_decision_errors(passed), format_decision_errors(failed),
+             format_gate_answer(gate) if who == gate.who else "")
             for gate in found.gates
-            for who, passed, failed in list_trust_deciders(gate)
+            for who, passed, failed in list_gate_deciders(gate)
         ],
-        "trust_directions": [describe_trust_direction(one) for one in found.directions],
+        "trust_directions": [phrase_direction_trust(one) for one in found.directions],
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Sentences about trust: how often gates decide otherwise than people, and whether they may gate."""
+"""What is said of a gate that was held against people: the answer, the errors, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from evenhand.calibrate.trust import DecisionErrors, DirectionTrust, GateTrust
 from evenhand.wording import MISSING_DASH, format_p_value, format_percent, format_signed, pluralize_count
 
 
-def describe_trust_answer(gate: GateTrust, most: float) -> str:
-    """Whether judges may gate, in a sentence."""
+def phrase_trust_answer(gate: GateTrust, most: float) -> str:
+    """The plain answer: whether this gate may gate, where a share of at most `most` wrong decisions is borne."""
     limit, about = format_percent(most), f"({gate.about})"
     if gate.answer == "may gate":
         return f"May gate {about}: wrong on at most {limit}, both of what people pass and of what they fail."
@@ -15,11 +15,11 @@ def describe_trust_answer(gate: GateTrust, most: float) -> str:
         kept, other = ("passes", "fail") if gate.trusted == ("pass",) else ("fails", "pass")
         return f"May gate one way only {about}: {gate.who} {kept} few that people {other}."
     if gate.answer == "may not":
-        return f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_way(gate, most)}."
+        return f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_limit(gate, most)}."
     return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
 
 
-def _find_broken_way(gate: GateTrust, most: float) -> str:
+def _find_broken_limit(gate: GateTrust, most: float) -> str:
     broken = [
         way
         for way, one in (("fail", gate.passed), ("pass", gate.failed))
@@ -28,11 +28,11 @@ def _find_broken_way(gate: GateTrust, most: float) -> str:
     return " and ".join(broken)
 
 
-def list_trust_gate_lines(gate: GateTrust) -> list[str]:
-    """How often a gate decides wrongly, and what is not counted."""
+def list_gate_error_lines(gate: GateTrust) -> list[str]:
+    """How often it is wrong, one way and the other, and what was not counted."""
     lines = [
-        f"Wrongly passed: {_phrase_errors(gate.passed, 'that people fail')}.",
-        f"Wrongly failed: {_phrase_errors(gate.failed, 'that people pass')}.",
+        f"Wrongly passed: {_phrase_decision_errors(gate.passed, 'that people fail')}.",
+        f"Wrongly failed: {_phrase_decision_errors(gate.failed, 'that people pass')}.",
     ]
     if gate.not_assessed:
         lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
@@ -41,7 +41,7 @@ def list_trust_gate_lines(gate: GateTrust) -> list[str]:
     return lines
 
 
-def _phrase_errors(errors: DecisionErrors, of: str) -> str:
+def _phrase_decision_errors(errors: DecisionErrors, of: str) -> str:
     if errors.share is None:
         return f"not known, as no labelled output is one {of}"
     low, high = format_percent(errors.share.low), format_percent(errors.share.high)
@@ -49,8 +49,8 @@ def _phrase_errors(errors: DecisionErrors, of: str) -> str:
     return f"{errors.wrong} of {errors.n} {of} ({share}, 95% interval {low} to {high})"
 
 
-def describe_trust_next_step(gate: GateTrust, most: float) -> str:
-    """What to do about it."""
+def phrase_trust_next_step(gate: GateTrust, most: float) -> str:
+    """What would change the answer."""
     if gate.answer == "may gate":
         return "gate on it; label again when the judge or the rubric changes."
     if gate.answer == "may not":
@@ -61,14 +61,23 @@ def describe_trust_next_step(gate: GateTrust, most: float) -> str:
     return f"{few}, chosen at random, would settle it if errors go on like this."
 
 
-def list_trust_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
+def phrase_direction_trust(one: DirectionTrust) -> str:
+    """Whether people see the difference between two variants as the judges do."""
+    pair = f"{one.variant} − {one.control}"
+    if one.people is None or one.chance is None or one.judged is None:
+        return f"{pair}: whether people see it the same way is not known: {one.why}."
+    seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
+    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."
+
+
+def list_gate_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
     """Who decides at a gate: the judges, and, where several people labelled, a person."""
     people = ("a person", gate.person_passed, gate.person_failed)
     several = gate.person_passed.n or gate.person_failed.n
     return [(gate.who, gate.passed, gate.failed), *([people] if several else [])]
 
 
-def format_trust_errors(errors: DecisionErrors) -> str:
+def format_decision_errors(errors: DecisionErrors) -> str:
     """Wrong decisions of how many, with their interval."""
     if errors.share is None:
         return MISSING_DASH
@@ -76,17 +85,8 @@ def format_trust_errors(errors: DecisionErrors) -> str:
     return f"{errors.wrong} of {errors.n} [{low}, {high}]"
 
 
-def format_trust_answer(gate: GateTrust) -> str:
+def format_gate_answer(gate: GateTrust) -> str:
     """Whether a gate may be used, in a word or two."""
     if gate.answer == "one way":
         return "only its passes" if gate.trusted == ("pass",) else "only its fails"
     return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]
-
-
-def describe_trust_direction(one: DirectionTrust) -> str:
-    """Whether people see a difference the same way."""
-    pair = f"{one.variant} − {one.control}"
-    if one.people is None or one.chance is None or one.judged is None:
-        return f"{pair}: whether people see it the same way is not known: {one.why}."
-    seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
-    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."
