@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import uvicorn
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
@@ -17,7 +17,7 @@ from tests.service.serving import wait_until
 from tests.store.databases import free_port
 from tests.web.stored_runs import fill_store
 
-SIZE = {"width": 1200, "height": 780}
+SIZE: ViewportSize = {"width": 1200, "height": 780}
 QUALITY = 55
 
 

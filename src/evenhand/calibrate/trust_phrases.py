@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenhand.calibrate.trust import DecisionErrors, DirectionTrust, GateTrust
-from evenhand.wording import MISSING_DASH, format_p_value, format_percent, format_signed, pluralize_count
+from evenhand.wording import format_p_value, format_percent, format_signed, pluralize_count
 
 
 def phrase_trust_answer(gate: GateTrust, most: float) -> str:
@@ -68,25 +68,3 @@ def phrase_direction_trust(one: DirectionTrust) -> str:
         return f"{pair}: whether people see it the same way is not known: {one.why}."
     seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
     return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."
-
-
-def list_gate_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
-    """Who decides at a gate: the judges, and, where several people labelled, a person."""
-    people = ("a person", gate.person_passed, gate.person_failed)
-    several = gate.person_passed.n or gate.person_failed.n
-    return [(gate.who, gate.passed, gate.failed), *([people] if several else [])]
-
-
-def format_decision_errors(errors: DecisionErrors) -> str:
-    """Wrong decisions of how many, with their interval."""
-    if errors.share is None:
-        return MISSING_DASH
-    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
-    return f"{errors.wrong} of {errors.n} [{low}, {high}]"
-
-
-def format_gate_answer(gate: GateTrust) -> str:
-    """Whether a gate may be used, in a word or two."""
-    if gate.answer == "one way":
-        return "only its passes" if gate.trusted == ("pass",) else "only its fails"
-    return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]

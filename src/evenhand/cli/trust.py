@@ -7,11 +7,8 @@ from pathlib import Path
 
 import click
 
-from evenhand.calibrate.trust import GateTrust
+from evenhand.calibrate.trust import DecisionErrors, GateTrust
 from evenhand.calibrate.trust_phrases import (
-    format_decision_errors,
-    format_gate_answer,
-    list_gate_deciders,
     list_gate_error_lines,
     phrase_direction_trust,
     phrase_trust_answer,
@@ -19,7 +16,7 @@ from evenhand.calibrate.trust_phrases import (
 )
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import pluralize_count
+from evenhand.wording import MISSING_DASH, format_percent, pluralize_count
 from evenhand.workflows.trust import RunTrust
 
 TRUST_COLOURS = {"may gate": "green", "one way": "yellow", "may not": "red"}
@@ -71,13 +68,32 @@ def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
         (
             gate.gate if who == gate.who else "",
             who,
-            format_decision_errors(passed),
-            format_decision_errors(failed),
-            format_gate_answer(gate) if who == gate.who else "",
+            _format_errors(passed),
+            _format_errors(failed),
+            _format_answer(gate) if who == gate.who else "",
         )
         for gate in gates
-        for who, passed, failed in list_gate_deciders(gate)
+        for who, passed, failed in _list_deciders(gate)
     ]
     screen.line("Wrong decisions at each gate [95% interval]; a person: each against the others", gap=True, bold=True)
     columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
     screen.table(columns, right=("wrongly passed", "wrongly failed"))
+
+
+def _list_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
+    people = ("a person", gate.person_passed, gate.person_failed)
+    several = gate.person_passed.n or gate.person_failed.n
+    return [(gate.who, gate.passed, gate.failed), *([people] if several else [])]
+
+
+def _format_errors(errors: DecisionErrors) -> str:
+    if errors.share is None:
+        return MISSING_DASH
+    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
+    return f"{errors.wrong} of {errors.n} [{low}, {high}]"
+
+
+def _format_answer(gate: GateTrust) -> str:
+    if gate.answer == "one way":
+        return "only its passes" if gate.trusted == ("pass",) else "only its fails"
+    return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]

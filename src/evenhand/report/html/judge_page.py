@@ -7,15 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
-from evenhand.calibrate.trust_phrases import (
-    format_decision_errors,
-    format_gate_answer,
-    list_gate_deciders,
-    list_gate_error_lines,
-    phrase_direction_trust,
-    phrase_trust_answer,
-    phrase_trust_next_step,
-)
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartLayout, IntervalRow
 from evenhand.report.html.formats import format_page_duration
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
@@ -24,23 +15,22 @@ from evenhand.report.html.page_tables import (
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
 )
+from evenhand.report.html.trust_section import build_trust_section
 from evenhand.wording import format_dollar_amount, format_number
 
 Head = Mapping[str, Any]
 FIT_TONES = {"yes": "good", "no": "bad", "with care": "warn"}
-TRUST_TONES = {"may gate": "good", "one way": "warn", "may not": "bad"}
 
 
 def build_judge_page(head: Head) -> dict[str, Any]:
     """All that the template is given of the judges of a run."""
-    scales = {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
     return {
         **head,
         "judge_columns": build_page_judge_columns(head["judges"]),
         "judge_calls": describe_judge_calls_on_page(head["judges"]),
         "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
         "heat": draw_agreement_heat_map(head["agreement"]),
-        "people": draw_people_plots(head.get("labels"), scales.values()),
+        "people": [],  # They take all answers, and come with the audit.
         "bars": _draw_judge_bars(head["judges"]),
     }
 
@@ -89,13 +79,17 @@ def _draw_bars(
     )  # fmt: skip
 
 
-def build_audit_part(audit: Audit) -> dict[str, Any]:
-    """The findings of an audit: what was measured, worst first, and what is not known, by its reason."""
+def build_audit_part(audit: Audit, head: Head) -> dict[str, Any]:
+    """What takes all answers: the findings of an audit, and judges against people, where some labelled outputs."""
+    scales = {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
     unknown: dict[tuple[str, str], list[str]] = {}
     for one in audit.findings:
         if one.value is None:
             unknown.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited(one))
     return {
+        "run": head["run"],
+        "people": draw_people_plots(head.get("labels"), scales.values()),
+        "trusted": build_trust_section(head.get("trust")),
         "audit": audit,
         "audit_tone": FIT_TONES.get(audit.fit, "calm"),
         "measured": [_show_finding(one) for one in audit.findings if one.value is not None],
@@ -112,22 +106,3 @@ def _show_finding(one: AuditFinding) -> SimpleNamespace:
 
 def _name_audited(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
-
-
-def build_trust_part(found: Any) -> dict[str, Any]:
-    """Whether the judges may gate, by the labels that are kept with their run."""
-    first = found.gates[0]
-    return {
-        "trust": found,
-        "trust_tone": TRUST_TONES.get(first.answer, "calm"),
-        "trust_answer": phrase_trust_answer(first, found.most),
-        "trust_lines": list_gate_error_lines(first),
-        "trust_next": phrase_trust_next_step(first, found.most),
-        "trust_rows": [
-            (gate.gate if who == gate.who else "", who, format_decision_errors(passed), format_decision_errors(failed),
-             format_gate_answer(gate) if who == gate.who else "")
-            for gate in found.gates
-            for who, passed, failed in list_gate_deciders(gate)
-        ],
-        "trust_directions": [phrase_direction_trust(one) for one in found.directions],
-    }  # fmt: skip
