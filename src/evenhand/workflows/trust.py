@@ -38,7 +38,7 @@ from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.codec import Codec
-from evenhand.files.parsing import read_text_file
+from evenhand.files.parsing import encode_plain_json, read_text_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
@@ -46,7 +46,8 @@ from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
-LabelSource = Path | str | None  # A file, the text of one, or those kept with the run.
+# A file, the text of one, the labels as plain data, or, None, those kept with the run.
+LabelSource = Path | str | Sequence[Mapping[str, object]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +147,9 @@ TRUST_JSON = Codec()
 
 
 def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> list[Label]:
-    if isinstance(labels, str):
-        return list(read_human_labels(labels, "labels", table))
+    if labels is not None and not isinstance(labels, Path):
+        text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
+        return list(read_human_labels(text, "labels", table))
     if labels is not None:
         return list(read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table))
     kept = [read_human_label_row(row) for row in store.labels(table.run)]
