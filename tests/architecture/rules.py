@@ -24,6 +24,7 @@ THIRD_PARTY = {
     "workflows": {"aiohttp", "opentelemetry", "pandas"},
     "mcp": {"mcp", "mcp_types", "pydantic"},
     "service": {"fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"},
+    "web": {"fastapi", "jinja2"},
     "cli": {"click", "rich"},
     "pytest_plugin": {"pytest"},
 }
@@ -47,6 +48,7 @@ BEHIND_WORKFLOWS = {
     "cli": ("store", "files", "evals", "stats"),
     "pytest_plugin": ("store", "files", "evals", "stats"),
     "service": ("files", "evals", "stats"),
+    "web": ("files", "evals", "stats"),
     "mcp": ("store", "files", "evals", "stats"),
 }
 

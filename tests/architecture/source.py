@@ -26,11 +26,12 @@ LEVELS = [
     ["workflows"],
     ["testing", "mcp", "rewards", "client"],
     ["service"],
+    ["web"],
     ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
 ]
 LEVEL_OF = {room: number for number, rooms in enumerate(LEVELS) for room in rooms}
-DOORS = ("testing", "mcp", "rewards", "service", "client", "cli", "pytest_plugin", "__main__")
+DOORS = ("testing", "mcp", "rewards", "service", "web", "client", "cli", "pytest_plugin", "__main__")
 
 
 class ImportedName(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,18 +67,20 @@ class Reader:
         page.set_default_timeout(10_000)
         page.add_init_script(WATCH)
         seen = Opened(page)
-        _watch(seen, file.as_uri())
+        watch_page(seen, lambda url: url.split("#")[0] == file.as_uri())
         page.goto(file.as_uri() + place)
         return seen
 
 
-def _watch(seen: Opened, address: str) -> None:
+def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
+    """Note what should not happen on a page; a request for an address that is not its own is stopped."""
+
     def dialog(one: Dialog) -> None:
         seen.troubles.append(f"dialog {one.message}")
         one.dismiss()
 
     def request(route: Route) -> None:
-        if route.request.url.split("#")[0] == address:
+        if is_own(route.request.url):
             return route.continue_()
         seen.troubles.append(f"request {route.request.url}")
         return route.abort()

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.output import print_json, print_until_reader_leaves
+from evenhand.cli.output import (
+    escape_terminal_text,
+    open_output_option,
+    print_json,
+    print_message,
+    print_until_reader_leaves,
+)
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
     format_cli_badge_lines,
@@ -20,6 +26,9 @@ from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
 from evenhand.wording import pluralize_count, word_layer
 
+if TYPE_CHECKING:
+    from evenhand.workflows.compare import CompareResult
+
 
 @click.command("compare")
 @click.argument("runs", metavar="[CONTROL] RUN", nargs=-1, required=True)
@@ -30,22 +39,41 @@ from evenhand.wording import pluralize_count, word_layer
 @click.option("--force", is_flag=True, help="Compare what was not scored alike, and mark the result.")
 @click.option("--report-only", is_flag=True, help="Exit with 0 whatever was decided.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def compare_command(runs: tuple[str, ...], baseline: str | None, report_only: bool, as_data: bool, **terms: Any) -> int:
+@click.option("--html", "as_page", is_flag=True, help="Write one self-contained page; needs -o FILE.")
+@click.option("--output", "-o", metavar="FILE", help="The file of the page.")
+def compare_command(
+    runs: tuple[str, ...], baseline: str | None, as_data: bool, as_page: bool, output: str | None, **terms: Any
+) -> int:
     """Hold RUN against CONTROL, sample by sample; with RUN alone, its variants against each other.
 
     A run is an id, the beginning of one, "latest", "latest:EVAL" or "baseline:NAME"; RUN:VARIANT chooses a variant.
     """
     from evenhand.workflows.compare import CompareTerms, compare_runs
 
+    report_only = terms.pop("report_only")
+    if as_page != (output is not None) or (as_page and as_data):
+        raise InputError(Fault("a page goes to a file, and a file holds a page", "as in --html -o compare.html"))
     if baseline is not None:
         runs = (f"baseline:{baseline}", *runs)
     if len(runs) > 2:
         what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
         raise InputError(Fault(what, "two are compared, or the variants of one"))
     found = compare_runs(None, *runs, terms=CompareTerms(**terms))
+    if output is not None:
+        _write_comparison_file(found, output)
+        return 0 if report_only else found.exit_code
     with print_until_reader_leaves():
         print_json(found.to_json()) if as_data else print_comparison(found.to_json())
     return 0 if report_only else found.exit_code
+
+
+def _write_comparison_file(found: CompareResult, output: str) -> None:
+    from evenhand.report.html.comparison_page import write_comparison_page
+    from evenhand.workflows.compare_moved import list_moved_samples
+
+    with open_output_option(output) as stream:
+        write_comparison_page(found.to_json(), list_moved_samples(found), stream)
+    print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 
 ComparisonData = Mapping[str, Any]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from fractions import Fraction
 
 import click
 
@@ -14,7 +12,13 @@ from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Anchor, Criterion, Scale
+from evenhand.model.scale import Criterion
+from evenhand.report.rubric_phrases import (
+    describe_method_scale,
+    format_anchor_place,
+    format_scale_score,
+    list_method_steps,
+)
 from evenhand.scoring.scores import list_scorecard_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count, quote_text, shorten_text_to_line
 from evenhand.workflows.rubric import (
@@ -149,10 +153,10 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
-        screen.line(f"{_format_cli_anchor_cell(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+        screen.line(f"{format_anchor_place(anchor, criterion.scale)}: {anchor.text}", indent + 4)
     for example in criterion.examples:
         why = f" ({shorten_text_to_line(example.why, 80)})" if example.why else ""
-        told = f"{_format_cli_score(example.score, criterion.scale)}{why}"
+        told = f"{format_scale_score(example.score, criterion.scale)}{why}"
         screen.line(f"example, scored {told}: {quote_text(example.passage, 80)}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
@@ -161,19 +165,10 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
 def _print_method_steps(screen: Screen, method: Method) -> None:
     screen.line("Score", gap=True, bold=True, underline=True)
     places = method.scale.decimals
-    decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
-    ends = f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}"
-    screen.line(f"{ends}, {decimals}, by these steps:", 2)
-    for number, step in enumerate(method.steps, start=1):
-        about = (step.__doc__ or "").splitlines()[0].replace("`", "")
-        given = []
-        for field in fields(step):
-            value = getattr(step, field.name)
-            if value is not None:
-                shown = format_fraction(value) if isinstance(value, Fraction) else str(value)
-                given.append(f"{field.name.rstrip('_')} {shown.lower() if isinstance(value, bool) else shown}")
-        parameters = f" ({', '.join(given)})" if given else ""
-        screen.line(f"{number}. {step.word}{parameters}: {about}", 2)
+    screen.line(f"{describe_method_scale(method)}, by these steps:", 2)
+    for number, step in enumerate(list_method_steps(method), start=1):
+        parameters = f" ({', '.join(step.given)})" if step.given else ""
+        screen.line(f"{number}. {step.word}{parameters}: {step.about}", 2)
     if method.grades:
         grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
         screen.line(f"Grades: {', '.join(grades)}", 2)
@@ -185,15 +180,3 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
         screen.line(f"Verdict: {', '.join(verdicts)}, else fail", 2)
     if method.environment:
         screen.line(f"Environment: {', '.join(method.environment)}", 2)
-
-
-def _format_cli_score(score: Fraction, scale: Scale) -> str:
-    return ("yes" if score else "no") if scale.yes_no else format_fraction(score)
-
-
-def _format_cli_anchor_cell(anchor: Anchor, scale: Scale) -> str:
-    if scale.yes_no:
-        return _format_cli_score(anchor.min, scale)
-    least, most = format_fraction(anchor.min), format_fraction(anchor.max)
-    ends = least if anchor.min == anchor.max else f"{least}–{most}"
-    return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)

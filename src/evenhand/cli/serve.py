@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli.output import print_message
 from evenhand.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from evenhand.service.settings import ServiceSettings
 
 HOST_HELP = "Where to listen; what others can reach needs tokens."
 STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
@@ -34,15 +39,11 @@ AT_LEAST_1, POSITIVE_NUMBER = click.IntRange(1), click.FloatRange(0, min_open=Tr
 @click.option("--allow-private-hooks", is_flag=True, help="Let webhooks go to private addresses and over plain http.")
 @click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
 def serve_command(**options: Any) -> None:
-    """Serve the REST API, and play the contests in the store as they become due. /docs describes the API.
+    """Serve the workbench and the REST API, and play the contests in the store as they become due.
 
     Ctrl-C stops it; whatever was received is kept, and what is due is played when it starts again.
     """
-    try:
-        from evenhand.service.server import serve_until_stopped
-    except ImportError as error:
-        hint = "pip install '/path/to/evenhand[service]'"
-        raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
+    serve_workbench = load_workbench_server()
     from evenhand.service.settings import ServiceSettings
     from evenhand.workflows.connections import ConnectionOptions
     from evenhand.workflows.contest_files import parse_longest_gap
@@ -69,5 +70,17 @@ def serve_command(**options: Any) -> None:
         allow_private_hooks=options["allow_private_hooks"],
         longest_gap=parse_longest_gap(options["longest_gap"]),
     )
-    line = f"serving on http://{settings.host}:{settings.port} (API: /docs); Ctrl-C stops it"
-    serve_until_stopped(settings, lambda: print_message(line, err=True))
+    line = f"serving on http://{settings.host}:{settings.port} (workbench: /, API: /docs); Ctrl-C stops it"
+    serve_workbench(settings, lambda: print_message(line, err=True))
+
+
+def load_workbench_server() -> Callable[[ServiceSettings, Callable[[], None]], None]:
+    """The function that serves until it is stopped; an InputError where its packages are not installed."""
+    try:
+        from evenhand.service.server import serve_until_stopped
+    except ImportError as error:
+        hint = "pip install '/path/to/evenhand[service]'"
+        raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
+    from evenhand.web.workbench import add_workbench
+
+    return partial(serve_until_stopped, extend=add_workbench)

@@ -38,7 +38,7 @@ def load_named_report_samples(
     store: Store, run: str, ids: Iterable[str], head: ReportSampleJson
 ) -> list[ReportSampleJson]:
     """Some samples of a report with their results, without the calls behind them."""
-    rows, results = store.load_named_samples(run, set(ids))
+    rows, results = store.rows.load_named_samples(run, set(ids))
     take_results = _group_report_rows_by_position(results)
     masks = "personal" in head["eval"]["guards"]
     found = []
@@ -65,12 +65,39 @@ def _iterate_report_samples(
     take_results = _group_report_rows_by_position(store.results(run))
     take_calls = _group_report_rows_by_position(store.calls(run))
     for row in store.samples(run):
-        results = take_results(row["position"])
-        own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
-        replies = {call["key"]: call for call in take_calls(row["position"])}
-        sample = _build_report_sample(row)
-        sample["results"] = [_build_report_result(one, replies, store) for one in own]
-        yield mask_report_sample(sample) if masks else sample
+        results, calls = take_results(row["position"]), take_calls(row["position"])
+        yield _build_judged_sample(store, row, results, calls, order, masks=masks)
+
+
+def load_report_sample(
+    store: Store, run: StoredReportRow, head: ReportSampleJson, position: int
+) -> ReportSampleJson | None:
+    """One sample of a run, as a report has it; None where there is none at that place."""
+    found = store.rows.list_samples_at(run["id"], [position])
+    if not found:
+        return None
+    results, calls = (
+        store.rows.list_results_at(run["id"], [position]), store.rows.list_calls_at(run["id"], [position])
+    )  # fmt: skip
+    order = {one["name"]: place for place, one in enumerate(head["variants"])}
+    masks = "personal" in head["eval"]["guards"]
+    return _build_judged_sample(store, found[0], results, calls, order, masks=masks)
+
+
+def _build_judged_sample(
+    store: Store,
+    row: StoredReportRow,
+    results: Iterable[StoredReportRow],
+    calls: Iterable[StoredReportRow],
+    order: Mapping[str, int],
+    *,
+    masks: bool,
+) -> ReportSampleJson:
+    own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
+    replies = {call["key"]: call for call in calls}
+    sample = _build_report_sample(row)
+    sample["results"] = [_build_report_result(one, replies, store) for one in own]
+    return mask_report_sample(sample) if masks else sample
 
 
 def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:

@@ -29,7 +29,7 @@ from evenhand.store.store import Store
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ScoreColumn = tuple[float | None, ...]
-COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
+COLUMNS_FORMAT = 2  # Columns of another format are worked out anew.
 ColumnName = tuple[str, ...]  # What a column holds, then of whom.
 
 
@@ -40,6 +40,7 @@ class RunTable:
     `variant` and `sample` are places in `variants` and `samples`; samples of one `cluster` are not independent.
     `criteria` holds what counts for an output, `reviews` what each judge's answers came to, `judgments` each judge's
     answer on each criterion, `seats` the place at which a judge was shown the output among others: 1 is first.
+    `marks` counts what failed of an output: its gates, its assertions, what guards found; and its verdict by number.
     `texts` has one number per sample, equal where input, reference, context, tags and own assertions are.
     """
 
@@ -59,6 +60,7 @@ class RunTable:
     reviews: Mapping[str, Floats]
     judgments: Mapping[tuple[str, str], Floats]
     seats: Mapping[str, Floats]
+    marks: Mapping[str, Floats] = field(default_factory=dict)
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -84,7 +86,7 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     values = kept.values
     mappings: dict[str, Any] = {
         kind: {key[1]: column for key, column in values.items() if key[0] == kind}
-        for kind in ("layers", "criteria", "reviews", "seats")
+        for kind in ("layers", "criteria", "reviews", "seats", "marks")
     }
     judgments = {(key[1], key[2]): column for key, column in values.items() if key[0] == "judgments"}
     numbers: dict[str, Any] = {name: values[(name,)] for name in ("length", "score", "composite")}
@@ -167,6 +169,7 @@ class RunColumnsBuilder:
             if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
                 found.setdefault(("judgments", one["judge"], id), one["exact"])
         found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
+        found |= {("marks", name): count for name, count in _count_result_marks(content).items()}
         for key, value in found.items():
             column = self._values.setdefault(key, array("d"))
             number = parse_result_float(value) if isinstance(value, str) else value
@@ -205,6 +208,18 @@ class RunColumnsBuilder:
                 with packed.open(name, "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, column, allow_pickle=False)
         return stream.getvalue()
+
+
+VERDICT_NUMBERS = {"fail": 0, "borderline": 1, "pass": 2}
+
+
+def _count_result_marks(content: Mapping[str, Any]) -> dict[str, float | None]:
+    """What failed of an output; None where nothing was."""
+    card = content["scorecard"] or {}
+    failed = sum(one["passed"] is False for one in content["assertions"])
+    counts = {"gates": len(card.get("gates_failed") or ()), "assertions": failed, "findings": len(content["findings"])}
+    found: dict[str, float | None] = {name: count or None for name, count in counts.items()}
+    return {**found, "verdict": VERDICT_NUMBERS.get(card.get("verdict") or "")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

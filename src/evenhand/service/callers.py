@@ -72,21 +72,22 @@ def find_caller(
         if token is None:
             what = "this token is not known here, has expired, or was revoked"
             raise ProblemError(401, what, "ask the operator for another", WWW_Authenticate="Bearer")
-        caller = _read_caller(token)
+        caller = read_token_caller(token)
     elif not settings.is_loopback or has_service_tokens(store):
         raise ProblemError(401, "a token is needed", "Authorization: Bearer TOKEN", WWW_Authenticate="Bearer")
     else:
-        _refuse_other_sites(request)
+        refuse_other_sites(request)
     request.app.state.rates.take_turn(caller.id)
     request.state.caller = caller
     return caller
 
 
-def _read_caller(token: ServiceToken) -> Caller:
+def read_token_caller(token: ServiceToken) -> Caller:
+    """Whom a token stands for."""
     return Caller(id=token.id, role=token.role, name=token.name)
 
 
-def _refuse_other_sites(request: Request) -> None:
+def refuse_other_sites(request: Request) -> None:
     """Without tokens, a page of another site that the operator looks at must not be able to call."""
     if not is_loopback_host(request.url.hostname or ""):
         raise ProblemError(403, f"this service is called localhost, not {request.url.hostname}", "use 127.0.0.1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -36,8 +37,8 @@ def explain_statuses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def add_problem_handlers(app: FastAPI) -> None:
     """Every refusal and failure becomes one problem; no traceback leaves the service."""
-    app.add_exception_handler(ProblemError, _answer_problem)
-    app.add_exception_handler(EvenhandError, _answer_evenhand_error)
+    app.add_exception_handler(ProblemError, _answer_refusal)
+    app.add_exception_handler(EvenhandError, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _answer_wrong_request)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_exception_handler(Exception, _answer_fault)
@@ -50,28 +51,41 @@ def build_problem(status: int, faults: list[dict[str, str]], **headers: str) -> 
     return JSONResponse({**body, "faults": faults}, status_code=status, media_type=MEDIA_TYPE, headers=headers or None)
 
 
-async def _answer_problem(_: Request, error: Any) -> JSONResponse:
-    fault = {"where": "", "what": error.what, "would_work": error.would_work}
-    return build_problem(error.status, [fault], **error.headers)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceProblem:
+    """What is wrong with a request: its status, each fault with where, what and what would work, and headers."""
+
+    status: int
+    faults: tuple[dict[str, str], ...]
+    headers: dict[str, str] = field(default_factory=dict)
 
 
-async def _answer_evenhand_error(_: Request, error: Any) -> JSONResponse:
+def find_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
+    """What a caller is told of an error."""
+    if isinstance(error, ProblemError):
+        fault = {"where": "", "what": error.what, "would_work": error.would_work}
+        return ServiceProblem(status=error.status, faults=(fault,), headers=error.headers)
     if isinstance(error, ModelError):
-        return build_problem(502, [{"where": "", "what": str(error), "would_work": "try again, or ask another model"}])
+        fault = {"where": "", "what": str(error), "would_work": "try again, or ask another model"}
+        return ServiceProblem(status=502, faults=(fault,))
     if not isinstance(error, InputError):
-        return build_problem(422, [{"where": "", "what": str(error), "would_work": ""}])
+        return ServiceProblem(status=422, faults=({"where": "", "what": str(error), "would_work": ""},))
     if isinstance(error, StoreError) and error.__cause__ is not None:  # The database itself failed.
         fault = {"where": "", "what": "the store does not answer now", "would_work": "try again in 5 s"}
-        return build_problem(503, [fault], **{"Retry-After": "5"})
-    faults = [
+        return ServiceProblem(status=503, faults=(fault,), headers={"Retry-After": "5"})
+    faults = tuple(
         # Where the store is, is the operator's business.
         {"where": "" if isinstance(error, StoreError) else _place(one), "what": one.what, "would_work": one.hint}
         for one in error.faults
-    ]
+    )
     missing = isinstance(error, StoreError) and any(one.what.startswith("no ") for one in error.faults)
-    if isinstance(error, StoreError) and error.__cause__ is not None:  # The database failed; it refused nothing.
-        return build_problem(503, faults, **{"Retry-After": "1"})
-    return build_problem(404 if missing else 409 if isinstance(error, StoreError) else 422, faults)
+    status = 404 if missing else 409 if isinstance(error, StoreError) else 422
+    return ServiceProblem(status=status, faults=faults)
+
+
+async def _answer_refusal(_: Request, error: Any) -> JSONResponse:
+    found = find_problem(error)
+    return build_problem(found.status, list(found.faults), **found.headers)
 
 
 def _place(fault: Any) -> str:

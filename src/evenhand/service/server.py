@@ -21,10 +21,13 @@ GRACE_SECONDS = 30  # For requests under way.
 BACKLOG = 2048
 
 
-def serve_until_stopped(settings: ServiceSettings, announce: Callable[[], None]) -> None:
-    """Serve until SIGTERM or Ctrl-C; `announce` is called once it answers."""
+def serve_until_stopped(
+    settings: ServiceSettings, announce: Callable[[], None], *, extend: Callable[[FastAPI], None] = lambda app: None
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; `announce` is called once it answers, `extend` before it starts."""
     with open_user_telemetry() as telemetry:
         app = build_service(settings, telemetry)
+        extend(app)
         sockets = open_listening_sockets(settings.host, settings.port)
         config = uvicorn.Config(
             app,

@@ -271,6 +271,19 @@ class FinishedRowKeys(Mapping[ResultPlace, str]):
         return len(self._places)
 
 
+def select_finished_row_keys(connection: Connection, run: str, states: Collection[str]) -> Mapping[ResultPlace, str]:
+    """The keys of a run's results that are in one of some states, by position, variant and repeat."""
+    of_run = RESULTS.c.run == run
+    unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
+    variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
+    most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
+    if most is None:
+        return {}
+    query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
+    with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
+        return FinishedRowKeys(rows, sorted(variants), most + 1)
+
+
 def run_last_stored(connection: Connection, run: Mapping[str, Any]) -> datetime:
     """When a run last wrote something."""
     times = [run["started"], run["ended"]]

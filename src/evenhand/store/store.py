@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, RunLostError, StoreError
@@ -37,7 +37,7 @@ from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
+from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -60,9 +60,10 @@ from evenhand.store.run_holds import (
     release_stored_row,
     take_run_hold,
 )
+from evenhand.store.run_rows import RunRows
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
 from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
-from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import CALLS, COLUMNS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
 
@@ -145,6 +146,11 @@ class Store(AbstractContextManager["Store"]):
     def tokens(self) -> TokenStore:
         """Who may call a service."""
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def rows(self) -> RunRows:
+        """A few rows of a run, as pages show them."""
+        return RunRows(self._connect)
 
     @property
     def probes(self) -> ProbeStore:
@@ -281,11 +287,6 @@ class Store(AbstractContextManager["Store"]):
         query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
-    def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
-        """Some samples of a run by their ids, and their results."""
-        with self._connect() as connection:
-            return queries.select_named_sample_rows(connection, run, ids)
-
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
         some = SAMPLES.c.position.in_(sorted(positions))
@@ -297,16 +298,8 @@ class Store(AbstractContextManager["Store"]):
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
     ) -> Mapping[ResultPlace, str]:
         """The keys of the results that are there, by position, variant and repeat."""
-        of_run = RESULTS.c.run == run
-        unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
         with self._connect() as connection:
-            variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
-            most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
-            if most is None:
-                return {}
-            query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
-            with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-                return FinishedRowKeys(rows, sorted(variants), most + 1)
+            return queries.select_finished_row_keys(connection, run, states)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""

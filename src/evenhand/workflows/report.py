@@ -47,6 +47,13 @@ def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Jso
         )
 
 
+@with_opened_user_store
+def load_labelled_run_head(store: Store, run: str) -> Json:
+    """The head of a run's report with the labels that people gave since."""
+    row = store.find_run(run)
+    return add_label_agreement_for_user(store, row, load_run_report(store, row["id"])[0])
+
+
 def open_user_report_file(part: Path, target: Path) -> TextIO:
     """A file to write a report to, for its owner alone; `target` is what it will take the place of."""
     return open_private_text_file(part, target)

@@ -63,7 +63,7 @@ def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest
 
     By composite, runs that can be compared stand together, and those with the highest one come first.
     """
-    found = [_load_user_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    found = [load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
     if sort == "newest":
         return found
     groups: dict[tuple[object, ...], list[UserRunListing]] = {}
@@ -72,7 +72,14 @@ def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest
     return [one for several in groups.values() for one in several]
 
 
-def _load_user_run_listing(row: Row, *, held: bool) -> UserRunListing:
+@with_opened_user_store
+def find_run_listing(store: Store, run: str) -> UserRunListing:
+    """One run as a list shows it."""
+    row = store.find_run(run)
+    return load_run_listing(row, held=store.is_run_held(row))
+
+
+def load_run_listing(row: Row, *, held: bool) -> UserRunListing:
     """A row that says running and that no process works on was killed; one that cannot be read says so."""
     try:
         return _read_user_run_listing(row, held=held)

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import chain, islice
 from typing import Any, TextIO
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 
 from evenhand.report.graded import describe_reported_statement, find_reported_score_before_statements
 from evenhand.report.html.formats import TEMPLATE_FILTERS
@@ -32,7 +32,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     script = f"(() => {{\n'use strict';\n{parts}}})();\n"
     facts = {
         "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
-        "answers": _list_page_yes_no_criteria(head["eval"]["rubrics"]),
+        "answers": list_page_yes_no_criteria(head["eval"]["rubrics"]),
     }
     pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
         **build_run_page(head),
@@ -45,7 +45,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     stream.writelines(pieces)
 
 
-def _list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
+def list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
     """What is answered by yes or no: red flags, bonuses, and criteria that are so in every rubric that has them."""
     statements = [one["id"] for rubric in rubrics for one in rubric.get("statements", ())]
     scales: dict[str, set[str]] = {}
@@ -57,16 +57,21 @@ def _list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
 @cache
 def load_page_template(package: str, name: str) -> Template:
     """A template of a package, which escapes all that it is given."""
+    return build_page_environment(package).get_template(name)
+
+
+def build_page_environment(*packages: str) -> Environment:
+    """Templates of some packages, each looked for in the first that has it; all escape what they are given."""
     environment = Environment(
         autoescape=True,
         finalize=_render_page_value,
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=StrictUndefined,
     )
     environment.filters |= TEMPLATE_FILTERS
-    return environment.get_template(name)
+    return environment
 
 
 @cache

@@ -1,0 +1,141 @@
+"""A page as it is sent: the frame around it, a policy that lets nothing else run, and errors as pages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
+
+from evenhand._version import __version__
+from evenhand.errors import EvenhandError
+from evenhand.report.html.page_file import build_page_environment
+from evenhand.report.html.sample_page import SAMPLE_FILTERS
+from evenhand.service.problems import TITLES, ProblemError, ServiceProblem, find_problem
+from evenhand.web.assets import link_asset
+from evenhand.web.viewers import SignInNeededError
+
+LOG = logging.getLogger("evenhand.web")
+WEB_PACKAGE, RUN_PACKAGE = "evenhand.web", "evenhand.report.html"
+PAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "private, no-cache",
+}
+THEME_COOKIE = "evenhand_theme"
+THEMES = ("light", "dark")
+# Where each section begins, who may open it, and what else belongs to it.
+NAVIGATION = (
+    ("/", "Runs", ("operator",), ("/runs/", "/evals", "/compare")),
+    ("/judges", "Judges", ("operator",), ()),
+    ("/rubrics", "Rubrics", ("operator",), ()),
+    ("/contests", "Contests", ("operator", "reader", "submitter"), ()),
+)
+
+
+def render_page(
+    request: Request, template: str, *, status: int = 200, package: str = RUN_PACKAGE, **shown: Any
+) -> Response:
+    """A page of the workbench; templates that it does not have itself are those of a report's package."""
+    page = _build_workbench_templates(package).get_template(template)
+    return HTMLResponse(page.render(**_describe_frame(request), **shown), status_code=status, headers=PAGE_HEADERS)
+
+
+def render_fragment(template: str, **shown: Any) -> str:
+    """A piece of a page on one line, as a stream of events takes it."""
+    return _build_workbench_templates(RUN_PACKAGE).get_template(template).render(**shown).replace("\n", " ")
+
+
+@cache
+def _build_workbench_templates(package: str) -> Environment:
+    environment = build_page_environment(WEB_PACKAGE, package)
+    environment.filters |= {"place": _link_sample_by_id, "in_url": quote_url_part, **SAMPLE_FILTERS}
+    environment.globals |= {"asset": link_asset, "with_query": build_query_link}
+    return environment
+
+
+def _describe_frame(request: Request) -> dict[str, Any]:
+    viewer, theme = getattr(request.state, "viewer", None), request.cookies.get(THEME_COOKIE)
+    return {
+        "viewer": viewer,
+        "navigation": [
+            (to, name, request.url.path == to or request.url.path.startswith((f"{to}/" if to != "/" else "//", *more)))
+            for to, name, roles, more in NAVIGATION
+            if viewer is not None and viewer.role in roles
+        ],
+        "theme": theme if theme in THEMES else "",
+        "version": __version__,
+    }
+
+
+@pass_context
+def _link_sample_by_id(context: Context, id: str | None) -> str:
+    """Where the sample of an id is shown, on a page about its run."""
+    return f"/runs/{quote_url_part(context['run']['id'])}/samples?id={quote_url_part(id or '')}"
+
+
+def quote_url_part(text: object) -> str:
+    """A text as a part of an address; halves of characters, which no address can hold, are replaced."""
+    return quote(str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
+
+
+def build_query_link(given: dict[str, Any], **changed: Any) -> str:
+    """The same question with something changed in it; what is empty is left out."""
+    return "?" + urlencode([(name, value) for name, value in {**given, **changed}.items() if value not in ("", None)])
+
+
+async def read_page_form(request: Request) -> dict[str, str]:
+    """What a form sent, the last value of each field."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
+
+
+class WorkbenchRoute(APIRoute):
+    """A route whose refusals and failures are pages too."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler of the route."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except SignInNeededError as error:
+                if request.method == "GET":
+                    return RedirectResponse(f"/sign-in?next={quote_url_part(_read_path(request))}", status_code=303)
+                return render_problem_page(request, find_problem(error))
+            except (ProblemError, EvenhandError) as error:
+                return render_problem_page(request, find_problem(error))
+            except RequestValidationError:
+                fault = {"where": "", "what": "this address has a part that cannot be read", "would_work": "go back"}
+                return render_problem_page(request, ServiceProblem(status=422, faults=(fault,)))
+            except Exception as error:
+                LOG.exception("a page failed")
+                fault = {"where": "", "what": f"{type(error).__name__}: please report it", "would_work": ""}
+                return render_problem_page(request, ServiceProblem(status=500, faults=(fault,)))
+
+        return answer
+
+
+def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
+    """What is wrong, where, and what would work."""
+    title = TITLES.get(problem.status, "Error")
+    page = render_page(request, "problem.html.j2", status=problem.status, title=title, faults=problem.faults)
+    page.headers.update(problem.headers)
+    return page
+
+
+def _read_path(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

@@ -1,0 +1,169 @@
+"""Pages of runs: every eval with its trend, one run with its samples, and a run while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import EventSourceResponse, RedirectResponse
+from fastapi.sse import ServerSentEvent
+
+from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
+from evenhand.report.html.trend_charts import draw_trend_plots
+from evenhand.runs.sample_ranking import SampleOrder, SampleState
+from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
+from evenhand.web.viewers import OperatorViewer, Viewer
+from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
+from evenhand.workflows.run_following import RunFollower
+from evenhand.workflows.run_samples import (
+    SampleQuestion,
+    are_samples_at_hand,
+    find_run_sample,
+    list_run_samples,
+)
+from evenhand.workflows.runs import load_run_head
+from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
+
+router = APIRouter(route_class=WorkbenchRoute)
+EVALS_PER_PAGE = 10
+RUNS_PER_EVAL = 6  # Listed below its charts; a page of the eval alone has more.
+SAMPLES_PER_PAGE = 50
+MOST_RANKED_AT_ONCE = 20_000
+FOLLOW_SECONDS = 0.5
+WITH_REPORT = ("finished", "stopped")  # A run that goes on, or was killed, has no numbers that are kept.
+PageNumber = Annotated[int, Query(ge=1, le=100_000)]
+
+
+@router.get("/")
+def get_runs_page(
+    request: Request, viewer: Viewer, search: str = "", verdict: str = "", page: PageNumber = 1
+) -> Response:
+    """Every eval with its trend and its newest runs; others than operators begin with the contests."""
+    if viewer.role != "operator":
+        return RedirectResponse("/contests", status_code=303)
+    skip = (page - 1) * EVALS_PER_PAGE
+    found = list_eval_trends(request.app.state.store, search=search, verdict=verdict, skip=skip, most=EVALS_PER_PAGE)
+    return render_page(
+        request,
+        "runs.html.j2",
+        evals=[_show_eval(one) for one in found.evals],
+        found=found,
+        asked={"search": search, "verdict": verdict},
+        page=page,
+        pages=_count_pages(found.found, EVALS_PER_PAGE),
+        verdicts=list(VERDICT_LOOKS),
+        runs_per_eval=RUNS_PER_EVAL,
+        **VERDICT_WORDS,
+    )
+
+
+@router.get("/evals")
+def get_eval_page(request: Request, _: OperatorViewer, name: str) -> Response:
+    """One eval with all of its runs."""
+    trend = load_eval_trend(request.app.state.store, name)
+    return render_page(request, "eval.html.j2", one=_show_eval(trend), **VERDICT_WORDS)
+
+
+VERDICT_WORDS: dict[str, Any] = {"looks": VERDICT_LOOKS, "unknown_look": UNKNOWN_LOOK}
+
+
+def _show_eval(trend: EvalTrend) -> dict[str, Any]:
+    return {"trend": trend, "plots": draw_trend_plots([asdict(one) for one in trend.points], trend.best)}
+
+
+def _count_pages(found: int, each: int) -> int:
+    return max(1, -(-found // each))
+
+
+@router.get("/runs/{id}")
+def get_run_page(
+    request: Request,
+    id: str,
+    _: OperatorViewer,
+    search: str = "",
+    state: SampleState = "",
+    order: SampleOrder = "attention",
+    page: PageNumber = 1,
+    whole: bool = False,
+) -> Response:
+    """A run: how far it is, or what came out, and a page of its samples."""
+    store = request.app.state.store
+    run = view_service_run(store, _find_run_id(request, id))
+    if run["id"] != id:
+        return RedirectResponse(f"/runs/{run['id']}", status_code=303)
+    if run["state"] not in WITH_REPORT or run["started"] is None:
+        return render_page(request, "live.html.j2", following=RunFollower(store, id).look(), run=run)
+    asked = SampleQuestion(
+        search=search, state=state, order=order, skip=(page - 1) * SAMPLES_PER_PAGE, most=SAMPLES_PER_PAGE
+    )
+    shown = build_run_page(load_run_head(store, id))
+    # The samples of a large run are ranked once, after the page is there.
+    later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not are_samples_at_hand(store, id)
+    listed = None if later else list_run_samples(store, id, asked)
+    shown["samples_page"] = {
+        "listed": listed,
+        "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
+        "page": page,
+        "pages": _count_pages(listed.found, SAMPLES_PER_PAGE) if listed else 1,
+    }
+    shown["following"] = RunFollower(store, id).look() if run["state"] == "stopped" else None
+    return render_page(request, "run.html.j2", **shown)
+
+
+def _find_run_id(request: Request, named: str) -> str:
+    """The id of a run that is named as a command names it; one that was only asked for has its id alone."""
+    store = request.app.state.store
+    return named if store.requests.find_run(named) is not None else str(store.find_run(named)["id"])
+
+
+@router.get("/runs/{id}/samples")
+def get_sample_of_id(
+    request: Request, id: str, _: OperatorViewer, sample: Annotated[str, Query(alias="id")]
+) -> Response:
+    """Go to the page of a sample by its id."""
+    position = find_run_sample(request.app.state.store, id, sample)
+    return RedirectResponse(f"/runs/{quote_url_part(id)}/samples/{position}", status_code=303)
+
+
+def find_followed_run(request: Request, id: str, _: OperatorViewer) -> str:
+    """The id of a run, before anything of it is sent."""
+    return str(view_service_run(request.app.state.store, id)["id"])
+
+
+@router.get("/runs/{id}/events", response_class=EventSourceResponse)
+async def get_run_events(
+    request: Request, run: Annotated[str, Depends(find_followed_run)]
+) -> AsyncIterator[ServerSentEvent]:
+    """How far a run is, as a piece of the page, whenever it has changed; at last `end`."""
+    state = request.app.state
+    follower, last = RunFollower(state.store, run), None
+    while not state.closing.is_set():
+        found = await asyncio.to_thread(follower.look)
+        told = render_fragment("progress.html.j2", following=found)
+        if told != last:
+            yield ServerSentEvent(event="progress", raw_data=told)
+        if found.is_over:
+            yield ServerSentEvent(event="end", raw_data=found.state)
+            return
+        last = told
+        await asyncio.sleep(FOLLOW_SECONDS)
+
+
+@router.post("/runs/{id}/stop")
+async def post_stop(request: Request, id: str, _: OperatorViewer) -> Response:
+    """Stop a run that the service carries out."""
+    state = request.app.state
+    view = await asyncio.to_thread(stop_service_run, state.store, id)
+    state.run_engine.stop_run(view["id"])
+    return RedirectResponse(f"/runs/{view['id']}", status_code=303)
+
+
+@router.post("/runs/{id}/resume")
+async def post_resume(request: Request, id: str, _: OperatorViewer) -> Response:
+    """Go on with a run that was stopped."""
+    view = await asyncio.to_thread(resume_service_run, request.app.state.store, id)
+    request.app.state.run_engine.wake()
+    return RedirectResponse(f"/runs/{view['id']}", status_code=303)

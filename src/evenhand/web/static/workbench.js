@@ -1,0 +1,182 @@
+// Small conveniences: every page works without them, but for what shows a run while it goes on.
+(() => {
+  'use strict';
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  function setUpTheme() {
+    const button = document.getElementById('theme');
+    const root = document.documentElement;
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+      root.dataset.theme = dark ? 'light' : 'dark';
+      document.cookie = `evenhand_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+    });
+  }
+
+  // A form with data-swap asks as it is changed, and the part of the page that it names takes the answer's place.
+  let asked = 0;
+  async function swap(address, name) {
+    const number = ++asked;
+    const old = document.getElementById(name);
+    old.setAttribute('aria-busy', 'true');
+    const answer = await fetch(address, { headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (number !== asked) return;
+    const found = page.getElementById(name);
+    if (!found) { location.assign(address); return; }
+    old.replaceWith(found);
+    history.replaceState(null, '', address);
+    setUpPart(found);
+  }
+
+  // What takes longer is asked for once the page is there.
+  async function load(place) {
+    const answer = await fetch(place.dataset.load, { headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const found = page.getElementById(place.id) ?? page.querySelector('main > section');
+    place.replaceWith(found);
+    setUpPart(found);
+  }
+
+  function setUpSwaps(within) {
+    for (const form of all('form[data-swap]', within)) {
+      let waiting;
+      const ask = () => swap(`${form.getAttribute('action')}?${new URLSearchParams(filled(form))}`, form.dataset.swap);
+      form.addEventListener('submit', (event) => { event.preventDefault(); ask(); });
+      form.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(ask, 200); });
+    }
+    for (const link of all('a[data-swap]', within)) {
+      link.addEventListener('click', (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        swap(link.href, link.dataset.swap);
+      });
+    }
+  }
+
+  const filled = (form) => [...new FormData(form)].filter(([, value]) => value !== '');
+
+  // Two are compared: a third tick takes the first one away.
+  function setUpTicks(within) {
+    for (const form of all('form[data-pick="2"]', within)) {
+      const button = form.querySelector('button.main');
+      if (!button) continue;
+      const ticked = () => all('input[type="checkbox"]:checked', form);
+      let order = ticked();
+      const show = () => { button.disabled = order.length !== 2; };
+      form.addEventListener('change', (event) => {
+        order = [...order.filter((one) => one !== event.target), ...(event.target.checked ? [event.target] : [])];
+        if (order.length > 2) order.shift().checked = false;
+        show();
+      });
+      show();
+    }
+  }
+
+  // A text is checked as it is written; each message stands beside its line.
+  function setUpEditor() {
+    const form = document.querySelector('form[data-check]');
+    if (!form) return;
+    const text = form.querySelector('textarea');
+    let waiting; let number = 0;
+    text.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(check, 400); });
+    text.addEventListener('scroll', place);
+    addEventListener('resize', place);
+    form.addEventListener('click', (event) => {
+      const one = event.target.closest('.line-link')?.closest('[data-line]');
+      if (!one) return;
+      event.preventDefault();
+      select(Number(one.dataset.line));
+    });
+    place();
+
+    async function check() {
+      const mine = ++number;
+      const body = new URLSearchParams({ text: text.value, action: 'check' });
+      const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      if (mine !== number) return;
+      for (const id of [form.dataset.check, 'drawn']) document.getElementById(id).replaceWith(page.getElementById(id));
+      place();
+    }
+
+    function place() {
+      const list = form.querySelector('.messages');
+      if (!list) return;
+      const beside = getComputedStyle(form).gridTemplateColumns.split(' ').length > 1;
+      list.classList.toggle('placed', beside);
+      const style = getComputedStyle(text);
+      const height = parseFloat(style.lineHeight);
+      let free = -Infinity;
+      for (const one of list.children) {
+        const wanted = parseFloat(style.paddingTop) + (Math.max(1, Number(one.dataset.line)) - 1) * height - text.scrollTop;
+        const top = Math.max(wanted, free + 6);
+        one.style.top = beside ? `${top}px` : '';
+        free = top + one.offsetHeight;
+      }
+    }
+
+    function select(line) {
+      const lines = text.value.split('\n');
+      const start = lines.slice(0, Math.max(0, line - 1)).join('\n').length + (line > 1 ? 1 : 0);
+      text.focus();
+      text.setSelectionRange(start, start + (lines[line - 1] ?? '').length);
+    }
+  }
+
+  // j and k go through the rows of a list, Enter opens one, / begins to search.
+  function setUpKeys() {
+    document.addEventListener('keydown', (event) => {
+      if (event.target.closest('input, textarea, select') || event.ctrlKey || event.metaKey || event.altKey) return;
+      const search = document.querySelector('input[type="search"]');
+      if (event.key === '/' && search) { event.preventDefault(); search.focus(); }
+      if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1);
+      if (event.key === '[' || event.key === ']') document.querySelector(`a[rel="${event.key === '[' ? 'prev' : 'next'}"]`)?.click();
+    });
+  }
+
+  function step(by) {
+    const links = all('.listing tbody .id a');
+    const at = links.indexOf(document.activeElement);
+    const next = links[Math.max(0, Math.min(links.length - 1, at + by))];
+    next?.focus();
+  }
+
+  // A run while it goes on: the server sends the same piece of the page anew; when it is over, the whole page is loaded.
+  function setUpLive() {
+    const place = document.querySelector('[data-live]');
+    if (!place) return;
+    const source = new EventSource(place.dataset.live);
+    source.addEventListener('progress', (event) => {
+      const page = new DOMParser().parseFromString(event.data, 'text/html');
+      place.replaceChildren(...page.body.childNodes);
+    });
+    source.addEventListener('end', () => { source.close(); location.reload(); });
+  }
+
+  // What happens in a contest is announced; whoever reads decides when the page changes.
+  function setUpFollowing() {
+    const note = document.querySelector('[data-follow]');
+    if (!note) return;
+    new EventSource(note.dataset.follow).addEventListener('changed', () => { note.hidden = false; });
+  }
+
+  function setUpPart(within) {
+    for (const place of all('[data-load]', within)) load(place);
+    setUpSwaps(within);
+    setUpTicks(within);
+    for (const row of all('.listing tbody tr', within)) {
+      row.addEventListener('click', (event) => {
+        if (!event.target.closest('a, input, label, button') && !getSelection().toString()) row.querySelector('.id a')?.click();
+      });
+    }
+  }
+
+  setUpTheme();
+  setUpKeys();
+  setUpLive();
+  setUpEditor();
+  setUpFollowing();
+  setUpPart(document);
+})();
