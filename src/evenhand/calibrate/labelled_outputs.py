@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, Label, list_human_label_questions
 from evenhand.errors import Fault, InputError
@@ -37,6 +38,8 @@ class LabelledOutputs:
     people: Mapping[str, Floats]
     answers: Mapping[tuple[str, str], Floats]
     seats: Mapping[str, Floats]
+    void: tuple[Label, ...] = ()  # Left out: their output has changed since.
+    unbound: int = 0  # Labels that do not say which text they are about.
 
     @property
     def samples(self) -> int:
@@ -65,9 +68,14 @@ class LabelledOutputs:
 
 
 def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> LabelledOutputs:
-    """The outputs that have a label, in the order of samples and variants."""
+    """The outputs that have a label, in the order of samples and variants; labels that are void are left out."""
     if not labels:
         raise InputError(Fault("no labels", "evenhand calibrate labels.jsonl RUN takes them in"))
+    bound = bind_labels_to_outputs(table, labels)
+    labels = bound.labels
+    if not labels:
+        what = f"every label is void: the outputs of run {table.run} are other ones than were labelled"
+        raise InputError(Fault(what, "label its outputs: evenhand labels next RUN"))
     places = {id: place for place, id in enumerate(table.samples)}
     width = len(table.variants)
     at = [places[one.sample] * width + table.variants.index(one.variant) for one in labels]
@@ -101,6 +109,8 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
             for who, column in answers_by_calibrated_judge(table, judges, one.id).items()
         },
         seats={judge: outputs.mean(column) for judge, column in table.seats.items()},
+        void=bound.void,
+        unbound=bound.unbound,
     )
 
 

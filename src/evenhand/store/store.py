@@ -305,7 +305,7 @@ class Store(AbstractContextManager["Store"]):
             return queries.select_made_output_rows(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
-        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        """Keep labels of a run in place of all those before: who said what (exact) of which output, and when."""
         with self._connect(writes=True) as connection:
             queries.replace_label_rows(connection, run, labels, self.shown)
 

@@ -342,10 +342,9 @@ def _load_short_samples_of_user_runs(
 def load_label_agreement_for_user(store: Store, sides: Sequence[UserRunSide]) -> Agreement | Undefined | None:
     """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
     for side in reversed(sides):
-        rows = list(store.labels(side.run["id"]))
-        if rows:
+        if list(store.labels(side.run["id"])):
             from evenhand.calibrate.human_agreement import measure_panel_human_agreement  # most runs have no labels
-            from evenhand.calibrate.labels import read_human_label_row  # most runs have no labels
+            from evenhand.workflows.run_labels import load_kept_labels  # most runs have no labels
 
-            return measure_panel_human_agreement(side.member.table, [read_human_label_row(row) for row in rows])
+            return measure_panel_human_agreement(side.member.table, load_kept_labels(store, side.member.table))
     return None

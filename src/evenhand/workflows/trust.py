@@ -9,8 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_label_row, read_human_labels
+from evenhand.calibrate.labels import SCORE_QUESTION, Label
 from evenhand.calibrate.trust import (
     MOST_ERRORS,
     CriterionShares,
@@ -26,11 +27,10 @@ from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.codec import Codec
-from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number
-from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
+from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
@@ -46,6 +46,8 @@ class RunTrust:
     labels: int
     raters: int
     outputs: int
+    void: tuple[Label, ...]  # Not counted: their output has changed since.
+    unbound: int  # Labels that do not say which text they are about.
     gates: tuple[GateTrust, ...]
     directions: tuple[DirectionTrust, ...]
 
@@ -80,6 +82,8 @@ def measure_trust(
         labels=found.labels,
         raters=len(found.raters),
         outputs=len(found.ids),
+        void=found.void,
+        unbound=found.unbound,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
     )
@@ -90,13 +94,13 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     return {"answer": found.gates[0].answer, **TRUST_JSON.to_json(found)}
 
 
-TRUST_JSON = Codec()
+TRUST_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
 
 
-def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> list[Label]:
+def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> tuple[Label, ...]:
     if labels is not None:
-        return list(read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table))
-    kept = [read_human_label_row(row) for row in store.labels(table.run)]
+        return load_labels_from_file(labels, table)
+    kept = load_kept_labels(store, table)
     if not kept:
         raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
     return kept
