@@ -12,6 +12,7 @@ from evenhand.runs.kept_texts import format_output_digest
 from evenhand.wording import join_names, pluralize_count
 
 MOST_VOID_NAMED = 5
+UNEQUAL_CHANCES = "Outputs were drawn with unequal chances, and are weighed back: shares are not the counts alone."
 VOID_LABEL_SHAPE = JsonShape(only=("sample", "variant", "criterion", "rater"))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.calibrate.bound_labels import describe_label_binding
+from evenhand.calibrate.bound_labels import UNEQUAL_CHANCES, describe_label_binding
 from evenhand.calibrate.trust import DecisionErrors, DirectionTrust, GateTrust
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
@@ -54,6 +54,8 @@ def print_trust(found: RunTrust) -> None:
     screen.line(f"{found.name} · run {found.run} · {sizes}", gap=True, dim=True)
     for line in describe_label_binding(found.void, found.unbound):
         screen.line(line, dim=True)
+    if found.weighted:
+        screen.line(UNEQUAL_CHANCES, dim=True)
     _print_gates_table(screen, found.gates)
     for direction in found.directions:
         screen.line(_phrase_direction(direction), gap=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, RunLostError, StoreError
@@ -35,7 +35,7 @@ from evenhand.store.database import (
 )
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.outbox import Outbox
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace, run_last_stored
+from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace, run_last_stored
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -59,7 +59,7 @@ from evenhand.store.run_holds import (
     take_run_hold,
 )
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
 
@@ -279,16 +279,13 @@ class Store(AbstractContextManager["Store"]):
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
     ) -> Mapping[ResultPlace, str]:
         """The keys of the results that are there, by position, variant and repeat."""
-        of_run = RESULTS.c.run == run
-        unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
         with self._connect() as connection:
-            variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
-            most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
-            if most is None:
-                return {}
-            query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
-            with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-                return FinishedRowKeys(rows, sorted(variants), most + 1)
+            return queries.select_finished_keys(connection, run, states)
+
+    def find_output_rows(self, run: str, samples: Sequence[str]) -> list[Row]:
+        """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+        with self._connect() as connection:
+            return queries.select_output_rows(connection, run, samples)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""

@@ -48,6 +48,7 @@ class RunTrust:
     outputs: int
     void: tuple[Label, ...]  # Not counted: their output has changed since.
     unbound: int  # Labels that do not say which text they are about.
+    weighted: bool  # Whether outputs were drawn with unequal chances, which are weighed back.
     gates: tuple[GateTrust, ...]
     directions: tuple[DirectionTrust, ...]
 
@@ -70,8 +71,8 @@ def measure_trust(
     given = _load_trust_labels(store, table, labels)
     span = table.frame.scale or (0.0, 1.0)
     found = collect_labelled_outputs(table, given)
-    labelled = add_scores_to_labelled_outputs(found, table, _find_criterion_shares(setup["rubrics"]), span)
-    gates = list(_list_trust_gates(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
+    gates = list(list_trust_gates(table, setup["rubrics"], least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     limit = require_trust_limit(most)
@@ -84,6 +85,7 @@ def measure_trust(
         outputs=len(found.ids),
         void=found.void,
         unbound=found.unbound,
+        weighted=found.weight is not None,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
     )
@@ -106,7 +108,7 @@ def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> tu
     return kept
 
 
-def _list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
+def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
     required = dict(_list_required_criteria(rubrics))
     if least is not None:
@@ -141,7 +143,7 @@ def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
                 yield id, 1.0
 
 
-def _find_criterion_shares(rubrics: Json) -> CriterionShares:
+def find_criterion_shares(rubrics: Json) -> CriterionShares:
     """Weights and scales where the score is nothing but a weighted mean of one list of criteria; else empty."""
     only = next(iter(rubrics.values())) if len(rubrics) == 1 else None
     if only is None or not _is_plain_weighted_mean(only):
