@@ -9,7 +9,7 @@ import pytest
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
 from evenhand.calibrate.labels import Label
 from evenhand.calibrate.next_labels import choose_next_labels, expect_interval_widths, mix_draw_priorities
-from evenhand.calibrate.people_scale import PeopleScaleEstimate, estimate_on_people_scale
+from evenhand.calibrate.people_scale import PeopleScaleEstimate, estimate_on_people_scale, list_people_sides
 from evenhand.calibrate.trust import TrustGate
 from evenhand.errors import InputError
 from evenhand.stats.means import mean_interval, powered_mean
@@ -129,7 +129,7 @@ def test_pass_rates_and_differences_are_on_peoples_scale_too() -> None:
     labelled = collect_labelled_outputs(run, labels(run, {"r": {"score": people}}))
     gate = TrustGate(id="verdict", about="", least={"score": 3.0})
 
-    found = list(estimate_on_people_scale(run, labelled, gate))
+    found = list(estimate_on_people_scale(list_people_sides(run, labelled, gate)))
 
     kinds = [(one.kind, one.variant, one.control) for one in found]
     assert kinds == [

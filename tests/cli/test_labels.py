@@ -66,3 +66,41 @@ def test_a_template_that_nobody_began_is_no_labels(folder: Path) -> None:
     assert "two.jsonl: no labels in it yet: 2 lines wait for a score" in read.stderr
     assert "two.jsonl: is there already" in again.stderr
     assert "the run has no criterion 'kin' (did you mean 'kind'?)" in wrong.stderr
+
+
+def test_run_compare_and_report_show_the_scale_of_people(folder: Path) -> None:
+    """The labels are kept with the run; what the run itself says stays as it was."""
+    lines = (folder / "labels.jsonl").read_text("utf-8").splitlines()
+    some = [line for line in lines if '"manual"' not in line and '"colour"' not in line]
+    (folder / "some.jsonl").write_text("\n".join(some), "utf-8")
+
+    ran = evenhand("run", "eval.yaml", "--report-only", "--labels", "some.jsonl", folder=folder)
+    compared = json.loads(evenhand("compare", "latest", "--json", "--report-only", folder=folder).stdout)
+    head = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
+    page = evenhand("report", "latest", "--markdown", folder=folder).stdout
+    plain = json.loads(evenhand("runs", "show", "latest", "--json", folder=folder).stdout)
+
+    rows = [line.split() for line in ran.stdout.splitlines() if line.startswith(("old: score", "new − old: score"))]
+    assert [row[-3:] for row in rows] == [["22", "of", "24"]] * 2
+    for found in (compared["people_scale"], head["people_scale"]):
+        kinds = [one["kind"] for one in found["estimates"]]
+        assert kinds == ["mean", "mean", "difference", "pass rate", "pass rate", "difference of pass rates"]
+        assert (found["labels"], found["weighted"], found["notes"]) == (len(some), False, [])
+        mean = found["estimates"][0]
+        assert mean["people"]["high"] - mean["people"]["low"] <= (
+            mean["people"]["labels_only"]["high"] - mean["people"]["labels_only"]["low"]
+        )
+    assert "| new − old: score |" in page and "labels alone" in page
+    assert "people_scale" not in plain
+
+
+def test_invalid_labels_do_not_cost_a_run_its_result(folder: Path) -> None:
+    """The run is printed and kept, then the mistake is named; a file that is not there is refused before it begins."""
+    (folder / "wrong.jsonl").write_text('{"sample": "nobody", "criterion": "kind", "rater": "r", "score": 1}', "utf-8")
+
+    wrong = evenhand("run", "eval.yaml", "--labels", "wrong.jsonl", folder=folder)
+    missing = evenhand("run", "eval.yaml", "--labels", "nowhere.jsonl", folder=folder)
+
+    assert (wrong.returncode, missing.returncode) == (2, 2)
+    assert "PROGRESS" in wrong.stdout and "wrong.jsonl:1: the run has no sample 'nobody'" in wrong.stderr
+    assert "nowhere.jsonl" in missing.stderr and not missing.stdout

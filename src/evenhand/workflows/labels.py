@@ -17,7 +17,7 @@ from evenhand.calibrate.labels import (
     list_human_label_questions,
 )
 from evenhand.calibrate.next_labels import ExpectedWidth, NextLabels, choose_next_labels, expect_interval_widths
-from evenhand.calibrate.people_scale import estimate_on_people_scale
+from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.private_files import open_private_text_file
@@ -86,7 +86,7 @@ def choose_labels(
         span=table.frame.scale or (0.0, 1.0),
     )
     found = add_people_scores(table, rubrics, bound.labels) if bound.labels else None
-    estimates = list(estimate_on_people_scale(table, found, gate))
+    estimates = list(estimate_on_people_scale(list_people_sides(table, found, gate)))
     return NextLabelPlan(
         run=table.run,
         name=table.frame.name,

@@ -46,6 +46,7 @@ from evenhand.report.html.score_charts import (
     split_chart_bar,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
+from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     describe_reported_composite,
@@ -129,6 +130,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
+        "people_scale": _list_people_scale_cells(head.get("people_scale")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
@@ -235,6 +237,14 @@ def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _are_page_costs_known(head: Mapping[str, Any]) -> bool:
     """Whether there is more to say of costs, tokens and times than the first screen does."""
     return bool(build_page_cost_columns(head["variants"]) or head["cost"]["unpriced"])
+
+
+def _list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+    if not found:
+        return None
+    columns = build_people_scale_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return SimpleNamespace(title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_people_scale(found))
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.
