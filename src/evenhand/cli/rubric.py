@@ -9,13 +9,14 @@ from fractions import Fraction
 import click
 
 from evenhand.cli.output import escape_cli_line, escape_terminal_text, print_error, print_message
+from evenhand.cli.rubric_draft import draft_rubric_command
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Anchor, Criterion, Scale
 from evenhand.scoring.scores import list_scorecard_tie_breaks
-from evenhand.wording import format_fraction, pluralize_count
+from evenhand.wording import format_fraction, pluralize_count, quote_text, shorten_text_to_line
 from evenhand.workflows.rubric import (
     build_rubric_file_schema,
     check_rubric_file,
@@ -28,7 +29,10 @@ from evenhand.workflows.rubric import (
 
 @click.group("rubric")
 def rubric_command() -> None:
-    """List, show, check and start rubrics."""
+    """List, show, check, start and draft rubrics."""
+
+
+rubric_command.add_command(draft_rubric_command)
 
 
 @rubric_command.command("list")
@@ -146,6 +150,10 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
         screen.line(f"{_format_cli_anchor_cell(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+    for example in criterion.examples:
+        why = f" ({shorten_text_to_line(example.why, 80)})" if example.why else ""
+        told = f"{_format_cli_score(example.score, criterion.scale)}{why}"
+        screen.line(f"example, scored {told}: {quote_text(example.passage, 80)}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
 
@@ -179,9 +187,13 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
         screen.line(f"Environment: {', '.join(method.environment)}", 2)
 
 
+def _format_cli_score(score: Fraction, scale: Scale) -> str:
+    return ("yes" if score else "no") if scale.yes_no else format_fraction(score)
+
+
 def _format_cli_anchor_cell(anchor: Anchor, scale: Scale) -> str:
     if scale.yes_no:
-        return "yes" if anchor.min else "no"
+        return _format_cli_score(anchor.min, scale)
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)

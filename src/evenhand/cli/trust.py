@@ -8,10 +8,16 @@ from pathlib import Path
 import click
 
 from evenhand.calibrate.bound_labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import DecisionErrors, DirectionTrust, GateTrust
+from evenhand.calibrate.trust import DecisionErrors, GateTrust
+from evenhand.calibrate.trust_phrases import (
+    list_gate_error_lines,
+    phrase_direction_trust,
+    phrase_trust_answer,
+    phrase_trust_next_step,
+)
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import MISSING_DASH, format_p_value, format_percent, format_signed, pluralize_count
+from evenhand.wording import MISSING_DASH, format_percent, pluralize_count
 from evenhand.workflows.trust import RunTrust
 
 TRUST_COLOURS = {"may gate": "green", "one way": "yellow", "may not": "red"}
@@ -45,10 +51,10 @@ def trust_command(
 def print_trust(found: RunTrust) -> None:
     """Print it; the answer comes first."""
     screen, first = Screen(), found.gates[0]
-    screen.line(_phrase_trust_answer(first, found.most), bold=True, fg=TRUST_COLOURS.get(first.answer))
-    for line in _list_gate_lines(first):
+    screen.line(phrase_trust_answer(first, found.most), bold=True, fg=TRUST_COLOURS.get(first.answer))
+    for line in list_gate_error_lines(first):
         screen.line(line, indent=2)
-    screen.line(f"next: {_phrase_next_step(first, found.most)}", indent=2)
+    screen.line(f"next: {phrase_trust_next_step(first, found.most)}", indent=2)
     people = pluralize_count(found.raters, "person", "people")
     sizes = f"{pluralize_count(found.labels, 'label')} by {people} on {pluralize_count(found.outputs, 'output')}"
     screen.line(f"{found.name} · run {found.run} · {sizes}", gap=True, dim=True)
@@ -58,59 +64,7 @@ def print_trust(found: RunTrust) -> None:
         screen.line(UNEQUAL_CHANCES, dim=True)
     _print_gates_table(screen, found.gates)
     for direction in found.directions:
-        screen.line(_phrase_direction(direction), gap=True)
-
-
-def _phrase_trust_answer(gate: GateTrust, most: float) -> str:
-    limit, about = format_percent(most), f"({gate.about})"
-    if gate.answer == "may gate":
-        return f"May gate {about}: wrong on at most {limit}, both of what people pass and of what they fail."
-    if gate.answer == "one way":
-        kept, other = ("passes", "fail") if gate.trusted == ("pass",) else ("fails", "pass")
-        return f"May gate one way only {about}: {gate.who} {kept} few that people {other}."
-    if gate.answer == "may not":
-        return f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_way(gate, most)}."
-    return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
-
-
-def _find_broken_way(gate: GateTrust, most: float) -> str:
-    broken = [
-        way
-        for way, one in (("fail", gate.passed), ("pass", gate.failed))
-        if one.share is not None and one.share.low > most
-    ]
-    return " and ".join(broken)
-
-
-def _list_gate_lines(gate: GateTrust) -> list[str]:
-    lines = [
-        f"Wrongly passed: {_phrase_errors(gate.passed, 'that people fail')}.",
-        f"Wrongly failed: {_phrase_errors(gate.failed, 'that people pass')}.",
-    ]
-    if gate.not_assessed:
-        lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
-    if gate.split:
-        lines.append(f"People are split over {pluralize_count(gate.split, 'output')}: not counted.")
-    return lines
-
-
-def _phrase_errors(errors: DecisionErrors, of: str) -> str:
-    if errors.share is None:
-        return f"not known, as no labelled output is one {of}"
-    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
-    share = format_percent(errors.share.estimate)
-    return f"{errors.wrong} of {errors.n} {of} ({share}, 95% interval {low} to {high})"
-
-
-def _phrase_next_step(gate: GateTrust, most: float) -> str:
-    if gate.answer == "may gate":
-        return "gate on it; label again when the judge or the rubric changes."
-    if gate.answer == "may not":
-        return "another judge or a sharper rubric: see where it differs from people with evenhand calibrate."
-    if gate.further is None:
-        return f"its error rate is too close to {format_percent(most)} for labels to settle; improve the judge."
-    few = "about 1 more label" if gate.further == 1 else f"about {gate.further:,} more labels"
-    return f"{few}, chosen at random, would settle it if errors go on like this."
+        screen.line(phrase_direction_trust(direction), gap=True)
 
 
 def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
@@ -148,11 +102,3 @@ def _format_answer(gate: GateTrust) -> str:
     if gate.answer == "one way":
         return "only its passes" if gate.trusted == ("pass",) else "only its fails"
     return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]
-
-
-def _phrase_direction(one: DirectionTrust) -> str:
-    pair = f"{one.variant} − {one.control}"
-    if one.people is None or one.chance is None or one.judged is None:
-        return f"{pair}: whether people see it the same way is not known: {one.why}."
-    seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
-    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."

@@ -1,0 +1,138 @@
+"""A changed rubric as a file: what its criteria say now, in the place of what they said, and all else as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evenhand.errors import Fault, RubricError
+from evenhand.files.rubrics import METHOD_FILE_ENDINGS, LocatedRubric, load_rubric
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, read_node_number
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Anchor, Criterion, Scale
+
+_CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
+
+
+def write_changed_rubric(opened: LocatedRubric, changed: Rubric, comments: Sequence[str] = ()) -> str:
+    """The YAML of a rubric that is read from a file or from data, with other criteria; `comments` stand above it.
+
+    Where it names a method file, it names it by its whole path: the new file may stand in another folder.
+    """
+    old = {criterion.id: criterion for criterion in opened.rubric.criteria}
+    data = _write_unchanged_fields(opened)
+    entries = data.get("criteria", data.pop("rubrics", None)) or [{"id": id} for id in old]
+    known = dict(zip(old, entries, strict=True))
+    data["criteria"] = [known[one.id] if old.get(one.id) == one else _write_criterion(one) for one in changed.criteria]
+    if load_rubric(data) != changed:
+        what = "the changed rubric cannot be written: its file would not be read as the same"
+        raise RubricError(Fault(what, "please report it", where=opened.file))
+    return write_rubric_fields(data, comments)
+
+
+def write_rubric_fields(data: Mapping[str, Any], comments: Sequence[str] = ()) -> str:
+    """The YAML of a rubric by the fields of its file; `comments` stand above it, each on a line of its own."""
+    head = "".join(f"# {''.join(one if one.isprintable() else ' ' for one in line)}\n" for line in comments)
+    return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
+    tree, method = opened.tree, opened.rubric.method
+    data = convert_node_to_data(tree) if isinstance(tree, MappingNode) else {}
+    own_method = {"steps", "criteria"} <= data.keys() and "method" not in data and "verdicts" in data
+    if (not opened.file and not data) or own_method:
+        data = {}  # A shipped method with criteria of its own.
+    data.pop("extends", None)
+    if "steps" not in data:
+        named = data.get("method")
+        if isinstance(named, str) and named.endswith(METHOD_FILE_ENDINGS):
+            data["method"] = str((Path(opened.file).parent / named).resolve())
+        else:
+            data["method"] = method.name
+    return {"name": opened.rubric.name, **{name: value for name, value in data.items() if name != "name"}}
+
+
+def convert_node_to_data(node: TreeNode) -> Any:
+    """A node as plain data that reads the same: a number stays the number that it was written as."""
+    if isinstance(node, SequenceNode):
+        return [convert_node_to_data(item) for item in node.items]
+    if isinstance(node, MappingNode):
+        return {_convert_key(key): convert_node_to_data(value) for key, value in node.items}
+    if node.quoted:
+        return node.text
+    return _CONSTANTS[node.text] if node.text in _CONSTANTS else _convert_number(node)
+
+
+def _convert_key(key: ScalarNode) -> object:
+    return int(key.text) if key.text.isascii() and key.text.isdigit() else key.text
+
+
+def _convert_number(node: ScalarNode) -> object:
+    number = read_node_number(node)
+    plain = isinstance(number, Fraction) and not set(node.text) - set("0123456789.-")
+    if not plain or not isinstance(number, Fraction):
+        return node.text
+    return int(number) if number.denominator == 1 and "." not in node.text else float(node.text)
+
+
+def _write_criterion(one: Criterion) -> dict[str, Any]:
+    """A criterion with every field that is not as it would be anyway."""
+    fields: dict[str, Any] = {"id": one.id, **({"asks": one.asks} if one.asks else {})}
+    fields["weight"] = _write_number(one.weight)
+    plain = Criterion(id=one.id, asks=one.asks)
+    if one.points is not None:
+        fields["points"] = _write_number(one.points)
+    fields["scale"] = _write_scale(one.scale)
+    if one.anchors:
+        fields["anchors"] = {_write_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
+    if not one.children:
+        fields["required"] = one.required
+    if one.required_min_score is not None:
+        fields["required_min_score"] = _write_number(one.required_min_score)
+    fields |= {name: getattr(one, name) for name in ("fixed", "judged") if getattr(one, name) != getattr(plain, name)}
+    if one.examples:
+        fields["examples"] = [
+            {
+                "passage": example.passage,
+                "score": _write_answer(example.score, one.scale),
+                **({"why": example.why} if example.why else {}),
+            }
+            for example in one.examples
+        ]
+    if one.children:
+        fields["children"] = [_write_criterion(child) for child in one.children]
+    return fields
+
+
+def _write_scale(scale: Scale) -> object:
+    if scale.yes_no:
+        return "yes/no"
+    ends: dict[str, Any] = {"min": _write_number(scale.min), "max": _write_number(scale.max)}
+    if scale.bands:
+        return {**ends, "bands": {band.id: [int(band.min), int(band.max)] for band in scale.bands}}
+    return {**ends, "integers": True} if scale.integers else ends
+
+
+def _write_anchor_key(anchor: Anchor, scale: Scale) -> object:
+    band = next((one.id for one in scale.bands if (one.min, one.max) == (anchor.min, anchor.max)), None)
+    if band is not None:
+        return band
+    if anchor.min == anchor.max:
+        return _write_answer(anchor.min, scale)
+    return f"{_write_number(anchor.min)}-{_write_number(anchor.max)}"
+
+
+def _write_answer(value: Fraction, scale: Scale) -> object:
+    return ("yes" if value else "no") if scale.yes_no else _write_number(value)
+
+
+def _write_number(value: Fraction) -> object:
+    """As a decimal where it is one, else as a fraction: 1/3."""
+    if value.denominator == 1:
+        return int(value)
+    decimal = float(value)
+    return decimal if Fraction(repr(decimal)) == value else f"{value.numerator}/{value.denominator}"
