@@ -289,10 +289,9 @@ class Store(AbstractContextManager["Store"]):
 
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
-        some = SAMPLES.c.position.in_(sorted(positions))
-        query = select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, some)
+        which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
         with self._connect() as connection:
-            return {row.position: row.id for row in connection.execute(query)}
+            return dict(connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which)).tuples().all())
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
@@ -300,6 +299,11 @@ class Store(AbstractContextManager["Store"]):
         """The keys of the results that are there, by position, variant and repeat."""
         with self._connect() as connection:
             return queries.select_finished_row_keys(connection, run, states)
+
+    def find_output_rows(self, run: str, samples: Sequence[str]) -> list[Row]:
+        """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+        with self._connect() as connection:
+            return queries.select_output_rows(connection, run, samples)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
@@ -316,7 +320,7 @@ class Store(AbstractContextManager["Store"]):
             return queries.select_made_output_rows(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
-        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        """Keep labels of a run in place of all those before: who said what (exact) of which output, and when."""
         with self._connect(writes=True) as connection:
             queries.replace_label_rows(connection, run, labels, self.shown)
 
