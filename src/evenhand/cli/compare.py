@@ -20,9 +20,8 @@ from evenhand.cli.run_tables import (
     format_cli_badge_lines,
     format_gate_lines_for_terminal,
     format_treatment_lines_for_terminal,
-    print_section,
 )
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
 from evenhand.wording import pluralize_count, word_layer

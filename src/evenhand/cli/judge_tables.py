@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.cli.run_tables import print_section
 from evenhand.cli.score import order_printed_scorecards, print_scores
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_section
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding

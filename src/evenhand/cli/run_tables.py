@@ -14,6 +14,7 @@ from evenhand.cli.screen import (
     Screen,
     measure_least_table_width,
     measure_whole_table_width,
+    print_section,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -320,15 +321,6 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
         screen.line()
         numbers = [name for name, _ in table if name not in ("of", "verdict")]
         screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
-
-
-def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
-    """A title with its lines below, each with its colour; nothing where there are none."""
-    if not lines:
-        return
-    screen.line(title, bold=True, gap=True)
-    for line, colour in lines:
-        screen.line(line, indent=2, fg=colour)
 
 
 def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
