@@ -369,10 +369,7 @@ class Store(AbstractContextManager["Store"]):
             yield from export_stored_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
     def import_run(self, stream: BinaryIO, *, trust_replies: bool = False) -> str:
-        """Take in an exported run as a guest, and say its id; refused if it is cut off, changed, or here already.
-
-        Its replies are used for other runs only where they are trusted.
-        """
+        """Take in an exported run as a guest, and say its id; other runs use its replies only if they are trusted."""
         with self._connect(writes=True) as connection:
             return insert_run_rows(connection, stream, self.shown, "trusted" if trust_replies else "guest")
 
