@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import list_baseline_rows, refuse_baseline_run, remove_baseline_row, set_baseline_row
+from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
@@ -56,13 +56,12 @@ from evenhand.store.run_holds import (
     insert_run_hold,
     is_run_row_held,
     keep_run_hold_beating,
-    lock_run_hold,
     release_stored_row,
     take_run_hold,
 )
 from evenhand.store.run_rows import RunRows
-from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
+from evenhand.store.service_requests import ServiceRequests
+from evenhand.store.stale_runs import CollectedRuns, delete_named_run_rows, delete_stale_run_rows
 from evenhand.store.tables import CALLS, COLUMNS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
@@ -376,15 +375,7 @@ class Store(AbstractContextManager["Store"]):
     def delete_run(self, run: str, *, pinned: bool = False) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
-            id = queries.find_run_row(connection, run, self.shown)["id"]
-            lock_run_hold(connection, id)
-            row = queries.find_run_row(connection, id, self.shown)
-            if not pinned:
-                refuse_baseline_run(connection, row["id"], self.shown)
-            if is_run_row_held(connection, row):
-                hint = f"stop it first ({row['holder']})"
-                raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
-            delete_run_rows(connection, row["id"])
+            delete_named_run_rows(connection, run, self.shown, pinned=pinned)
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
