@@ -18,6 +18,7 @@ from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
 from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
+from benchmarks.workbench import measure_workbench
 
 MEASURES = (
     measure_judging,
@@ -34,6 +35,7 @@ MEASURES = (
     measure_comparing,
     measure_runs,
     measure_service,
+    measure_workbench,
 )
 
 
