@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from starlette.testclient import TestClient
+from tests.runs.stored import keep_run
 
 from benchmarks.figure import Figure
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.store.store import Store
 from evenhand.web.workbench import add_workbench
-from tests.runs.stored import keep_run
 
 MANY, TAKES = 100_000, 9
 RUN = "20261116-090000-aaaaaa"
