@@ -37,6 +37,7 @@ ROUTES = {
     ("GET", "/v1/runs/{id}/events"): {OPERATOR},
     ("GET", "/v1/runs/{id}/report"): {OPERATOR},
     ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/trust"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {

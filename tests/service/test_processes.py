@@ -137,7 +137,7 @@ def test_told_to_end_it_hears_the_judges_of_a_contest_out(tmp_path: Path) -> Non
         free.wait(30)
         return answer(body)
 
-    task = {"name": "essay", "description": "Write.", "acceptance": ["It is useful."], "mode": "fastest_first",
+    task: Json = {"name": "essay", "description": "Write.", "acceptance": ["It is useful."], "mode": "fastest_first",
             "reward": "1 EUR", "dimensions": DIMENSIONS}  # fmt: skip
     with FakeServer(judge) as server:
         with serve_in_process(tmp_path) as served:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli.run import format_planned_power_for_terminal
+from evenhand.cli.plan_tables import format_planned_power_for_terminal
 from evenhand.errors import InputError
 from evenhand.stats.power import detectable_effect_at_power, power_of
 from evenhand.store.store import Store

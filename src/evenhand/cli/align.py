@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from evenhand.calibrate.alignment import AlignedRubric
+from evenhand.calibrate.bound_labels import describe_label_binding
 from evenhand.calibrate.rubric_edits import (
     RubricEdit,
     describe_rubric_edit,
@@ -96,6 +97,8 @@ def print_alignment(report: AlignmentReport, output: str | None) -> None:
     samples = f"{one.samples} samples decided, {found.drafting} drafted"
     labels = pluralize_count(report.labels, "label")
     screen.line(f"{report.name} · run {report.run} · {labels} · {samples}", gap=True, dim=True)
+    for line in describe_label_binding(report.void, report.unbound):
+        screen.line(line, dim=True)
     for edit in found.edits:
         _print_edit(screen, found, edit)
     _print_tried(screen, found)

@@ -8,8 +8,8 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.cli.output import print_json, print_until_reader_leaves
-from evenhand.cli.run_tables import BADGE_MARKS, print_section
-from evenhand.cli.screen import Screen, print_table_or_sentences
+from evenhand.cli.run_tables import BADGE_MARKS
+from evenhand.cli.screen import Screen, print_section, print_table_or_sentences
 from evenhand.wording import format_number
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from evenhand.wording import pluralize_count
 @click.option(
     "--write", "target", metavar="FILE", help="Write the recommended panel to this file, for an eval to name."
 )
+@click.option("--maps", is_flag=True, help="With --write: also the maps to people's scale that help.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) -> None:
+def calibrate_command(labels: str, run: str, target: str | None, maps: bool, as_data: bool) -> None:
     """Hold the judges of RUN against LABELS, what people said of its outputs: one JSON object per line.
 
     \b
@@ -29,13 +30,17 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
+    from evenhand.calibrate.bound_labels import describe_label_binding
     from evenhand.calibrate.calibration import encode_judges_against_people
     from evenhand.workflows.calibrate import calibrate_run
 
-    one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
+    if maps and target is None:
+        raise click.UsageError("--maps says what to write: give --write FILE too")
+    one = calibrate_run(None, run, Path(labels), None if target is None else Path(target), maps=maps)
     data = encode_judges_against_people(one.found)
+    binding = describe_label_binding(one.found.labelled.void, one.found.labelled.unbound)
     with print_until_reader_leaves():
-        print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
+        print_json(data) if as_data else print_calibration(data, binding, None if one.panel_refused else target)
     if one.panel_refused is not None:
         raise one.panel_refused
     if target is not None:
@@ -57,8 +62,8 @@ BIAS_KINDS = {"length": "per 100 chars", "position": "first seat", "self-prefere
 NO_VALUE = "–"
 
 
-def print_calibration(data: CalibrationData, written: str | None = None) -> None:
-    """Print it; `written` is the file that the panel went to."""
+def print_calibration(data: CalibrationData, binding: Iterable[str] = (), written: str | None = None) -> None:
+    """Print it; `binding` says which labels do not count, `written` is the file that the panel went to."""
     screen = Screen()
     words, colour = ALIGNMENT_ANSWERS[data["aligned"]["colour"]]
     asked = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
@@ -66,6 +71,8 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     raters = pluralize_count(len(data["raters"]), "person", "people")
     sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
     screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
+    for line in binding:
+        screen.line(line, dim=True)
     _print_agreement_table(screen, data)
     _print_bias_table(screen, data["bias"])
     # Those of the panel, or of the only judge; levels that nobody used are left out.
@@ -238,7 +245,8 @@ def _print_suggested_weights(screen: Screen, one: CalibrationData) -> None:
 def _format_next_step_terminal_line(data: CalibrationData, written: str | None) -> str:
     one, colour = data["recommendation"], data["aligned"]["colour"]
     if written is not None:
-        median = ", and panel: {aggregate: median} in the rubric" if one["chosen"]["kind"] == "median" else ""
+        kind = one["chosen"]["kind"] if one["chosen"] is not None else ""
+        median = ", and panel: {aggregate: median} in the rubric" if kind == "median" else ""
         return f"name the panel in the eval file: judges: {written}{median}."
     if one["chosen"] is None and one["more_samples"]:
         return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."

@@ -14,14 +14,14 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
+from evenhand.cli.people_tables import print_people_scale
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
     format_cli_badge_lines,
     format_gate_lines_for_terminal,
     format_treatment_lines_for_terminal,
-    print_section,
 )
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
 from evenhand.wording import pluralize_count, word_layer
@@ -103,6 +103,8 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
     print_section(screen, "Gates", format_gate_lines_for_terminal(decision["gates"]))
     print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
+    if found.get("people_scale"):
+        print_people_scale(screen, found["people_scale"])
     for treatment, power in (found["power"] or {}).items():
         _print_power_table(screen, treatment, power)
     lines = format_treatment_lines_for_terminal(decision["comparisons"])

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.run_tables import print_section
-from evenhand.cli.screen import Screen, measure_least_table_width, print_table_or_sentences
+from evenhand.cli.screen import Screen, measure_least_table_width, print_section, print_table_or_sentences
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.wording import format_kept_figure, pluralize_count
 

@@ -14,8 +14,13 @@ from evenhand.cli.contest_tables import (
     quote_passage_in_terminal,
     word_contest_status,
 )
-from evenhand.cli.run_tables import print_section
-from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
+from evenhand.cli.screen import (
+    Screen,
+    measure_least_table_width,
+    narrow_table_rows,
+    print_section,
+    print_table_or_sentences,
+)
 from evenhand.wording import format_kept_figure, pluralize_count
 
 ContestData = Mapping[str, Any]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.cli.run_tables import print_section
 from evenhand.cli.score import order_printed_scorecards, print_scores
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_section
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
@@ -155,7 +154,9 @@ def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
         return "yes" if one.score.value else "no"
     spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
     value = one.score.value
-    return f"{one.score.band or ''} {format_fraction(value, None if value.denominator == 1 else 2)}{spread}".strip()
+    raw = "" if one.raw is None else f" (people's scale; the judge said {format_fraction(one.raw)})"
+    shown = format_fraction(value, None if value.denominator == 1 else 2)
+    return f"{one.score.band or ''} {shown}{raw}{spread}".strip()
 
 
 def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: Scores) -> None:

@@ -125,6 +125,8 @@ def _print_seal(found: CheckedProbe) -> None:
     screen, probe = Screen(), found.probe
     screen.line(f"Sealed: {probe.name}, {pluralize_count(len(probe.items), 'output')} of run {probe.run}.", bold=True)
     _print_probe_facts(screen, found)
+    for note in found.notes:
+        screen.line(note, indent=2, dim=True)
     screen.line(f"next: evenhand probe check {probe.name}, once a day.", indent=2)
 
 

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,11 +26,9 @@ from evenhand.cli.output import (
     print_until_reader_leaves,
 )
 from evenhand.cli.progress import CLEAR_LINE
-from evenhand.cli.screen import Screen
-from evenhand.judging.unanswerable import UnanswerableCriterion, describe_criteria_unfit_for_judges
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
-from evenhand.wording import format_dollar_amount, pluralize_count
+from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.workflows.run import RunResult
@@ -41,7 +39,6 @@ TERMINATION_PATIENCE = 4.0  # Whoever ends a process (docker stop) kills it afte
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, **dict.fromkeys(ENDING_SIGNALS, TERMINATION_PATIENCE)}
 EXIT_STOPPED = 130  # By any of them.
-LEAST_PAIRS_TO_DECIDE = 20
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
 
@@ -69,6 +66,7 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
 @click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
@@ -94,6 +92,8 @@ def run_command(
         from evenhand.workflows.plan import plan_run
 
         planned = asyncio.run(plan_run(Path(file), options=asked, sd=sd))
+        from evenhand.cli.plan_tables import print_plan
+
         print_json(planned) if as_data else print_plan(planned)
         return 0
     from evenhand.cli.run_tables import print_run
@@ -110,9 +110,9 @@ def run_command(
 
             for line in load_user_report_annotations(None, ran.id):  # Failures stand beside the change that made them.
                 print_message(line)
-    if ran.why_stopped == STOPPED_BY_HAND:
-        return EXIT_STOPPED
-    return 0 if report_only else ran.exit_code
+    if ran.labels_refused is not None:
+        raise ran.labels_refused
+    return EXIT_STOPPED if ran.why_stopped == STOPPED_BY_HAND else 0 if report_only else ran.exit_code
 
 
 def _print_run_next_steps(ran: RunResult, file: str) -> None:
@@ -283,118 +283,3 @@ def _format_progress_time_left(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"about {round(seconds / 60)} min left"
     return f"about {round(seconds / 3600)} h left" if seconds < 100 * 3600 else "days left"
-
-
-PlanData = Mapping[str, Any]
-
-
-def print_plan(plan: PlanData) -> None:
-    """Print the plan."""
-    from evenhand.report.phrases import describe_reported_selection
-
-    screen = Screen()
-    repeats = f" · {plan['repeats']} repeats" if plan["repeats"] > 1 else ""
-    part = describe_reported_selection(plan["selection"])
-    samples = pluralize_count(plan["samples"], "sample") + (f" ({part})" if part else "")
-    screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
-    screen.line()
-    _print_planned_variants(screen, plan)
-    _print_planned_judges(screen, plan) if plan["judges"] else screen.line("no judge is asked")
-    _print_planned_total(screen, plan)
-    for line in format_planned_power_for_terminal(plan["power"]):
-        screen.line(line)
-    unanswerable = describe_criteria_unfit_for_judges([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
-    for note in filter(None, (plan["note"], unanswerable)):
-        screen.line(f"note: {note}")
-    screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
-
-
-def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
-    columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
-    asked = [one for one in plan["variants"] if one["calls"]]
-    if asked:
-        columns |= {"tokens in": [], "out, about": [], "cost, about": []}
-    for one in plan["variants"]:
-        if asked:
-            columns["tokens in"].append(f"{one['input_tokens']:,}" if one["calls"] else "")
-            columns["out, about"].append(f"{one['output_tokens']:,}" if one["calls"] else "")
-            columns["cost, about"].append(_format_planned_cost_for_terminal(one["cost"]) if one["calls"] else "")
-        counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
-        columns["variant"].append(one["name"])
-        columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
-        columns["from"].append(one["about"])
-    screen.table(columns, right=("tokens in", "out, about", "cost, about"))
-    screen.line()
-
-
-def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
-    """What the planned samples can show of each treatment; nothing where there is none."""
-    if power is None:
-        return []
-    pairs, lines = pluralize_count(power["pairs"], "sample"), []
-    for one in power["treatments"]:
-        whose = f" of {one['treatment']}" if len(power["treatments"]) > 1 else ""
-        if one["sd"] is None:
-            lines.append(
-                f"power{whose}: what {pairs} can show is not known before a first run; "
-                "--sd POINTS states how far differences scatter"
-            )
-            continue
-        known = "as stated" if one["run"] is None else f"from run {one['run']}"
-        shows = "no difference" if one["detectable"] is None else f"a difference of {one['detectable']:.2f} points"
-        lines.append(
-            f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {one['sd']:.2f}, {known})"
-        )
-        if one["needed"] is not None:
-            lines.append(
-                f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} samples"
-            )
-    if power["pairs"] < LEAST_PAIRS_TO_DECIDE:
-        lines.append(f"below {LEAST_PAIRS_TO_DECIDE} samples only a large and even difference gets a verdict")
-    return lines
-
-
-def _format_planned_cost_for_terminal(cost: float | None) -> str:
-    return "unknown" if cost is None else format_dollar_amount(cost)
-
-
-def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
-    judges = plan["judges"]
-    columns = {
-        "judge": [one["name"] for one in judges],
-        "calls": [f"{one['calls']:,}" for one in judges],
-        "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
-        "tokens in": [f"{one['input_tokens']:,}" for one in judges],
-        "out, about": [f"{one['output_tokens']:,}" for one in judges],
-        "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
-    }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
-    screen.table(shown, right=[name for name in shown if name != "judge"])
-
-
-def _print_planned_total(screen: Screen, plan: PlanData) -> None:
-    """What all of it comes to, how that was worked out, and whether the budget is enough."""
-    from evenhand.report.phrases import describe_reported_cost
-
-    total, budget = plan["total"], plan["budget"]
-    if total["input_tokens"]:
-        tokens = f"{total['input_tokens']:,} tokens in, {total['output_tokens']:,} out"
-        screen.line()
-        screen.line(f"in all, about: {tokens}; cost {describe_reported_cost(total)}")
-        if plan["looked_at"] < plan["samples"]:
-            screen.line(f"worked out from the first {plan['looked_at']:,} samples")
-        if any(one["to_make"] for one in plan["variants"]):
-            screen.line("replies and outputs that are yet to be made are taken to be about 300 tokens long")
-        screen.line("retries, and second questions after an unreadable reply, are not included")
-    if budget:
-        bounds = [format_dollar_amount(budget["money"])] if budget["money"] is not None else []
-        bounds += [f"{budget['tokens']:,} tokens"] if budget["tokens"] is not None else []
-        spent = [format_dollar_amount(budget["paid"])] if budget["money"] is not None and budget["paid"] else []
-        spent += [f"{budget['used']:,} tokens"] if budget["tokens"] is not None and budget["used"] else []
-        before = f", {' and '.join(spent)} of it spent before" if spent else ""
-        if not total["input_tokens"]:
-            screen.line()
-        screen.line(f"budget: {', '.join(bounds)}{before}")
-        if budget["exceeded"]:
-            more = "the estimate is above the budget: the run would stop before its end"
-            screen.line(f"{more}; raise the budget, or ask about fewer samples", fg="red")

@@ -8,11 +8,13 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_cli_line
+from evenhand.cli.people_tables import print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
     measure_least_table_width,
     measure_whole_table_width,
+    print_section,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -39,6 +41,7 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
+    describe_reported_maps,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
     describe_reported_samples,
@@ -84,6 +87,8 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
     sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
     notes = filter(None, (state, IMPORTED_RUN if run.get("imported") else ""))
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *notes]), dim=True, gap=True)
+    if run.get("maps"):
+        screen.line(describe_reported_maps(run), dim=True)
     (_print_whole_run if full else _print_run_in_short)(screen, head)
 
 
@@ -175,10 +180,12 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
 
 
 def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
-    """What only some judges and rubrics give: pairs, grades, red flags and bonuses, ties."""
+    """What only some runs have: pairs, people's scale, grades, red flags and bonuses, ties."""
     if head.get("preferences"):
         for table in build_report_preference_tables(head):
             _print_packed_tables(screen, [[column] for column in table.columns])
+    if head.get("people_scale"):
+        print_people_scale(screen, head["people_scale"])
     if any(one.get("grades") for one in head["variants"]):
         print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
     if head.get("statements"):
@@ -314,15 +321,6 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
         screen.line()
         numbers = [name for name, _ in table if name not in ("of", "verdict")]
         screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
-
-
-def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
-    """A title with its lines below, each with its colour; nothing where there are none."""
-    if not lines:
-        return
-    screen.line(title, bold=True, gap=True)
-    for line, colour in lines:
-        screen.line(line, indent=2, fg=colour)
 
 
 def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:

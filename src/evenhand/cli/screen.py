@@ -186,3 +186,12 @@ def shorten_terminal_name(name: str, width: int) -> str:
     while cell_len(start) + cell_len(end) >= width:
         start, end = (start[:-1], end) if cell_len(start) >= cell_len(end) else (start, end[1:])
     return f"{start}…{end}"
+
+
+def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
+    """A title with its lines below, each with its colour; nothing where there are none."""
+    if not lines:
+        return
+    screen.line(title, bold=True, gap=True)
+    for line, colour in lines:
+        screen.line(line, indent=2, fg=colour)

@@ -21,6 +21,7 @@ from evenhand.report.graded import (
     list_adjusted_results_for_report,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
+from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     ReportColumn,
@@ -33,6 +34,7 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
+    describe_reported_maps,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
     describe_reported_samples,
@@ -69,10 +71,12 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_columns(chain.from_iterable(build_report_variant_columns(head)), ["variant"]),
         [escape_markdown(composed, LONGEST_SENTENCE)] if (composed := describe_reported_composite(head)) else [],
         [unpaired] if unpaired else [],
+        [escape_markdown(mapped, LONGEST_SENTENCE)] if (mapped := describe_reported_maps(head["run"])) else [],
         [f"{tested}:", "", *differences] if differences else [],
         _render_markdown_columns(build_report_comparison_columns(head), ["comparison"]),
         _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
+        _render_markdown_people_scale(head.get("people_scale")),
         _render_markdown_lines("Grades:", format_report_grade_lines(head)),
         _render_markdown_lines("Red flags and bonuses:", format_report_statement_lines(head)),
         _render_markdown_lines("Ties:", format_report_tie_lines(head)),
@@ -131,6 +135,14 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
 
 def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
     return [title, "", *(f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in lines)] if lines else []
+
+
+def _render_markdown_people_scale(found: ReportData | None) -> list[str]:
+    if not found:
+        return []
+    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_people_scale(found)]
+    columns = build_people_scale_columns(found)
+    return [f"{PEOPLE_SCALE_TITLE}:", "", *_render_markdown_columns(columns.items(), [""]), "", *told]
 
 
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:

@@ -298,6 +298,34 @@ def parse_stored_time(text: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def select_output_rows(connection: Connection, run: str, samples: Sequence[str]) -> list[Row]:
+    """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+    found: list[Row] = []
+    for start in range(0, len(samples), _ROWS_PER_FETCH):
+        some = SAMPLES.c.id.in_([storable_row_text(id) for id in samples[start : start + _ROWS_PER_FETCH]])
+        query = (
+            select(RESULTS, SAMPLES.c.id, SAMPLES.c.content.label("sample"))
+            .join(SAMPLES, (SAMPLES.c.run == RESULTS.c.run) & (SAMPLES.c.position == RESULTS.c.position))
+            .where(RESULTS.c.run == run, some)
+            .order_by(RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
+        )
+        found += [dict(row) for row in connection.execute(query).mappings()]
+    return found
+
+
+def select_finished_keys(connection: Connection, run: str, states: Collection[str]) -> Mapping[ResultPlace, str]:
+    """The keys of the results that are there, by position, variant and repeat."""
+    of_run = RESULTS.c.run == run
+    unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
+    variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
+    most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
+    if most is None:
+        return {}
+    query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
+    with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
+        return FinishedRowKeys(rows, sorted(variants), most + 1)
+
+
 def replace_label_rows(connection: Connection, run: str, labels: Iterable[Mapping[str, object]], shown: str) -> None:
     """Write the labels of a run in place of those before."""
     rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])

@@ -1,4 +1,4 @@
-"""Runs that were never finished and have not moved for long."""
+"""Runs that are removed: one by its name, or those that were never finished and have not moved for long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from evenhand.store.queries import run_last_stored, stream_rows
+from evenhand.errors import Fault, StoreError
+from evenhand.store.baselines import refuse_baseline_run
+from evenhand.store.queries import find_run_row, run_last_stored, stream_rows
 from evenhand.store.run_holds import is_run_row_held, lock_run_hold
 from evenhand.store.service_requests import delete_run_rows
 from evenhand.store.tables import BASELINES, RUNS
@@ -35,3 +37,16 @@ def delete_stale_run_rows(connection: Connection, before: datetime) -> tuple[str
     for id in old:
         delete_run_rows(connection, id)
     return old
+
+
+def delete_named_run_rows(connection: Connection, run: str, shown: str, *, pinned: bool) -> None:
+    """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
+    id = find_run_row(connection, run, shown)["id"]
+    lock_run_hold(connection, id)
+    row = find_run_row(connection, id, shown)
+    if not pinned:
+        refuse_baseline_run(connection, row["id"], shown)
+    if is_run_row_held(connection, row):
+        hint = f"stop it first ({row['holder']})"
+        raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=shown))
+    delete_run_rows(connection, row["id"])

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import list_baseline_rows, refuse_baseline_run, remove_baseline_row, set_baseline_row
+from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
@@ -56,13 +56,12 @@ from evenhand.store.run_holds import (
     insert_run_hold,
     is_run_row_held,
     keep_run_hold_beating,
-    lock_run_hold,
     release_stored_row,
     take_run_hold,
 )
 from evenhand.store.run_rows import RunRows
-from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
+from evenhand.store.service_requests import ServiceRequests
+from evenhand.store.stale_runs import CollectedRuns, delete_named_run_rows, delete_stale_run_rows
 from evenhand.store.tables import CALLS, COLUMNS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
 
@@ -91,10 +90,7 @@ class Store(AbstractContextManager["Store"]):
         empty: str = NO_RUNS,
         clock: StoreClock = read_store_clock,
     ) -> Self:
-        """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
-
-        Where there is none and none may be made, the error says `empty`.
-        """
+        """The store at a folder or an address, else where the environment says; `empty` is the error where none is."""
         at = locate_store_database(place, environ)
         at = at if create else at.for_reading()
         if at.file is not None and not create and not at.file.exists():
@@ -292,10 +288,9 @@ class Store(AbstractContextManager["Store"]):
 
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
-        some = SAMPLES.c.position.in_(sorted(positions))
-        query = select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, some)
+        which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
         with self._connect() as connection:
-            return {row.position: row.id for row in connection.execute(query)}
+            return dict(connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which)).tuples().all())
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
@@ -303,6 +298,11 @@ class Store(AbstractContextManager["Store"]):
         """The keys of the results that are there, by position, variant and repeat."""
         with self._connect() as connection:
             return queries.select_finished_row_keys(connection, run, states)
+
+    def find_output_rows(self, run: str, samples: Sequence[str]) -> list[Row]:
+        """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+        with self._connect() as connection:
+            return queries.select_output_rows(connection, run, samples)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
@@ -319,7 +319,7 @@ class Store(AbstractContextManager["Store"]):
             return queries.select_made_output_rows(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
-        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        """Keep labels of a run in place of all those before: who said what (exact) of which output, and when."""
         with self._connect(writes=True) as connection:
             queries.replace_label_rows(connection, run, labels, self.shown)
 
@@ -375,15 +375,7 @@ class Store(AbstractContextManager["Store"]):
     def delete_run(self, run: str, *, pinned: bool = False) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
-            id = queries.find_run_row(connection, run, self.shown)["id"]
-            lock_run_hold(connection, id)
-            row = queries.find_run_row(connection, id, self.shown)
-            if not pinned:
-                refuse_baseline_run(connection, row["id"], self.shown)
-            if is_run_row_held(connection, row):
-                hint = f"stop it first ({row['holder']})"
-                raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
-            delete_run_rows(connection, row["id"])
+            delete_named_run_rows(connection, run, self.shown, pinned=pinned)
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""

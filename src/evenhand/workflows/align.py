@@ -18,12 +18,12 @@ from evenhand.calibrate.alignment import (
     seed_alignment,
     tabulate_candidate_answers,
 )
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import read_human_labels
+from evenhand.calibrate.labels import Label
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import RubricEdit, describe_rubric_edit
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
-from evenhand.files.parsing import read_text_file
 from evenhand.files.python_functions import add_python_import_folder
 from evenhand.files.rubric_writing import write_changed_rubric
 from evenhand.files.rubrics import LocatedRubric
@@ -44,8 +44,8 @@ from evenhand.workflows.align_inputs import (
     open_run_rubric,
     read_run_judge_options,
 )
-from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.run_labels import load_labels_from_file
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -68,6 +68,8 @@ class AlignmentReport:
     run: str
     name: str
     labels: int
+    void: tuple[Label, ...]  # Not counted: their output has changed since.
+    unbound: int  # Labels that do not say which text they are about.
     plan: AlignmentPlan
     found: AlignedRubric
     text: str
@@ -128,8 +130,7 @@ def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptio
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
     opened = open_run_rubric(row, options.rubric)
     table = load_run_columns(store, row["id"])
-    read = read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
-    labelled = collect_labelled_outputs(table, read)
+    labelled = collect_labelled_outputs(table, load_labels_from_file(labels, table))
     if not labelled.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
     if labelled.samples < LEAST_ALIGNED_SAMPLES:
@@ -197,6 +198,8 @@ class _RunAlignment:
             run=self.row["id"],
             name=self.row["name"],
             labels=labelled.labels,
+            void=labelled.void,
+            unbound=labelled.unbound,
             plan=plan,
             found=found,
             text=self._write_rubric(found),
@@ -231,6 +234,8 @@ def encode_alignment(report: AlignmentReport) -> Json:
         "kept": bool(found.edits),
         "why": found.why,
         "labels": report.labels,
+        "void": [VOID_LABEL_JSON.to_json(one) for one in report.void],
+        "unbound": report.unbound,
         "samples": selection.samples,
         "drafting_samples": found.drafting,
         "error_before": _encode_error(selection.before),

@@ -24,6 +24,7 @@ from evenhand.judging.prompts import load_prompts
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
+from evenhand.model.scale import to_exact_fraction
 from evenhand.models.requests import ModelSettings
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.rows import Row
@@ -197,11 +198,13 @@ def list_drafting_cases(
             variant, sample = labelled.variants[labelled.variant[place]], samples.get(labelled.ids[place])
             if sample is None or variant not in sample.sample.outputs or people[place] != people[place]:
                 continue
-            judge = None if said[place] != said[place] else Fraction(float(said[place])).limit_denominator(1000)
+            judge = (
+                None if said[place] != said[place] else to_exact_fraction(float(said[place])).limit_denominator(1000)
+            )
             yield JudgedCase(
                 criterion=question.id,
                 passage=sample.show_output(variant),
-                people=Fraction(float(people[place])).limit_denominator(1000),
+                people=to_exact_fraction(float(people[place])).limit_denominator(1000),
                 judge=judge,
                 why=sample.reasons.get((variant, question.id), ""),
             )

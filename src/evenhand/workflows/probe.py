@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.calibrate.bound_labels import describe_label_binding
 from evenhand.calibrate.probes import (
     Decision,
     Probe,
@@ -79,6 +80,7 @@ class CheckedProbe:
     look: ProbeLook | None = None
     why_no_look: str = ""
     resting: JudgedVerdicts | None = None
+    notes: tuple[str, ...] = ()  # Which labels did not count when it was sealed now, and which are bound to no text.
 
     @property
     def exit_code(self) -> int:
@@ -105,11 +107,13 @@ def set_probe(
         if not chosen.force and opened.probes.has_probe(name):
             what = f"there is a probe {name!r} already"
             raise InputError(Fault(what, "another name, or --force to seal it anew; its looks are then gone"))
-        probe = _seal_probe(opened, name, load_labelled_gates(opened, run, labels, least=chosen.least), chosen, connect)
+        held = load_labelled_gates(opened, run, labels, least=chosen.least)
+        probe = _seal_probe(opened, name, held, chosen, connect)
         content = to_stored_json(PROBE_JSON.to_json(probe))
         row = {"name": name, "at": probe.at, "judge": probe.judge, "content": content}
         opened.probes.add_probe(row, replace=chosen.force)
-        return CheckedProbe(probe=probe, status=follow_probe(probe, ()))
+        notes = tuple(describe_label_binding(held.found.void, held.found.unbound))
+        return CheckedProbe(probe=probe, status=follow_probe(probe, ()), notes=notes)
 
 
 def _seal_probe(

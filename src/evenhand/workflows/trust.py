@@ -9,8 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_label_row, read_human_labels
+from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_labels
 from evenhand.calibrate.reliability import (
     LabelDisagreement,
     ReliabilityCurve,
@@ -37,12 +38,11 @@ from evenhand.calibrate.trust_phrases import (
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.files.codec import Codec
-from evenhand.files.parsing import encode_plain_json, read_text_file
+from evenhand.files.parsing import encode_plain_json
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
-from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
+from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
@@ -63,6 +63,9 @@ class RunTrust:
     labels: int
     raters: int
     outputs: int
+    void: tuple[Label, ...]  # Not counted: their output has changed since.
+    unbound: int  # Labels that do not say which text they are about.
+    weighted: bool  # Whether outputs were drawn with unequal chances, which are weighed back.
     gates: tuple[GateTrust, ...]
     directions: tuple[DirectionTrust, ...]
     curves: tuple[ReliabilityCurve, ...]
@@ -92,6 +95,9 @@ def measure_trust(
         labels=found.labels,
         raters=len(found.raters),
         outputs=len(found.ids),
+        void=found.void,
+        unbound=found.unbound,
+        weighted=found.weight is not None,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
         curves=tuple(measure_reliability_curves(labelled, _find_least_by_question(gates), span)),
@@ -122,8 +128,8 @@ def load_labelled_gates(
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
-    labelled = add_scores_to_labelled_outputs(found, table, _find_criterion_shares(setup["rubrics"]), span)
-    gates = tuple(_list_trust_gates(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
+    gates = tuple(list_trust_gates(table, setup["rubrics"], least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
@@ -131,7 +137,7 @@ def load_labelled_gates(
 
 def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     """The stable JSON of it, with the answer of the first gate on top, in a word and in sentences."""
-    first, values = found.gates[0], TRUST_JSON.to_json(found)
+    first, values = found.gates[0], VOID_LABEL_JSON.to_json(found)
     for direction, value in zip(found.directions, values["directions"], strict=True):
         value["says"] = phrase_direction_trust(direction)
     return {
@@ -143,22 +149,19 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     }
 
 
-TRUST_JSON = Codec()
-
-
-def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> list[Label]:
+def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple[Label, ...]:
     if labels is not None and not isinstance(labels, Path):
         text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
-        return list(read_human_labels(text, "labels", table))
+        return read_human_labels(text, "labels", table)
     if labels is not None:
-        return list(read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table))
-    kept = [read_human_label_row(row) for row in store.labels(table.run)]
+        return load_labels_from_file(labels, table)
+    kept = load_kept_labels(store, table)
     if not kept:
         raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
     return kept
 
 
-def _list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
+def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
     required = dict(_list_required_criteria(rubrics))
     if least is not None:
@@ -198,7 +201,7 @@ def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
                 yield id, 1.0
 
 
-def _find_criterion_shares(rubrics: Json) -> CriterionShares:
+def find_criterion_shares(rubrics: Json) -> CriterionShares:
     """Weights and scales where the score is nothing but a weighted mean of one list of criteria; else empty."""
     only = next(iter(rubrics.values())) if len(rubrics) == 1 else None
     if only is None or not _is_plain_weighted_mean(only):

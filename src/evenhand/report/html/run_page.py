@@ -47,11 +47,13 @@ from evenhand.report.html.score_charts import (
 )
 from evenhand.report.html.trust_section import build_trust_section
 from evenhand.report.pair_phrases import build_report_preference_tables
+from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     describe_reported_composite,
     describe_reported_heuristic_judges,
     describe_reported_known_cost,
+    describe_reported_maps,
     describe_reported_samples,
     describe_reported_selection,
     describe_reported_unpriced_calls,
@@ -110,6 +112,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "score_rows": build_page_score_rows(head),
         "unpaired": describe_unpaired_in_report(head),
+        "mapped": describe_reported_maps(head["run"]),
         "composed": describe_reported_composite(head).partition(": ")[2],
         "gate_rows": build_page_gate_rows(head),
         "judge_columns": build_page_judge_columns(head["judges"]),
@@ -130,6 +133,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
+        "people_scale": _list_people_scale_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
@@ -238,6 +242,14 @@ def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _are_page_costs_known(head: Mapping[str, Any]) -> bool:
     """Whether there is more to say of costs, tokens and times than the first screen does."""
     return bool(build_page_cost_columns(head["variants"]) or head["cost"]["unpriced"])
+
+
+def _list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+    if not found:
+        return None
+    columns = build_people_scale_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return SimpleNamespace(title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_people_scale(found))
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.
