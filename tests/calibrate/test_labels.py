@@ -54,6 +54,12 @@ def test_a_label_says_who_gave_which_output_what() -> None:
         ({"score": None}, "no score"),
         ({"rater": None}, "no rater"),
         ({"rater": " "}, "rater must be text"),
+        ({"at": "yesterday"}, "at is not a time with its zone: 'yesterday'"),
+        ({"output": "the text"}, "output is not the digest of a text"),
+        ({"chance": 0, "batch": 1}, "chance must be a number above 0, up to 1"),
+        ({"chance": 0.5}, "chance and batch come together"),
+        ({"chance": 0.5, "batch": 0}, "batch must be a whole number from 1"),
+        ({"schema": 99}, "written by a newer Evenhand (schema 99, this one knows 2)"),
         ({"scorre": 1}, "unknown field 'scorre' (did you mean 'score'?)"),
     ],
 )
@@ -131,11 +137,15 @@ def test_a_criterion_with_two_scales_is_not_labelled() -> None:
         criterion=st.text(),
         rater=st.text(),
         score=st.fractions(),
+        output=st.none() | st.just("0123456789abcdef"),
+        chance=st.none() | st.fractions(0, 1),
+        batch=st.none() | st.integers(1, 99),
+        schema=st.none() | st.just(2),
     )
 )
 def test_what_the_store_keeps_comes_back(label: Label) -> None:
     """The score is exact, whatever it is."""
-    assert read_human_label_row({**label.row(), "run": "x", "at": "now"}) == label
+    assert read_human_label_row({**label.to_stored_row("now"), "run": "x"}) == replace(label, at="now")
 
 
 def _with(run: RunTable, *rubrics: Any) -> Any:

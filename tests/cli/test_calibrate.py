@@ -201,3 +201,26 @@ def test_what_has_no_mean_is_named(folder: Path) -> None:
     text = " ".join(done.stdout.split())
     assert "no mean on people's scale for old on page: 1 labelled sample is too few: it takes 20" in text
     assert not re.search(r"\b1 (\w+ )?(samples|outputs|labels)\b", text)
+
+
+def test_labels_of_other_texts_do_not_count_and_it_is_said(folder: Path) -> None:
+    """calibrate and trust read the same labels: both name what is void and count what is bound to nothing."""
+    lines = (folder / "labels.jsonl").read_text("utf-8").splitlines()
+    changed = re.sub(r'"output": "[0-9a-f]+"', '"output": "0123456789abcdef"', lines[0])
+    unbound = re.sub(r', "output": "[0-9a-f]+"', "", lines[1])
+    (folder / "some.jsonl").write_text("\n".join([changed, unbound, *lines[2:]]), "utf-8")
+
+    said = evenhand("calibrate", "some.jsonl", "latest", folder=folder)
+    data = json.loads(evenhand("calibrate", "some.jsonl", "latest", "--json", folder=folder).stdout)
+    trust = evenhand("trust", "latest", "--labels", "some.jsonl", "--report-only", folder=folder)
+    kept = evenhand("trust", "latest", "--json", "--report-only", folder=folder)
+
+    void = "1 label is void, not counted: the output has changed since it was labelled"
+    for done in (said, trust):
+        text = " ".join(done.stdout.split())
+        assert f"{void} (late-parcel/old)." in text
+        assert "1 label is bound to no text: a changed output would not be noticed." in text
+    assert data["void"] == [{"sample": "late-parcel", "variant": "old", "criterion": "page", "rater": "r1"}]
+    assert (data["labels"], data["unbound"]) == (215, 1)
+    assert "kept: 215 labels" in said.stderr
+    assert (json.loads(kept.stdout)["void"], json.loads(kept.stdout)["labels"]) == ([], 215)

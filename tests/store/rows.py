@@ -49,7 +49,7 @@ def made_row(position: int = 0, **changed: object) -> Row:
 def label_row(sample: str = "s0", rater: str = "ann", **changed: object) -> Row:
     return {
         "run": RUN, "sample": sample, "variant": "control", "criterion": "accuracy", "rater": rater, "score": "4/1",
-        "at": "2026-11-16T06:00:00+00:00", **changed,
+        "at": "2026-11-16T06:00:00+00:00", "output": None, "chance": None, "batch": None, "schema": None, **changed,
     }  # fmt: skip
 
 

@@ -82,6 +82,22 @@ def test_a_run_brings_its_labels(store: Store, tmp_path: Path) -> None:
     assert file_of(store) == labelled
 
 
+def test_a_run_brings_what_its_labels_are_about(store: Store, tmp_path: Path) -> None:
+    """The third format; labels that say nothing of it are still written as the second, for whoever reads no other."""
+    bound = label_row("s0", output="0123456789abcdef", chance="1/8", batch=1, schema=2)
+    formats = []
+    with Store.open(tmp_path / "source", {}) as source:
+        filled(source)
+        for labels in ([label_row("s0")], [bound, label_row("s1")]):
+            source.replace_labels(RUN, labels)
+            labelled = file_of(source)
+            formats.append(json.loads(gzip.decompress(labelled).splitlines()[0])["format"])
+    store.import_run(io.BytesIO(labelled))
+
+    assert formats == [2, 3]
+    assert [*store.labels(RUN)] == [bound, label_row("s1")]
+
+
 def test_a_run_without_labels_is_written_as_before_there_were_any(exported: bytes) -> None:
     """An Evenhand that knows no labels takes it in."""
     first = json.loads(gzip.decompress(exported).splitlines()[0])
@@ -170,7 +186,7 @@ def _with(line: int, *path: str, to: object) -> Callable[[Lines], Lines]:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (_with(0, "format", to=3), "written by a newer Evenhand .format 3, this one knows 2"),
+        (_with(0, "format", to=4), "written by a newer Evenhand .format 4, this one knows 3"),
         (_with(0, "format", to=True), "written by a newer Evenhand .format True"),
         (_with(0, "format", to=2), "does not say what is in it"),
         (_with(0, "evenhand", to="rubric"), "is not a run that Evenhand exported"),

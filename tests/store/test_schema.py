@@ -154,7 +154,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
         connection.execute(insert(RESULTS), [result_row(0)])
         connection.execute(insert(BASELINES), [PINNED])
         connection.execute(insert(COLUMNS), [{"run": RUN, "content": b"\0columns\xff"}])
-        connection.execute(insert(LABELS), [label_row()])
+        connection.execute(insert(LABELS), [_without_binding(label_row())])
     engine.dispose()
 
     with Store.open(database, {}, create=False) as store:
@@ -230,3 +230,8 @@ def test_alembic_is_loaded_for_a_migration_only(tmp_path: Path) -> None:
 def _without_mark(row: Row) -> Row:
     """0005 brought the mark of imported runs; a run from before has none."""
     return {name: value for name, value in row.items() if name != "imported"}
+
+
+def _without_binding(row: Row) -> Row:
+    """0011 brought the text that a label is about, and its draw."""
+    return {name: value for name, value in row.items() if name not in ("output", "chance", "batch", "schema")}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE
 from evenhand.calibrate.criterion_weights import (
     CriterionWeights,
     HumanFittedWeights,
@@ -158,6 +159,8 @@ def encode_judges_against_people(one: JudgeCalibration) -> Json:
         "run": one.run,
         "name": one.name,
         "labels": found.labels,
+        "void": [write(each) for each in found.void],
+        "unbound": found.unbound,
         "raters": list(found.raters),
         "judges": list(found.judges),
         "outputs": len(found.ids),
@@ -228,6 +231,7 @@ def _encode_gain_from_human_labels(one: CalibrationMap) -> Json:
 
 CALIBRATION_JSON = Codec(
     shapes={
+        Label: VOID_LABEL_SHAPE,
         CalibrationMap: JsonShape(
             fields={
                 "knots": SplitField(("knots", "points"), _write_calibration_map_knots),

@@ -182,8 +182,10 @@ def _estimate_human_mean(
     means = labelled.mean(question)
     rows = np.flatnonzero((labelled.variant == variant) & np.isfinite(means))
     people = {labelled.ids[row]: float(means[row]) for row in rows}
+    weight = {} if labelled.weight is None else {labelled.ids[row]: float(labelled.weight[row]) for row in rows}
     spoke = np.flatnonzero(np.isfinite(judged))
     known = [people.get(table.samples[place]) for place in own[spoke]]
+    weights = [weight.get(table.samples[place], 1.0) for place in own[spoke]] if weight else None
     plain = HumanMean(
         variant=table.variants[variant],
         question=question.id,
@@ -194,6 +196,7 @@ def _estimate_human_mean(
     )
     clusters, scale = outputs.clusters()[spoke].tolist(), (question.low, question.high)
     try:
-        return replace(plain, powered=powered_mean(judged[spoke], known, clusters=clusters, scale=scale))
+        powered = powered_mean(judged[spoke], known, clusters=clusters, scale=scale, weights=weights)
+        return replace(plain, powered=powered)
     except InputError as error:
         return replace(plain, why=error.faults[0].what)

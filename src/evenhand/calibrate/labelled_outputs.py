@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, Label, list_human_label_questions
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import RunTable
+from evenhand.stats.draws import weigh_drawn_samples
 
 Integers = NDArray[np.int64]
 
@@ -37,6 +39,9 @@ class LabelledOutputs:
     people: Mapping[str, Floats]
     answers: Mapping[tuple[str, str], Floats]
     seats: Mapping[str, Floats]
+    void: tuple[Label, ...] = ()  # Left out: their output has changed since.
+    unbound: int = 0  # Labels that do not say which text they are about.
+    weight: Floats | None = None  # How many outputs of its variant each stands for; None where chances were equal.
 
     @property
     def samples(self) -> int:
@@ -63,11 +68,24 @@ class LabelledOutputs:
         """The mean over people of each output."""
         return mean_over_human_raters(self.people[question.id])
 
+    def spread_over_samples(self, column: Floats, variant: str, samples: Sequence[str]) -> Floats:
+        """A column of labelled outputs of one variant as one of samples; NaN where its output has no label."""
+        places = {id: place for place, id in enumerate(samples)}
+        found = np.full(len(samples), np.nan)
+        for row in np.flatnonzero(self.variant == self.variants.index(variant)):
+            found[places[self.ids[row]]] = column[row]
+        return found
+
 
 def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> LabelledOutputs:
-    """The outputs that have a label, in the order of samples and variants."""
+    """The outputs that have a label, in the order of samples and variants; labels that are void are left out."""
     if not labels:
         raise InputError(Fault("no labels", "evenhand calibrate labels.jsonl RUN takes them in"))
+    bound = bind_labels_to_outputs(table, labels)
+    labels = bound.labels
+    if not labels:
+        what = f"every label is void: the outputs of run {table.run} are other ones than were labelled"
+        raise InputError(Fault(what, "label its outputs: evenhand labels next RUN"))
     places = {id: place for place, id in enumerate(table.samples)}
     width = len(table.variants)
     at = [places[one.sample] * width + table.variants.index(one.variant) for one in labels]
@@ -101,7 +119,29 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
             for who, column in answers_by_calibrated_judge(table, judges, one.id).items()
         },
         seats={judge: outputs.mean(column) for judge, column in table.seats.items()},
+        void=bound.void,
+        unbound=bound.unbound,
+        weight=_weigh_labelled_outputs(table, labels, keys, np.searchsorted(keys, at)),
     )
+
+
+def _weigh_labelled_outputs(
+    table: RunTable, labels: Sequence[Label], keys: Integers, places: Integers
+) -> Floats | None:
+    """Weights by the draws that chose the outputs; an output that no draw chose counts as drawn at random before."""
+    if all(one.batch is None for one in labels):
+        return None
+    batch, chance = np.full(len(keys), np.iinfo(np.int64).max), np.ones(len(keys))
+    for label, place in zip(labels, places, strict=True):
+        if (label.batch or 0) < batch[place]:
+            batch[place], chance[place] = label.batch or 0, float(label.chance or 1)
+    weight = np.empty(len(keys))
+    own = keys % len(table.variants)
+    for variant in np.unique(own):
+        rows = own == variant
+        population = len(np.unique(table.sample[table.variant == variant]))
+        weight[rows] = weigh_drawn_samples(batch[rows], chance[rows], max(population, int(rows.sum())))
+    return weight
 
 
 def answers_by_calibrated_judge(table: RunTable, judges: Sequence[str], question: str) -> dict[str, Floats]:
@@ -149,6 +189,12 @@ class HumanLabelledOutputColumns:
         found = self._sample.copy()
         found[self._place] = self._cluster
         return found
+
+
+def average_by_sample(table: RunTable, variant: int, column: Floats) -> Floats:
+    """A column of results as one of samples, for one variant: the mean over repeats."""
+    keys = np.arange(len(table.samples)) * len(table.variants) + variant
+    return HumanLabelledOutputColumns(table, keys).mean(column)
 
 
 HumanLabelQuestions = Sequence[HumanLabelQuestion]

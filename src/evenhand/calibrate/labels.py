@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,8 +17,13 @@ from evenhand.files.codec import Codec
 from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
+from evenhand.wording import pluralize_count
 
-LABEL_FIELDS = ("sample", "variant", "criterion", "rater", "score")
+LABEL_SCHEMA = 2  # The first had no `output`, `chance` and `batch`, and does not say its number.
+LABEL_FIELDS = (
+    *("sample", "variant", "criterion", "rater", "score", "at", "output", "chance", "batch", "schema"),
+    *("input", "text"),  # For whoever reads a template of `labels next`; nothing is read from them.
+)
 LABEL_EXAMPLE = '{"sample": "s1", "variant": "new", "criterion": "accuracy", "rater": "r1", "score": 4}'
 
 _LabelKey = tuple[str, str, str, str]
@@ -24,22 +31,31 @@ _LabelKey = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """One person's answer about one output."""
+    """One person's answer about one output.
+
+    `output` is the digest of the text that the person saw. `batch` counts the draws that chose outputs to label, from
+    1; `chance` is that with which the sample came into its batch. Without a batch it was chosen in no known way.
+    """
 
     sample: str
     variant: str
     criterion: str
     rater: str
     score: Fraction
+    at: str | None = None
+    output: str | None = None
+    chance: Fraction | None = None
+    batch: int | None = None
+    schema: int | None = None
 
     @property
     def key(self) -> _LabelKey:
         """What there is one label of."""
         return self.sample, self.variant, self.criterion, self.rater
 
-    def row(self) -> dict[str, str]:
-        """As the store keeps it."""
-        return LABEL_ROW.to_json(self)  # type: ignore[no-any-return]
+    def to_stored_row(self, now: str) -> dict[str, Any]:
+        """As the store keeps it; `now` is when it came, where it does not say when it was given."""
+        return {**LABEL_ROW.to_json(self), "at": self.at or now}
 
 
 def read_human_label_row(row: Mapping[str, Any]) -> Label:
@@ -51,8 +67,12 @@ LABEL_ROW = Codec(lenient=True)  # A row has more columns.
 
 
 def read_human_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
-    """The labels in the text of a file, as they fit a run; an error with all that is wrong, each with its line."""
+    """The labels in the text of a file, as they fit a run; an error with all that is wrong, each with its line.
+
+    A line whose score is null is not a label yet, and is passed over.
+    """
     reader = _LabelReader(table)
+    waiting = 0
     found: dict[_LabelKey, tuple[int, Label]] = {}
     faults: list[Fault] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -63,10 +83,16 @@ def read_human_labels(text: str, where: str, table: RunTable) -> tuple[Label, ..
         except InputError as error:
             faults += [replace(fault, where=f"{where}:{number}") for fault in error.faults]
             continue
+        if label is None:
+            waiting += 1
+            continue
         first, _ = found.setdefault(label.key, (number, label))
         if first != number:
             what = f"{label.rater} labelled this in line {first} already"
             faults.append(Fault(what, "keep one of them", where=f"{where}:{number}"))
+    if waiting and not found and not faults:
+        count = pluralize_count(waiting, "line waits", "lines wait")
+        faults.append(Fault(f"no labels in it yet: {count} for a score", "put a number in place of null", where=where))
     if not found and not faults:
         faults.append(Fault("no labels in it", f"one object per line: {LABEL_EXAMPLE}", where=where))
     if faults:
@@ -86,10 +112,12 @@ class _LabelReader:
         if not self.questions:
             raise InputError(Fault("no judge was asked in this run", "labels are held against judges: run a rubric"))
 
-    def label(self, line: str) -> Label:
-        """The label in a line, or an error with all that is wrong in it."""
+    def label(self, line: str) -> Label | None:
+        """The label in a line, None where it waits for its score, or an error with all that is wrong in it."""
         faults: list[Fault] = []
         fields = _decode_label_fields(line, faults)
+        if "score" in fields and fields["score"] is None and not faults:
+            return None
         sample = _read_human_label_name(fields, "sample", faults)
         if sample and sample not in self.samples:
             at = bisect(self.ordered, sample)  # Of a hundred thousand ids, those that begin alike.
@@ -110,11 +138,12 @@ class _LabelReader:
         question = self.questions.get(name)
         rater = _read_human_label_name(fields, "rater", faults)
         score = _read_human_label_score(fields, question, faults)
+        provenance = _read_label_provenance(fields, faults)
         if faults:
             raise InputError(*faults)
         assert question is not None and score is not None
         variant = variant or self.variants[0]
-        return Label(sample=sample, variant=variant, criterion=question.id, rater=rater, score=score)
+        return Label(sample=sample, variant=variant, criterion=question.id, rater=rater, score=score, **provenance)
 
 
 def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]:
@@ -165,6 +194,49 @@ def _read_human_label_score(
     if question is not None and (why := question.find_score_fault(score)):
         faults.append(Fault(why, question.scale))
     return score
+
+
+def _read_label_provenance(fields: Mapping[str, object], faults: list[Fault]) -> dict[str, Any]:
+    """When it was given, what it is about and how that was chosen, as far as the line says."""
+    at, output, chance = (fields.get(name) for name in ("at", "output", "chance"))
+    batch, schema = (fields.get(name) for name in ("batch", "schema"))
+    if at is not None and not (isinstance(at, str) and _is_time_with_zone(at)):
+        faults.append(Fault(f"at is not a time with its zone: {at!r}", "as in 2026-11-16T09:00:00+00:00"))
+    if output is not None and not (isinstance(output, str) and _OUTPUT_DIGEST.fullmatch(output)):
+        faults.append(Fault("output is not the digest of a text", "the first 16 hexadecimal digits of its SHA-256"))
+    if batch is not None and (not isinstance(batch, int) or isinstance(batch, bool) or batch < 1):
+        faults.append(Fault("batch must be a whole number from 1", "leave batch and chance as labels next wrote them"))
+    exact = _read_exact_chance(chance)
+    if chance is not None and exact is None:
+        faults.append(Fault("chance must be a number above 0, up to 1", "leave it as labels next wrote it"))
+    if (chance is None) != (batch is None):
+        faults.append(Fault("chance and batch come together", "leave them as labels next wrote them"))
+    if schema is not None and (not isinstance(schema, int) or isinstance(schema, bool) or schema < 1):
+        faults.append(Fault("schema must be a whole number", f"this Evenhand writes {LABEL_SCHEMA}"))
+    elif schema is not None and schema > LABEL_SCHEMA:
+        what = f"written by a newer Evenhand (schema {schema}, this one knows {LABEL_SCHEMA})"
+        faults.append(Fault(what, "upgrade Evenhand"))
+    return {"at": at, "output": output, "chance": exact, "batch": batch, "schema": schema}
+
+
+def _read_exact_chance(value: object) -> Fraction | None:
+    if not isinstance(value, int | Decimal) or isinstance(value, bool):
+        return None
+    try:
+        chance = to_exact_fraction(value)
+    except ValueError:
+        return None
+    return chance if 0 < chance <= 1 else None
+
+
+def _is_time_with_zone(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+_OUTPUT_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
 SCORE_QUESTION = "score"

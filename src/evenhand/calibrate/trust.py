@@ -15,6 +15,7 @@ from evenhand.calibrate.labelled_outputs import (
     Integers,
     LabelledOutputs,
     answers_by_calibrated_judge,
+    average_by_sample,
     mean_over_human_raters,
 )
 from evenhand.calibrate.labels import SCORE_QUESTION
@@ -85,13 +86,15 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     judged = gate.decide_at_gate(
         {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
     )
-    persons = np.stack([_decide_as_rater(labelled, gate, row) for row in range(len(labelled.raters))])
-    people = _find_majority(persons)
-    passed, failed = _count_decision_errors(judged, people, labelled.cluster)
+    persons = decide_as_each_rater(labelled, gate)
+    people = find_majority(persons)
+    passed, failed = _count_decision_errors(judged, people, labelled.cluster, labelled.weight)
     states = [_find_limit_state(one.share, most) for one in (passed, failed)]
-    others = [(persons[row], _find_majority(np.delete(persons, row, axis=0))) for row in range(len(persons))]
+    others = [(persons[row], find_majority(np.delete(persons, row, axis=0))) for row in range(len(persons))]
     alone, majority = (np.concatenate([pair[side] for pair in others]) for side in (0, 1))
-    person_passed, person_failed = _count_decision_errors(alone, majority, np.tile(labelled.cluster, len(others)))
+    weight = None if labelled.weight is None else np.tile(labelled.weight, len(others))
+    cluster = np.tile(labelled.cluster, len(others))
+    person_passed, person_failed = _count_decision_errors(alone, majority, cluster, weight)
     decided = np.isfinite(people)
     return GateTrust(
         gate=gate.id,
@@ -109,29 +112,39 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     )
 
 
-def _decide_as_rater(labelled: LabelledOutputs, gate: TrustGate, row: int) -> Floats:
-    answers = {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
-    return gate.decide_at_gate(answers, len(labelled.ids))
+def decide_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
+    """A row for each rater: 1 where they pass the output, 0 where they fail it, NaN where they did not say."""
+    answers = (
+        {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
+        for row in range(len(labelled.raters))
+    )
+    return np.stack([gate.decide_at_gate(one, len(labelled.ids)) for one in answers])
 
 
-def _find_majority(persons: Floats) -> Floats:
+def find_majority(persons: Floats) -> Floats:
     """What most of those who decided say; NaN where as many say the one as the other, or nobody decided."""
     there = np.isfinite(persons)
     balance = np.where(there, persons - 0.5, 0.0).sum(axis=0)
     return np.where(balance == 0, np.nan, (balance > 0).astype(np.float64))
 
 
-def _count_decision_errors(decided: Floats, truth: Floats, cluster: Integers) -> tuple[DecisionErrors, DecisionErrors]:
+def _count_decision_errors(
+    decided: Floats, truth: Floats, cluster: Integers, weight: Floats | None
+) -> tuple[DecisionErrors, DecisionErrors]:
     """Wrongly passed of those that should fail, wrongly failed of those that should pass."""
     both = np.isfinite(decided) & np.isfinite(truth)
     return tuple(
-        _measure_decision_errors(decided[rows] != truth[rows], cluster[rows])
+        _measure_decision_errors(decided[rows] != truth[rows], cluster[rows], None if weight is None else weight[rows])
         for rows in (both & (truth == 0), both & (truth == 1))
     )  # type: ignore[return-value]
 
 
-def _measure_decision_errors(wrong: np.ndarray[tuple[int], np.dtype[np.bool_]], cluster: Integers) -> DecisionErrors:
-    share = exact_share_interval(wrong.astype(np.float64), clusters=cluster.tolist()) if len(wrong) else None
+def _measure_decision_errors(
+    wrong: np.ndarray[tuple[int], np.dtype[np.bool_]], cluster: Integers, weight: Floats | None
+) -> DecisionErrors:
+    if not len(wrong):
+        return DecisionErrors(wrong=0, n=0)
+    share = exact_share_interval(wrong.astype(np.float64), clusters=cluster.tolist(), weights=weight)
     return DecisionErrors(wrong=int(wrong.sum()), n=len(wrong), share=share)
 
 
@@ -199,34 +212,27 @@ def hold_directions_against_people(
 ) -> Iterator[DirectionTrust]:
     """Each treatment against the control, by the score: what the judges say of all samples, people of some."""
     control = table.frame.control
-    judged = {name: _score_by_sample(table, number) for number, name in enumerate(table.variants)}
+    judged = {name: average_by_sample(table, number, table.score) for number, name in enumerate(table.variants)}
     means = mean_over_human_raters(labelled.people[SCORE_QUESTION]) if SCORE_QUESTION in labelled.people else None
     cluster = np.arange(len(table.samples))
     cluster[table.sample] = table.cluster
     for variant in table.variants:
         if variant == control or means is None:
             continue
-        people = {name: np.full(len(table.samples), np.nan) for name in (control, variant)}
-        places = {id: place for place, id in enumerate(table.samples)}
-        for row, id in enumerate(labelled.ids):
-            if (name := table.variants[labelled.variant[row]]) in people:
-                people[name][places[id]] = means[row]
+        felt = [labelled.spread_over_samples(means, name, table.samples) for name in (variant, control)]
+        weight = labelled.weight
         yield _hold_direction_against_people(
             DirectionTrust(variant=variant, control=control),
             judged[variant] - judged[control],
-            people[variant] - people[control],
+            felt[0] - felt[1],
             cluster=cluster,
             span=span[1] - span[0],
+            weight=None if weight is None else labelled.spread_over_samples(weight, variant, table.samples),
         )
 
 
-def _score_by_sample(table: RunTable, variant: int) -> Floats:
-    keys = np.arange(len(table.samples)) * len(table.variants) + variant
-    return HumanLabelledOutputColumns(table, keys).mean(table.score)
-
-
 def _hold_direction_against_people(
-    plain: DirectionTrust, judged: Floats, felt: Floats, *, cluster: Integers, span: float
+    plain: DirectionTrust, judged: Floats, felt: Floats, *, cluster: Integers, span: float, weight: Floats | None
 ) -> DirectionTrust:
     there = np.flatnonzero(np.isfinite(judged))
     known = [None if np.isnan(one) else float(one) for one in felt[there]]
@@ -236,8 +242,8 @@ def _hold_direction_against_people(
     plain = replace(plain, judged=mean)
 
     def measure(level: float) -> Powered:
-        groups = cluster[there].tolist()
-        return powered_mean(judged[there], known, level=level, clusters=groups, scale=(-span, span))
+        groups, weights = cluster[there].tolist(), None if weight is None else weight[there]
+        return powered_mean(judged[there], known, level=level, clusters=groups, scale=(-span, span), weights=weights)
 
     try:
         found = measure(0.95)

@@ -26,6 +26,7 @@ COMMAND_SUMMARIES = {
     "history": "How the scores of an eval or a subject ran over time.",
     "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
     "trust": "Whether judges may gate: how often they decide otherwise than people.",
+    "labels": "Which outputs people should label next, and whether labels fit a run.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",

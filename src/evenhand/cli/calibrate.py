@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,15 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
+    from evenhand.calibrate.bound_labels import describe_label_binding
     from evenhand.calibrate.calibration import encode_judges_against_people
     from evenhand.workflows.calibrate import calibrate_run
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
     data = encode_judges_against_people(one.found)
+    binding = describe_label_binding(one.found.labelled.void, one.found.labelled.unbound)
     with print_until_reader_leaves():
-        print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
+        print_json(data) if as_data else print_calibration(data, binding, None if one.panel_refused else target)
     if one.panel_refused is not None:
         raise one.panel_refused
     if target is not None:
@@ -57,8 +59,8 @@ BIAS_KINDS = {"length": "per 100 chars", "position": "first seat", "self-prefere
 NO_VALUE = "–"
 
 
-def print_calibration(data: CalibrationData, written: str | None = None) -> None:
-    """Print it; `written` is the file that the panel went to."""
+def print_calibration(data: CalibrationData, binding: Iterable[str] = (), written: str | None = None) -> None:
+    """Print it; `binding` says which labels do not count, `written` is the file that the panel went to."""
     screen = Screen()
     words, colour = ALIGNMENT_ANSWERS[data["aligned"]["colour"]]
     asked = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
@@ -66,6 +68,8 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     raters = pluralize_count(len(data["raters"]), "person", "people")
     sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
     screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
+    for line in binding:
+        screen.line(line, dim=True)
     _print_agreement_table(screen, data)
     _print_bias_table(screen, data["bias"])
     # Those of the panel, or of the only judge; levels that nobody used are left out.

@@ -14,6 +14,7 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
+from evenhand.cli.people_tables import print_people_scale
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
     format_cli_badge_lines,
@@ -103,6 +104,8 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
     print_section(screen, "Gates", format_gate_lines_for_terminal(decision["gates"]))
     print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
+    if found.get("people_scale"):
+        print_people_scale(screen, found["people_scale"])
     for treatment, power in (found["power"] or {}).items():
         _print_power_table(screen, treatment, power)
     lines = format_treatment_lines_for_terminal(decision["comparisons"])

@@ -69,6 +69,7 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
 @click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
@@ -110,9 +111,9 @@ def run_command(
 
             for line in load_user_report_annotations(None, ran.id):  # Failures stand beside the change that made them.
                 print_message(line)
-    if ran.why_stopped == STOPPED_BY_HAND:
-        return EXIT_STOPPED
-    return 0 if report_only else ran.exit_code
+    if ran.labels_refused is not None:
+        raise ran.labels_refused
+    return EXIT_STOPPED if ran.why_stopped == STOPPED_BY_HAND else 0 if report_only else ran.exit_code
 
 
 def _print_run_next_steps(ran: RunResult, file: str) -> None:

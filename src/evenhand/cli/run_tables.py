@@ -8,6 +8,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_cli_line
+from evenhand.cli.people_tables import print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
@@ -172,10 +173,12 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
 
 
 def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
-    """What only some judges and rubrics give: pairs, grades, red flags and bonuses, ties."""
+    """What only some runs have: pairs, people's scale, grades, red flags and bonuses, ties."""
     if head.get("preferences"):
         for table in build_report_preference_tables(head):
             _print_packed_tables(screen, [[column] for column in table.columns])
+    if head.get("people_scale"):
+        print_people_scale(screen, head["people_scale"])
     if any(one.get("grades") for one in head["variants"]):
         print_section(screen, "Grades", [(line, None) for line in format_report_grade_lines(head)])
     if head.get("statements"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from evenhand.calibrate.bound_labels import UNEQUAL_CHANCES, describe_label_binding
 from evenhand.calibrate.trust import GateTrust
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
@@ -60,6 +61,10 @@ def print_trust(found: RunTrust) -> None:
     people = pluralize_count(found.raters, "person", "people")
     sizes = f"{pluralize_count(found.labels, 'label')} by {people} on {pluralize_count(found.outputs, 'output')}"
     screen.line(f"{found.name} · run {found.run} · {sizes}", gap=True, dim=True)
+    for line in describe_label_binding(found.void, found.unbound):
+        screen.line(line, dim=True)
+    if found.weighted:
+        screen.line(UNEQUAL_CHANCES, dim=True)
     _print_gates_table(screen, found.gates)
     for direction in found.directions:
         screen.line(describe_trust_direction(direction), gap=True)

@@ -21,6 +21,7 @@ from evenhand.report.graded import (
     list_adjusted_results_for_report,
 )
 from evenhand.report.pair_phrases import build_report_preference_tables
+from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     ReportColumn,
@@ -73,6 +74,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_columns(build_report_comparison_columns(head), ["comparison"]),
         _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
+        _render_markdown_people_scale(head.get("people_scale")),
         _render_markdown_lines("Grades:", format_report_grade_lines(head)),
         _render_markdown_lines("Red flags and bonuses:", format_report_statement_lines(head)),
         _render_markdown_lines("Ties:", format_report_tie_lines(head)),
@@ -131,6 +133,14 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
 
 def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
     return [title, "", *(f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in lines)] if lines else []
+
+
+def _render_markdown_people_scale(found: ReportData | None) -> list[str]:
+    if not found:
+        return []
+    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_people_scale(found)]
+    columns = build_people_scale_columns(found)
+    return [f"{PEOPLE_SCALE_TITLE}:", "", *_render_markdown_columns(columns.items(), [""]), "", *told]
 
 
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.runs.kept_texts import count_output_characters, number_sample_texts
+from evenhand.runs.kept_texts import count_output_characters, number_output_text, number_sample_texts
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import MOST_REPEATS, parse_result_float
 from evenhand.store.store import Store
@@ -41,7 +41,8 @@ class RunTable:
     `criteria` holds what counts for an output, `reviews` what each judge's answers came to, `judgments` each judge's
     answer on each criterion, `seats` the place at which a judge was shown the output among others: 1 is first.
     `marks` counts what failed of an output: its gates, its assertions, what guards found; and its verdict by number.
-    `texts` has one number per sample, equal where input, reference, context, tags and own assertions are.
+    `texts` has one number per sample, equal where input, reference, context, tags and own assertions are; `output` one
+    per row, equal where the texts of two outputs are, 0 where that is not known.
     """
 
     run: str
@@ -62,6 +63,7 @@ class RunTable:
     seats: Mapping[str, Floats]
     marks: Mapping[str, Floats] = field(default_factory=dict)
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    output: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def load_run_columns(store: Store, run: str) -> RunTable:
@@ -113,7 +115,7 @@ def unpack_run_columns(content: bytes | None) -> PackedColumns | None:
             names = json.loads(packed.read("names"))
             if names["format"] != COLUMNS_FORMAT:
                 return None
-            places = ("sample", "variant", "repeat", "cluster", "texts")
+            places = ("sample", "variant", "repeat", "cluster", "output", "texts")
             return PackedColumns(
                 samples=tuple(json.loads(packed.read("samples"))),
                 variants=tuple(names["variants"]),
@@ -138,7 +140,7 @@ class RunColumnsBuilder:
     variants: Sequence[str]
     _clusters: dict[str, int] = field(default_factory=dict)
     _places: dict[str, Any] = field(
-        default_factory=lambda: {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
+        default_factory=lambda: {name: array("q") for name in ("position", "variant", "repeat", "cluster", "output")}
     )
     _values: dict[ColumnName, array[float]] = field(
         default_factory=lambda: {(name,): array("d") for name in ("length", "score", "composite")}
@@ -152,7 +154,8 @@ class RunColumnsBuilder:
         own = content["cluster"]
         cluster = 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters))
         before = len(self._places["position"])
-        for name, place in zip(self._places, (row["position"], variant, row["repeat"], cluster), strict=True):
+        places = (row["position"], variant, row["repeat"], cluster, number_output_text(content))
+        for name, place in zip(self._places, places, strict=True):
             self._places[name].append(place)
         # Every number of the result by its name, exact ones as texts; None where there is none.
         found: dict[ColumnName, str | float | None] = {

@@ -16,6 +16,7 @@ from evenhand.store.rows import Row, to_stored_json
 
 Json = dict[str, Any]
 NOT_KEPT = "not kept"
+OUTPUT_DIGEST_BYTES = 8
 OWN_RUBRIC_PARTS = ("rubric", "rubrics")  # Few samples have them; without, a sample has the number it always had.
 # Of a sample, what decides how its outputs are made and judged.
 SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions", *OWN_RUBRIC_PARTS)
@@ -108,6 +109,27 @@ def has_output_text(content: Mapping[str, Any]) -> bool:
     return bool(content["output"]["text"].strip()) if original is None else not original["blank"]
 
 
+def number_output_text(content: Mapping[str, Any]) -> int:
+    """The beginning of the SHA-256 of an output's text as it was made; 0 where that is not known."""
+    if content["output"] is None:
+        return 0
+    original = content.get("original")
+    if original is not None:
+        return read_output_digest(original["text"]) if "text" in original else 0
+    digest = sha256(content["output"]["text"].encode("utf-8", "backslashreplace")).digest()
+    return int.from_bytes(digest[:OUTPUT_DIGEST_BYTES], "big", signed=True)
+
+
+def read_output_digest(digest: str) -> int:
+    """The number of a digest that `format_output_digest` wrote."""
+    return int.from_bytes(bytes.fromhex(digest), "big", signed=True)
+
+
+def format_output_digest(number: int) -> str:
+    """As labels write it: 16 hexadecimal digits."""
+    return number.to_bytes(OUTPUT_DIGEST_BYTES, "big", signed=True).hex()
+
+
 def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> bytes:
     """An output and all that was said of it, or a digest of it as it was before anything was masked."""
     if "original" in content:
@@ -155,6 +177,7 @@ def _reduce_result(content: Json, row: Mapping[str, Any], keep: KeepReplies, tex
         "length": count_output_characters(content),
         "blank": not has_output_text(content),
         "digest": sha256(list_result_texts(row, content)).hexdigest(),
+        **({"text": format_output_digest(number)} if (number := number_output_text(content)) else {}),
     }
     exact = {name: content[name] for name in _EXACT_FIELDS if name in content}
     rest = {name: one for name, one in content.items() if name not in exact}

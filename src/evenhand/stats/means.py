@@ -112,11 +112,13 @@ def powered_mean(
     level: float = 0.95,
     clusters: ClusterLabels | None = None,
     scale: tuple[float, float] | None = None,
+    weights: Numbers | None = None,
 ) -> Powered:
     """People's mean over all samples; `human` has None where nobody labelled, and the labelled ones are random.
 
     `scale` is the lowest and the highest label that people can give. With it the interval also covers where nearly all
-    labels are the same.
+    labels are the same. If the labelled ones were drawn with unequal chances, `weights` say how many samples each of
+    them stands for (`weigh_drawn_samples`); those of the others are not read.
     """
     scores = require_finite_array(judged, "judged")
     labels = _convert_labels_to_array(human, len(scores))
@@ -124,7 +126,8 @@ def powered_mean(
     ends = None if scale is None else _require_powered_mean_scale(scale, labels)
     unit = np.arange(len(scores)) if clusters is None else number_clusters_of_array(clusters, len(scores), "clusters")
     size, judge_size = find_array_magnitude(labels[~np.isnan(labels)]), find_array_magnitude(scores)
-    found = _average_powered_mean_clusters(scores / judge_size, labels / size, unit)
+    stands = None if weights is None else _require_powered_mean_weights(weights, labels)
+    found = _average_powered_mean_clusters(scores / judge_size, labels / size, unit, stands)
     _require_powered_mean_labels(found, bounded=ends is not None, size=size)
     bounds = None if ends is None else (ends[0] / size, ends[1] / size)
     slope, useless = _fit_powered_mean_slope(found)
@@ -173,11 +176,21 @@ def _require_powered_mean_scale(scale: tuple[float, float], labels: Floats) -> t
     return low, high
 
 
+def _require_powered_mean_weights(weights: Numbers, labels: Floats) -> Floats:
+    given = np.where(np.isnan(labels), 1.0, np.asarray(weights, dtype=np.float64))
+    found = require_finite_array(given, "weights")
+    if (found <= 0).any():
+        raise InputError(Fault("a labelled sample stands for none", "weights above 0 where there is a label"))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _LabelledClusters:
     """Judge (x) and people (y) where people labelled, one of each per cluster; `weights` count samples, 1 on average.
 
-    `judged` is the judge's mean over all samples, `share` how many of them have a label.
+    `judged` is the judge's mean over all samples, `share` how many of them have a label, `labelled` the mean of the
+    labels as they are. `fixed` is the share of the variance that is not there because what is labelled cannot stray:
+    with equal chances the same as `share`. `freedom` counts clusters, fewer where their weights differ.
     """
 
     x: Floats
@@ -185,6 +198,9 @@ class _LabelledClusters:
     weights: Floats
     judged: float
     share: float
+    labelled: float
+    fixed: float
+    freedom: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,20 +214,28 @@ class _BoundedMean:
         return self.high - self.low
 
 
-def _average_powered_mean_clusters(scores: Floats, labels: Floats, unit: UnitNumbers) -> _LabelledClusters:
+def _average_powered_mean_clusters(
+    scores: Floats, labels: Floats, unit: UnitNumbers, stands: Floats | None
+) -> _LabelledClusters:
     known = ~np.isnan(labels)
-    many = np.bincount(unit[known])
+    own = np.ones(int(known.sum())) if stands is None else stands[known]
+    many = np.bincount(unit[known], weights=own)
     kept = many > 0
-    sums = (np.bincount(unit[known], weights=column[known])[kept] for column in (scores, labels))
+    sums = (np.bincount(unit[known], weights=own * column[known])[kept] for column in (scores, labels))
     sizes = many[kept]
     x, y = (one / sizes for one in sums)
     order = np.lexsort((sizes, y, x))  # One order of addition, whatever order the samples come in.
+    weights, share = sizes[order] * (len(sizes) / max(1, sizes.sum())), float(known.mean()) if len(known) else 0.0
+    mean = float(weights @ y[order]) / max(1, len(y))
     return _LabelledClusters(
         x=x[order],
         y=y[order],
-        weights=sizes[order] * (len(sizes) / max(1, sizes.sum())),
+        weights=weights,
         judged=float(np.sort(scores).mean()) if len(scores) else 0.0,
-        share=float(known.mean()) if len(known) else 0.0,
+        share=share,
+        labelled=mean if stands is None else float(np.sort(labels[known]).mean()),
+        fixed=share if stands is None else float(own.sum() / (own @ own)),
+        freedom=len(y) if stands is None else max(3, int(len(y) ** 2 / (weights @ weights) + 1e-9)),
     )
 
 
@@ -273,11 +297,12 @@ def _bound_mean_along_line(
             leverage = found.weights * (1 / n + centred**2 / squares)
             pulled = (1 / n + away * centred / squares) * residuals / np.maximum(1 - leverage, 1e-9)
             spread = max(spread, float(pulled @ pulled) + pile * (gap / (n + pile)) ** 2)
-        left = 1 - found.share * (n - pile) / n  # What was not labelled can stray, and nothing else.
-        reaches.append(math.sqrt(left) * (shift + student_quantile(alpha / 2, n - used) * math.sqrt(spread)))
+        left = 1 - found.fixed * (n - pile) / n  # What was not labelled can stray, and nothing else.
+        reach = student_quantile(alpha / 2, found.freedom - used) * math.sqrt(spread)
+        reaches.append(math.sqrt(left) * (shift + reach))
     low, high = estimate - reaches[0], estimate + reaches[1]
     if scale is not None:  # If all the others had the lowest label, or the highest.
-        least, most = (found.share * mean + (1 - found.share) * end for end in scale)
+        least, most = (found.share * found.labelled + (1 - found.share) * end for end in scale)
         estimate, low, high = (min(most, max(least, one)) for one in (estimate, low, high))
     return _BoundedMean(estimate, low, high)
 

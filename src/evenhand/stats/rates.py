@@ -11,11 +11,13 @@ import numpy as np
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     ClusterLabels,
+    ClusterMeans,
     CountedPer,
     Floats,
     Numbers,
     compute_cluster_means,
     compute_interval_alpha,
+    number_clusters_of_array,
     require_finite_array,
     require_statistic_count,
 )
@@ -110,14 +112,23 @@ def _solve_share_from_above(seen: float, n: float, alpha: float) -> float:
     return high
 
 
-def exact_share_interval(hits: Numbers, *, level: float = 0.95, clusters: ClusterLabels | None = None) -> RateInterval:
+def exact_share_interval(
+    hits: Numbers,
+    *,
+    level: float = 0.95,
+    clusters: ClusterLabels | None = None,
+    weights: Numbers | None = None,
+) -> RateInterval:
     """The share of hits (1, else 0) with an interval that covers at least as often as it says (Clopper, Pearson 1934).
 
     Rows of one cluster are not independent: they count as fewer, by the spread of the clusters' means, and as one per
-    cluster where all rows are alike and nothing tells how they hang together (after Korn and Graubard 1998).
+    cluster where all rows are alike and nothing tells how they hang together (after Korn and Graubard 1998). Rows that
+    were drawn with unequal chances count by `weights`, and as fewer, by how far these differ.
     """
     alpha = compute_interval_alpha(level)
     values = _require_rates_between_zero_and_one(hits, "hits")
+    if weights is not None:
+        return _bound_weighted_share(values, require_finite_array(weights, "weights"), alpha, clusters)
     units = compute_cluster_means(values, clusters, None, "sample")
     rows, seen, groups = len(values), float(values.sum()), len(units.means)
     share, independent = seen / rows, float(rows)
@@ -130,6 +141,23 @@ def exact_share_interval(hits: Numbers, *, level: float = 0.95, clusters: Cluste
     high = _solve_share_from_above(independent * share, independent, alpha / 2) if seen < rows else 1.0
     method = "Clopper–Pearson" if groups == rows else "Clopper–Pearson, clustered"
     return RateInterval(estimate=share, low=low, high=high, level=level, method=method, n=rows)
+
+
+def _bound_weighted_share(
+    values: Floats, weights: Floats, alpha: float, clusters: ClusterLabels | None
+) -> RateInterval:
+    """The same with weights: never more independent rows than weights that differ like these leave (Kish 1965)."""
+    rows = len(values)
+    groups = np.arange(rows) if clusters is None else number_clusters_of_array(clusters, rows, "clusters")
+    sizes = np.bincount(groups, weights=weights)
+    units = ClusterMeans(np.bincount(groups, weights=weights * values) / sizes, sizes)
+    share = min(1.0, float(weights @ values) / float(weights.sum()))
+    independent = float(sizes.sum() ** 2 / (sizes @ sizes))
+    if 0 < share < 1 and len(sizes) > 1 and (error := clustered_mean_and_error(units)[1]):
+        independent = min(float(weights.sum() ** 2 / (weights @ weights)), max(1.0, share * (1 - share) / error**2))
+    low = 1 - _solve_share_from_above(independent * (1 - share), independent, alpha / 2) if values.any() else 0.0
+    high = _solve_share_from_above(independent * share, independent, alpha / 2) if not values.all() else 1.0
+    return RateInterval(estimate=share, low=low, high=high, level=1 - alpha, method="Clopper–Pearson, weighted", n=rows)
 
 
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:

@@ -281,6 +281,21 @@ def parse_stored_time(text: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def select_output_rows(connection: Connection, run: str, samples: Sequence[str]) -> list[Row]:
+    """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+    found: list[Row] = []
+    for start in range(0, len(samples), _ROWS_PER_FETCH):
+        some = SAMPLES.c.id.in_([storable_row_text(id) for id in samples[start : start + _ROWS_PER_FETCH]])
+        query = (
+            select(RESULTS, SAMPLES.c.id, SAMPLES.c.content.label("sample"))
+            .join(SAMPLES, (SAMPLES.c.run == RESULTS.c.run) & (SAMPLES.c.position == RESULTS.c.position))
+            .where(RESULTS.c.run == run, some)
+            .order_by(RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
+        )
+        found += [dict(row) for row in connection.execute(query).mappings()]
+    return found
+
+
 def replace_label_rows(connection: Connection, run: str, labels: Iterable[Mapping[str, object]], shown: str) -> None:
     """Write the labels of a run in place of those before."""
     rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])

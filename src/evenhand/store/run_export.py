@@ -20,7 +20,10 @@ from evenhand.store import queries
 from evenhand.store.rows import Row, fit_store_rows, to_stored_json
 from evenhand.store.tables import CALLS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
-EXPORT_FORMAT = 2  # The first knew no labels; a run without labels is still written so, for whoever reads no other.
+# The first knew no labels, the second not what a label is about. A run that needs no more is still written so, for
+# whoever reads no other.
+EXPORT_FORMAT = 3
+_BOUND_LABEL_COLUMNS = ("output", "chance", "batch", "schema")  # Left out where a label does not have them.
 _EXPORT_QUERIES: dict[Table, Select[Any]] = {
     SAMPLES: queries.SAMPLES_OF_RUN,
     RESULTS: queries.RESULTS_OF_RUN,
@@ -28,7 +31,7 @@ _EXPORT_QUERIES: dict[Table, Select[Any]] = {
     MADE: queries.MADE_IN_RUN,
     LABELS: queries.LABELS_OF_RUN,
 }
-_EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: tuple(_EXPORT_QUERIES)}
+_EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), **dict.fromkeys((2, 3), tuple(_EXPORT_QUERIES))}
 _IMPORT_BATCH = 500
 # A file that unpacks without end fills neither memory nor disk: a line is bounded, and so are the values in it, and
 # all lines together by the size of the file. Exports unpack to some ten times their size.
@@ -48,6 +51,8 @@ _IMPORTED_SHAPES = {
     "key": re.compile(r"(?:[0-9a-f]{64}(?: [0-9T:.+Z-]{1,40})?)?"),
     "score": re.compile(r"-?[0-9]{1,400}(?:/0*[1-9][0-9]{0,399})?"),
     "composite": re.compile(r"-?[0-9]{1,400}(?:/0*[1-9][0-9]{0,399})?"),
+    "chance": re.compile(r"[0-9]{1,400}(?:/0*[1-9][0-9]{0,399})?"),
+    "output": re.compile(r"[0-9a-f]{16}"),
     "cost": re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,40})?(?:E[+-]?[0-9]{1,2})?"),
 }
 _LARGEST_PLACE = 10_000_000  # Positions and repeats beyond are not of a run that anybody made.
@@ -100,7 +105,8 @@ def _unsealed_stored_run_lines(connection: Connection, run: Row) -> Iterator[byt
     for table in _EXPORT_QUERIES:
         query = select(func.count()).select_from(table).where(table.c.run == run["id"])
         counts[table.name] = connection.execute(query).scalar_one()
-    format = EXPORT_FORMAT if counts["labels"] else 1
+    bound = select(func.count()).where(LABELS.c.run == run["id"], LABELS.c.schema.is_not(None))
+    format = 1 if not counts["labels"] else EXPORT_FORMAT if connection.execute(bound).scalar_one() else 2
     counts = {table.name: counts[table.name] for table in _EXPORTED_TABLES[format]}
     yield _stored_row_line({"evenhand": "run", "format": format, "counts": counts})
     yield _stored_row_line({"runs": {name: value for name, value in run.items() if name not in _NOT_EXPORTED}})
@@ -111,6 +117,10 @@ def _belonging_stored_row_lines(connection: Connection, run: Row) -> Iterator[by
     for table, query in _EXPORT_QUERIES.items():
         for row in queries.stream_rows(connection, query, run["id"]):
             del row["run"]
+            if table is LABELS:
+                unknown = [name for name in _BOUND_LABEL_COLUMNS if row[name] is None]
+                for name in unknown:
+                    del row[name]
             yield _stored_row_line({table.name: row})
 
 
@@ -211,7 +221,8 @@ def _read_stored_run_header(lines: _ImportedStoreRows) -> dict[Table, int]:
 def _check_imported_row(table: Table, entry: Row) -> Row:
     """An entry whose every field is a column of the table, and of its kind."""
     columns = {column.name: column for column in table.columns if column.name not in ("run", *_NOT_EXPORTED)}
-    if entry.keys() != columns.keys():
+    optional = {*_BOUND_LABEL_COLUMNS} if table is LABELS else set()
+    if entry.keys() | optional != columns.keys() | optional or not entry.keys() <= columns.keys():
         raise _store_import_error(f"has other fields in its {table.name}")
     for name, value in entry.items():
         column = columns[name]

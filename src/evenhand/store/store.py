@@ -288,6 +288,11 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return queries.select_finished_row_keys(connection, run, states)
 
+    def find_output_rows(self, run: str, samples: Sequence[str]) -> list[Row]:
+        """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
+        with self._connect() as connection:
+            return queries.select_output_rows(connection, run, samples)
+
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
         if len(keys) == 1:
@@ -303,7 +308,7 @@ class Store(AbstractContextManager["Store"]):
             return queries.select_made_output_rows(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
-        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        """Keep labels of a run in place of all those before: who said what (exact) of which output, and when."""
         with self._connect(writes=True) as connection:
             queries.replace_label_rows(connection, run, labels, self.shown)
 

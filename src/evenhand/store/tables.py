@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0010"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0011"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -125,6 +125,9 @@ LABELS = Table(
     _run_foreign_key_column(),
     *_table_key_columns(TEXT, "sample", "variant", "criterion", "rater"),
     *_sql_table_columns(TEXT, "score", "at"),
+    # The text that it is about, and the draw that chose it: `batch` counts draws, `chance` is exact, as scores are.
+    *_sql_table_columns(TEXT, "output?", "chance?"),
+    *_sql_table_columns(Integer, "batch?", "schema?"),
 )
 
 # Contests stand beside runs: neither knows of the other.

@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
-from evenhand.calibrate.labels import read_human_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
+from evenhand.workflows.run_labels import keep_labels_with_run, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
-
-LARGEST_LABEL_FILE = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +34,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
     row = store.find_run(run)
     table = load_run_columns(store, row["id"])
-    read = read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
+    read = load_labels_from_file(labels, table)
     setup = json.loads(row["setup"])
     variants = setup["variants"]
     models = {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
@@ -52,11 +48,8 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     refused = None if panel is None else _try_writing_panel_for_user(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
-    # Keep the labels with the run in place of earlier ones; how many those were.
-    before = sum(1 for _ in store.labels(found.run))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    store.replace_labels(found.run, [{**label.row(), "at": now} for label in read])
-    return CalibratedRun(found=found, labels=len(read), replaced=before)
+    kept, before = keep_labels_with_run(store, table, read)
+    return CalibratedRun(found=found, labels=kept, replaced=before)
 
 
 def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:

@@ -75,6 +75,7 @@ class CompareResult(WorkflowResult):
     decision: CompareDecision
     power: Json | None
     scales: Json
+    people_scale: Json | None = None  # By the labels of people, where the runs have some.
 
     @property
     def exit_code(self) -> int:
@@ -104,6 +105,7 @@ class CompareResult(WorkflowResult):
             "decision": encode_compare_decision(self.decision),
             "power": self.power,
             "scales": self.scales,
+            **({} if self.people_scale is None else {"people_scale": self.people_scale}),
         }
 
 
@@ -189,7 +191,17 @@ def compare_runs(
         decision=found.decision,
         power=_user_runs_power_json(found, sides, pairs) if terms.power else None,
         scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
+        people_scale=_load_people_scale_of_user_runs(store, sides),
     )
+
+
+def _load_people_scale_of_user_runs(store: Store, sides: Sequence[UserRunSide]) -> Json | None:
+    if not any(list(store.labels(side.run["id"])) for side in sides):
+        return None
+    from evenhand.workflows.people_scale import compare_on_people_scale, encode_people_scale  # most have no labels
+
+    found = compare_on_people_scale(store, sides)
+    return None if found is None else encode_people_scale(found)
 
 
 def _list_run_objections_for_user(
@@ -342,10 +354,9 @@ def _load_short_samples_of_user_runs(
 def load_label_agreement_for_user(store: Store, sides: Sequence[UserRunSide]) -> Agreement | Undefined | None:
     """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
     for side in reversed(sides):
-        rows = list(store.labels(side.run["id"]))
-        if rows:
+        if list(store.labels(side.run["id"])):
             from evenhand.calibrate.human_agreement import measure_panel_human_agreement  # most runs have no labels
-            from evenhand.calibrate.labels import read_human_label_row  # most runs have no labels
+            from evenhand.workflows.run_labels import load_kept_labels  # most runs have no labels
 
-            return measure_panel_human_agreement(side.member.table, [read_human_label_row(row) for row in rows])
+            return measure_panel_human_agreement(side.member.table, load_kept_labels(store, side.member.table))
     return None

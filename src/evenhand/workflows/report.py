@@ -68,23 +68,28 @@ def load_user_report_annotations(store: Store, run: str) -> list[str]:
 
 def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     """The head as the labels that were taken in since put it: judges against people, and the fourth badge."""
-    rows = list(store.labels(run["id"]))
-    if not rows:
+    if not list(store.labels(run["id"])):
         return head
     from evenhand.calibrate.calibration import encode_human_label_points
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
-    from evenhand.calibrate.labels import read_human_label_row
     from evenhand.compare.badges import grade_treatment_human_alignment
     from evenhand.runs.columns import load_run_columns
+    from evenhand.workflows.people_scale import encode_people_scale, measure_on_people_scale
+    from evenhand.workflows.run_labels import load_kept_labels
 
-    table, labels = load_run_columns(store, run["id"]), [read_human_label_row(row) for row in rows]
+    table = load_run_columns(store, run["id"])
+    labels = load_kept_labels(store, table)
+    if not labels:
+        return head
+    scaled = encode_people_scale(measure_on_people_scale(table, json.loads(run["setup"])["rubrics"], labels))
     badge = encode_decision_value(grade_treatment_human_alignment(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
         for one in head["decision"]["comparisons"]
     ]
     decision = {**head["decision"], "comparisons": comparisons}
-    return {**head, "decision": decision, "labels": encode_human_label_points(table, labels)}
+    points = encode_human_label_points(table, labels)
+    return {**head, "decision": decision, "labels": points, "people_scale": scaled}
 
 
 def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:

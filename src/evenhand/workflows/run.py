@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision, read_compare_decision
-from evenhand.errors import EvalError, Fault
+from evenhand.errors import EvalError, Fault, InputError
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
+from evenhand.files.parsing import read_text_file
 from evenhand.judging.unanswerable import (
     UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
@@ -56,6 +57,7 @@ from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_user_report_head
+from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     explain_run_not_resumed_to_user,
     load_remaining_budget_for_user,
@@ -84,6 +86,7 @@ class RunResult(WorkflowResult):
     why_stopped: str = ""
     needs_budget: bool = False  # It goes on only with a larger one.
     store: str | Path | None = None  # Where all of it is kept.
+    labels_refused: InputError | None = None  # Why the labels that it was given are not kept with it.
 
     @property
     def decision(self) -> CompareDecision:
@@ -124,6 +127,7 @@ class RunOptions:
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
+    labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
 
     @property
     def selection(self) -> EvalSampleSelection:
@@ -151,15 +155,22 @@ async def run(
     with Store.open(options.place, os.environ) as store:
         setup = await plan_user_run_setup(chosen, counted)
         row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
-        if goes_on and row["state"] == "finished" and row["summary"] is not None:
-            head = json.loads(row["summary"])
-            if not head["unfinished"]:  # Another try could give nothing more.
-                return RunResult(id=row["id"], state="finished", head=head, store=store.address)
-        return await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+        head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
+        if head is not None and not head["unfinished"]:  # Another try could give nothing more.
+            ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
+        else:
+            ran = await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+        if options.labels is None or ran.state != "finished":
+            return ran
+        from evenhand.workflows.people_scale import add_people_scale_to_run
+
+        return add_people_scale_to_run(store, ran, Path(options.labels))
 
 
 def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]:
     """The eval as it is run, and its samples counted; what could not be run is said before anything is paid for."""
+    if options.labels is not None:
+        read_text_file(Path(options.labels), LARGEST_LABEL_FILE, InputError)
     chosen = narrow_user_eval(eval, options)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)

@@ -9,8 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_label_row, read_human_labels
+from evenhand.calibrate.labels import SCORE_QUESTION, Label
 from evenhand.calibrate.trust import (
     MOST_ERRORS,
     CriterionShares,
@@ -26,11 +27,10 @@ from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.codec import Codec
-from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number
-from evenhand.workflows.calibrate import LARGEST_LABEL_FILE
+from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
@@ -46,6 +46,9 @@ class RunTrust:
     labels: int
     raters: int
     outputs: int
+    void: tuple[Label, ...]  # Not counted: their output has changed since.
+    unbound: int  # Labels that do not say which text they are about.
+    weighted: bool  # Whether outputs were drawn with unequal chances, which are weighed back.
     gates: tuple[GateTrust, ...]
     directions: tuple[DirectionTrust, ...]
 
@@ -68,8 +71,8 @@ def measure_trust(
     given = _load_trust_labels(store, table, labels)
     span = table.frame.scale or (0.0, 1.0)
     found = collect_labelled_outputs(table, given)
-    labelled = add_scores_to_labelled_outputs(found, table, _find_criterion_shares(setup["rubrics"]), span)
-    gates = list(_list_trust_gates(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
+    gates = list(list_trust_gates(table, setup["rubrics"], least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     limit = require_trust_limit(most)
@@ -80,6 +83,9 @@ def measure_trust(
         labels=found.labels,
         raters=len(found.raters),
         outputs=len(found.ids),
+        void=found.void,
+        unbound=found.unbound,
+        weighted=found.weight is not None,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
     )
@@ -90,19 +96,19 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     return {"answer": found.gates[0].answer, **TRUST_JSON.to_json(found)}
 
 
-TRUST_JSON = Codec()
+TRUST_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
 
 
-def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> list[Label]:
+def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> tuple[Label, ...]:
     if labels is not None:
-        return list(read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table))
-    kept = [read_human_label_row(row) for row in store.labels(table.run)]
+        return load_labels_from_file(labels, table)
+    kept = load_kept_labels(store, table)
     if not kept:
         raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
     return kept
 
 
-def _list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
+def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
     required = dict(_list_required_criteria(rubrics))
     if least is not None:
@@ -137,7 +143,7 @@ def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
                 yield id, 1.0
 
 
-def _find_criterion_shares(rubrics: Json) -> CriterionShares:
+def find_criterion_shares(rubrics: Json) -> CriterionShares:
     """Weights and scales where the score is nothing but a weighted mean of one list of criteria; else empty."""
     only = next(iter(rubrics.values())) if len(rubrics) == 1 else None
     if only is None or not _is_plain_weighted_mean(only):

@@ -36,6 +36,7 @@ from evenhand.report.html.page_tables import (
     describe_history_on_page,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
+    list_people_scale_cells,
 )
 from evenhand.report.html.score_charts import (
     chart_verdict_counts,
@@ -129,6 +130,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
+        "people_scale": list_people_scale_cells(head.get("people_scale")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),

@@ -1,0 +1,176 @@
+"""What people would say of all outputs, from labels on some and judges on all: means, pass rates and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labelled_outputs import (
+    Integers,
+    LabelledOutputs,
+    average_by_sample,
+    mean_over_human_raters,
+)
+from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, list_human_label_questions
+from evenhand.calibrate.trust import TrustGate, decide_as_each_rater, find_majority
+from evenhand.errors import InputError
+from evenhand.runs.columns import RunTable
+from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
+from evenhand.stats.rates import RateInterval, exact_share_interval
+
+PeopleScaleKind = Literal["mean", "pass rate", "difference", "difference of pass rates"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleScaleEstimate:
+    """One number by the judges, with the interval that it has from their scores alone, and by people.
+
+    `people` holds the prediction-powered interval and that of the labels alone; without it, `why` says what is wanting.
+    `outputs` counts those that judges scored, or pairs of them for a difference; `labelled` those with a label.
+    """
+
+    kind: PeopleScaleKind
+    question: str
+    variant: str
+    control: str | None = None
+    judges: MeanInterval | RateInterval | None = None
+    people: Powered | None = None
+    outputs: int = 0
+    labelled: int = 0
+    spread: float | None = None  # The standard deviation of what judges say.
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSide:
+    """A variant of a run, with the labels of the run where it has some, and the gate that decides over an output."""
+
+    name: str
+    variant: str
+    table: RunTable
+    labelled: LabelledOutputs | None
+    gate: TrustGate | None
+
+    def list_questions(self) -> list[HumanLabelQuestion]:
+        """The score where people gave one or their answers come to one; else every question that they answered."""
+        ends = self.table.frame.scale
+        if ends is not None and (self.labelled is None or SCORE_QUESTION in self.labelled.people):
+            return [HumanLabelQuestion(id=SCORE_QUESTION, low=ends[0], high=ends[1], whole=False)]
+        asked = list_human_label_questions(self.table) if self.labelled is None else {}
+        questions = self.labelled.questions if self.labelled is not None else asked.values()
+        return [one for one in questions if one.id != SCORE_QUESTION]
+
+    def read_scores(self, question: str, samples: Sequence[str]) -> _SideColumn:
+        """What judges and people said on a question."""
+        judged = self.table.score if question == SCORE_QUESTION else self.table.criteria.get(question)
+        given = None if self.labelled is None else self.labelled.people.get(question)
+        return self._read_column(judged, None if given is None else mean_over_human_raters(given), samples)
+
+    def read_passes(self, gate: TrustGate, samples: Sequence[str]) -> _SideColumn:
+        """Whether an output passes a gate, by the judges and by most people: 1 or 0."""
+        table, labelled = self.table, self.labelled
+        answers = {id: table.score if id == SCORE_QUESTION else table.criteria[id] for id in gate.least}
+        told = labelled is not None and gate.least.keys() <= labelled.people.keys()
+        people = find_majority(decide_as_each_rater(labelled, gate)) if labelled is not None and told else None
+        return self._read_column(gate.decide_at_gate(answers, len(table.sample)), people, samples)
+
+    def _read_column(self, judged: Floats | None, people: Floats | None, samples: Sequence[str]) -> _SideColumn:
+        own = {id: place for place, id in enumerate(self.table.samples)}
+        places = [own[id] for id in samples]
+        nobody = np.full(len(samples), np.nan)
+
+        def spread(column: Floats | None) -> Floats:
+            if self.labelled is None or column is None:
+                return nobody
+            return self.labelled.spread_over_samples(column, self.variant, self.table.samples)[places]
+
+        number = self.table.variants.index(self.variant)
+        weight = None if self.labelled is None else self.labelled.weight
+        return _SideColumn(
+            judged=nobody if judged is None else average_by_sample(self.table, number, judged)[places],
+            felt=spread(people),
+            weight=None if weight is None else spread(weight),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SideColumn:
+    """One place per sample; NaN where judges, or people, did not say. A pair weighs what the rarer of the two does."""
+
+    judged: Floats
+    felt: Floats
+    weight: Floats | None
+
+    def minus(self, other: _SideColumn) -> _SideColumn:
+        both = [one for one in (self.weight, other.weight) if one is not None]
+        weight = None if not both else np.fmax(both[0], both[-1])
+        return _SideColumn(judged=self.judged - other.judged, felt=self.felt - other.felt, weight=weight)
+
+
+def list_people_sides(
+    table: RunTable, labelled: LabelledOutputs | None, gate: TrustGate | None
+) -> tuple[PeopleSide, ...]:
+    """The variants of a run, the control first."""
+    names = sorted(table.variants, key=lambda name: name != table.frame.control)
+    return tuple(PeopleSide(name=name, variant=name, table=table, labelled=labelled, gate=gate) for name in names)
+
+
+def estimate_on_people_scale(sides: Sequence[PeopleSide]) -> Iterator[PeopleScaleEstimate]:
+    """Each side over the samples that all have, then each against the first: by the score, and by what passes.
+
+    By each question instead, if people's answers come to no score. Without labels there is only what the judges say.
+    """
+    table = sides[0].table
+    shared = set.intersection(*(set(side.table.samples) for side in sides))
+    samples = [id for id in table.samples if id in shared]
+    cluster = np.arange(len(table.samples))
+    cluster[table.sample] = table.cluster
+    clusters = cluster[[place for place, id in enumerate(table.samples) if id in shared]]
+    for question in next((side for side in sides if side.labelled is not None), sides[0]).list_questions():
+        columns = {side.name: side.read_scores(question.id, samples) for side in sides}
+        plain = PeopleScaleEstimate(kind="mean", question=question.id, variant="")
+        yield from _estimate_people_columns(plain, columns, clusters, (question.low, question.high))
+    gate = sides[-1].gate
+    if gate is not None:
+        columns = {side.name: side.read_passes(gate, samples) for side in sides}
+        plain = PeopleScaleEstimate(kind="pass rate", question=gate.id, variant="")
+        yield from _estimate_people_columns(plain, columns, clusters, (0.0, 1.0))
+
+
+DIFFERENCE_KINDS: Mapping[PeopleScaleKind, PeopleScaleKind] = {
+    "mean": "difference",
+    "pass rate": "difference of pass rates",
+}
+
+
+def _estimate_people_columns(
+    plain: PeopleScaleEstimate, columns: Mapping[str, _SideColumn], clusters: Integers, scale: tuple[float, float]
+) -> Iterator[PeopleScaleEstimate]:
+    for name, column in columns.items():
+        yield _estimate_people_column(replace(plain, variant=name), column, clusters, scale)
+    (control, base), *others = columns.items()
+    span = scale[1] - scale[0]
+    for name, column in others:
+        pair = replace(plain, kind=DIFFERENCE_KINDS[plain.kind], variant=name, control=control)
+        yield _estimate_people_column(pair, column.minus(base), clusters, (-span, span))
+
+
+def _estimate_people_column(
+    plain: PeopleScaleEstimate, column: _SideColumn, clusters: Integers, scale: tuple[float, float]
+) -> PeopleScaleEstimate:
+    """The judges' number and people's, over the samples that the judges scored."""
+    there = np.flatnonzero(np.isfinite(column.judged))
+    judged, groups = column.judged[there], clusters[there].tolist()
+    known = [None if np.isnan(one) else float(one) for one in column.felt[there]]
+    plain = replace(plain, outputs=len(there), labelled=sum(one is not None for one in known))
+    try:
+        bound = exact_share_interval if plain.kind == "pass rate" else mean_interval
+        plain = replace(plain, judges=bound(judged, clusters=groups), spread=float(judged.std(ddof=1)))
+        weights = None if column.weight is None else column.weight[there]
+        return replace(plain, people=powered_mean(judged, known, clusters=groups, scale=scale, weights=weights))
+    except InputError as error:
+        return replace(plain, why=error.faults[0].what)

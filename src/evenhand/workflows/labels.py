@@ -1,0 +1,217 @@
+"""Labels: which outputs to label next, as a file to fill in, and whether a file of labels fits a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE, bind_labels_to_outputs
+from evenhand.calibrate.labels import (
+    LABEL_SCHEMA,
+    SCORE_QUESTION,
+    Label,
+    find_ambiguous_label_scales,
+    list_human_label_questions,
+)
+from evenhand.calibrate.next_labels import ExpectedWidth, NextLabels, choose_next_labels, expect_interval_widths
+from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
+from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
+from evenhand.files.codec import Codec
+from evenhand.files.private_files import open_private_text_file
+from evenhand.runs.columns import RunTable, load_run_columns
+from evenhand.runs.kept_texts import format_output_digest, number_output_text
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.workflows.people_scale import add_people_scores, find_verdict_gate
+from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
+from evenhand.workflows.stores import with_opened_user_store
+
+DEFAULT_NEXT_OUTPUTS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextOutput:
+    """An output to label: its digest, and the texts that a person reads, empty where the run does not keep them."""
+
+    sample: str
+    variant: str
+    chance: float
+    output: str | None
+    input: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextLabelPlan:
+    """What to label next, and how far that brings the intervals on people's scale."""
+
+    run: str
+    name: str
+    labelled: int  # Samples with a label already.
+    drawn: NextLabels
+    outputs: tuple[NextOutput, ...]
+    criteria: tuple[str, ...]
+    widths: tuple[ExpectedWidth, ...]
+    void: tuple[Label, ...]
+    unbound: int
+
+
+@with_opened_user_store
+def choose_labels(
+    store: Store,
+    run: str,
+    count: int = DEFAULT_NEXT_OUTPUTS,
+    *,
+    labels: Path | None = None,
+    criteria: Sequence[str] = (),
+) -> NextLabelPlan:
+    """Choose about `count` outputs to label, after those in a file or, without one, those kept with the run.
+
+    `criteria` are what to ask, all of them unless some are named.
+    """
+    row = store.find_run(run)
+    table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
+    asked = _choose_label_criteria(table, criteria)
+    given = load_kept_labels(store, table) if labels is None else load_labels_from_file(labels, table)
+    bound = bind_labels_to_outputs(table, given)
+    gate = find_verdict_gate(table, rubrics)
+    drawn = choose_next_labels(
+        table,
+        bound.labels,
+        count,
+        gate=None if gate is None else gate.least[SCORE_QUESTION],
+        span=table.frame.scale or (0.0, 1.0),
+    )
+    found = add_people_scores(table, rubrics, bound.labels) if bound.labels else None
+    estimates = list(estimate_on_people_scale(list_people_sides(table, found, gate)))
+    return NextLabelPlan(
+        run=table.run,
+        name=table.frame.name,
+        labelled=len({one.sample for one in bound.labels}),
+        drawn=drawn,
+        outputs=tuple(_list_next_outputs(store, table, drawn)),
+        criteria=asked,
+        widths=tuple(expect_interval_widths(estimates, len(drawn.samples))),
+        void=bound.void,
+        unbound=bound.unbound,
+    )
+
+
+def _choose_label_criteria(table: RunTable, named: Sequence[str]) -> tuple[str, ...]:
+    known = list_human_label_questions(table)
+    unclear = find_ambiguous_label_scales(table)
+    for name in named:
+        if name not in known or name in unclear:
+            raise InputError(Fault(f"the run has no criterion {name!r}", suggest_known_word_in_error(name, known)))
+    asked = tuple(named) or tuple(id for id in known if id not in (*unclear, SCORE_QUESTION))
+    if not asked:
+        raise InputError(Fault("no judge was asked in this run", "labels are held against judges: run a rubric"))
+    return asked
+
+
+def _list_next_outputs(store: Store, table: RunTable, drawn: NextLabels) -> Iterator[NextOutput]:
+    """The first output of each variant, as the run has it."""
+    chances = {one.sample: one.chance for one in drawn.samples}
+    first: dict[tuple[str, str], Row] = {}
+    for row in store.find_output_rows(table.run, list(chances)):
+        if json.loads(row["content"])["output"] is not None and row["variant"] in table.variants:
+            first.setdefault((row["id"], row["variant"]), row)
+    places = {key: (row["position"], table.variants.index(key[1])) for key, row in first.items()}
+    for sample, variant in sorted(first, key=places.__getitem__):
+        row = first[sample, variant]
+        content = json.loads(row["content"])
+        number = number_output_text(content)
+        yield NextOutput(
+            sample=sample,
+            variant=variant,
+            chance=chances[sample],
+            output=format_output_digest(number) if number else None,
+            input=_read_input_text(json.loads(row["sample"])),
+            text=content["output"]["text"],
+        )
+
+
+def _read_input_text(sample: Mapping[str, Any]) -> str:
+    given = sample.get("input") or sample.get("messages") or ""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def write_label_template(plan: NextLabelPlan, target: Path, rater: str = "") -> int:
+    """Write a file with a line for each answer that is wanted, and say how many; one that is there is not touched."""
+    lines = [json.dumps(line, ensure_ascii=False) for line in _list_template_lines(plan, rater)]
+    if target.exists():
+        raise InputError(
+            Fault("is there already", "name another file: labels in it may be filled in", where=str(target))
+        )
+    try:
+        with open_private_text_file(target) as file:
+            file.write("\n".join([*lines, ""]))
+    except OSError as problem:
+        raise make_unwritable_file_error(str(target), problem) from None
+    return len(lines)
+
+
+def _list_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dict[str, Any]]:
+    """The texts stand in the first line of each output."""
+    for output in plan.outputs:
+        for number, criterion in enumerate(plan.criteria):
+            texts = {"input": output.input, "text": output.text} if number == 0 else {}
+            yield {
+                "sample": output.sample,
+                "variant": output.variant,
+                "criterion": criterion,
+                "rater": rater or None,
+                "score": None,
+                **({} if output.output is None else {"output": output.output}),
+                "batch": plan.drawn.batch,
+                "chance": round(output.chance, 6),
+                "schema": LABEL_SCHEMA,
+                **{name: text for name, text in texts.items() if text},
+            }
+
+
+def encode_next_labels(plan: NextLabelPlan) -> dict[str, Any]:
+    """The stable JSON of it."""
+    return NEXT_LABELS_JSON.to_json(plan)  # type: ignore[no-any-return]
+
+
+NEXT_LABELS_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedLabels:
+    """A file of labels held against a run."""
+
+    run: str
+    name: str
+    labels: int
+    raters: tuple[str, ...]
+    outputs: int
+    batches: int
+    void: tuple[Label, ...]
+    unbound: int
+
+
+@with_opened_user_store
+def check_labels(store: Store, labels: Path, run: str) -> CheckedLabels:
+    """Read a file of labels as a run would take it, and keep nothing."""
+    table = load_run_columns(store, store.find_run(run)["id"])
+    bound = bind_labels_to_outputs(table, load_labels_from_file(labels, table))
+    return CheckedLabels(
+        run=table.run,
+        name=table.frame.name,
+        labels=len(bound.labels),
+        raters=tuple(sorted({one.rater for one in bound.labels})),
+        outputs=len({(one.sample, one.variant) for one in bound.labels}),
+        batches=len({one.batch for one in bound.labels if one.batch is not None}),
+        void=bound.void,
+        unbound=bound.unbound,
+    )
+
+
+def encode_checked_labels(found: CheckedLabels) -> dict[str, Any]:
+    """The stable JSON of it."""
+    return NEXT_LABELS_JSON.to_json(found)  # type: ignore[no-any-return]

@@ -1,0 +1,35 @@
+"""The labels of a run: from a file, or those that are kept with it; and taken in, to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evenhand.calibrate.bound_labels import bind_labels_to_outputs
+from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
+from evenhand.errors import InputError
+from evenhand.files.parsing import read_text_file
+from evenhand.runs.columns import RunTable
+from evenhand.store.store import Store
+
+LARGEST_LABEL_FILE = 100_000_000
+
+
+def load_labels_from_file(labels: Path, table: RunTable) -> tuple[Label, ...]:
+    """The labels in a file, as they fit a run; those that are void included."""
+    return read_human_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
+
+
+def load_kept_labels(store: Store, table: RunTable) -> tuple[Label, ...]:
+    """The labels that are kept with a run and count."""
+    return bind_labels_to_outputs(table, [read_human_label_row(row) for row in store.labels(table.run)]).labels
+
+
+def keep_labels_with_run(store: Store, table: RunTable, labels: Sequence[Label]) -> tuple[int, int]:
+    """Keep labels with a run in place of those before, but for void ones; how many are kept, and were before."""
+    before = sum(1 for _ in store.labels(table.run))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    kept = bind_labels_to_outputs(table, labels).labels
+    store.replace_labels(table.run, [label.to_stored_row(now) for label in kept])
+    return len(kept), before
