@@ -10,6 +10,7 @@ from benchmarks.embedded import measure_embedded
 from benchmarks.few_labels import measure_few_labels
 from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
+from benchmarks.label_coverage import measure_label_coverage
 from benchmarks.paraphrase import measure_paraphrase_check
 from benchmarks.report import measure_report
 from benchmarks.rewards import measure_rewards
@@ -30,6 +31,7 @@ MEASURES = (
     measure_report,
     measure_agreement,
     measure_few_labels,
+    measure_label_coverage,
     measure_sensitivity,
     measure_comparing,
     measure_runs,

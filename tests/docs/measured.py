@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.embedded import table as embedded_table
 from benchmarks.guards import SHARED, by_guard
 from benchmarks.guards import table as guard_table
+from benchmarks.label_coverage import coverage_tables
 
 from tests.docs.contest_blocks import contest_blocks
 from tests.docs.pages import ROOT
@@ -31,6 +32,8 @@ PAGES: dict[Path, Callable[[], dict[str, str]]] = {
     ROOT / "docs" / "embedded.md": judge_tables,
     ROOT / "docs" / "contests.md": contest_blocks,
 }
+# Measured anew when they are named, and by `make soak`: they take minutes.
+SLOW_PAGES: dict[Path, Callable[[], dict[str, str]]] = {ROOT / "docs" / "calibration.md": coverage_tables}
 
 
 def kept(page: str) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,8 @@ def refresh(page: Path) -> bool:
             new = new[: ran.start] + printed + new[ran.end :]
     if page in measured.PAGES and measured.measurable(page):
         new = measured.renewed(new, measured.PAGES[page]())
+    if page in measured.SLOW_PAGES and sys.argv[1:] and measured.SHARED.is_dir():
+        new = measured.renewed(new, measured.SLOW_PAGES[page]())
     page.write_text(new, "utf-8")
     return new != text
 

@@ -19,8 +19,9 @@ from evenhand.wording import pluralize_count
 @click.option(
     "--write", "target", metavar="FILE", help="Write the recommended panel to this file, for an eval to name."
 )
+@click.option("--maps", is_flag=True, help="With --write: also the maps to people's scale that help.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) -> None:
+def calibrate_command(labels: str, run: str, target: str | None, maps: bool, as_data: bool) -> None:
     """Hold the judges of RUN against LABELS, what people said of its outputs: one JSON object per line.
 
     \b
@@ -33,7 +34,9 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     from evenhand.calibrate.calibration import encode_judges_against_people
     from evenhand.workflows.calibrate import calibrate_run
 
-    one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
+    if maps and target is None:
+        raise click.UsageError("--maps says what to write: give --write FILE too")
+    one = calibrate_run(None, run, Path(labels), None if target is None else Path(target), maps=maps)
     data = encode_judges_against_people(one.found)
     binding = describe_label_binding(one.found.labelled.void, one.found.labelled.unbound)
     with print_until_reader_leaves():
@@ -242,7 +245,8 @@ def _print_suggested_weights(screen: Screen, one: CalibrationData) -> None:
 def _format_next_step_terminal_line(data: CalibrationData, written: str | None) -> str:
     one, colour = data["recommendation"], data["aligned"]["colour"]
     if written is not None:
-        median = ", and panel: {aggregate: median} in the rubric" if one["chosen"]["kind"] == "median" else ""
+        kind = one["chosen"]["kind"] if one["chosen"] is not None else ""
+        median = ", and panel: {aggregate: median} in the rubric" if kind == "median" else ""
         return f"name the panel in the eval file: judges: {written}{median}."
     if one["chosen"] is None and one["more_samples"]:
         return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."

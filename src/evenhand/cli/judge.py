@@ -35,7 +35,8 @@ from evenhand.workflows.judge_files import JudgeFiles, judge_files
 from evenhand.workflows.telemetry import open_user_telemetry
 
 FILE_OPTIONS = (
-    "rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise", "subject",
+    "rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "maps", "pairwise",
+    "subject",
 )  # fmt: skip
 
 
@@ -60,6 +61,7 @@ FILE_OPTIONS = (
 @click.option("--pairwise", is_flag=True, help="Which output is better: every pair, in both orders.")
 @click.option("--cascade", is_flag=True, help="Ask the next judge only where the one before is unsure.")
 @click.option("--weights", metavar="FILE", help="Weights of judges: a YAML file of NAME: NUMBER.")
+@click.option("--maps", metavar="FILE", help="Maps of judges' scores to people's scale, as calibrate writes them.")
 @add_prompt_options("0 by default; 1 with --samples.")
 @click.option(
     "--deadline", type=POSITIVE_NUMBER, metavar="SECONDS", help="What a judge has not said by then is missing."

@@ -155,7 +155,9 @@ def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
         return "yes" if one.score.value else "no"
     spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
     value = one.score.value
-    return f"{one.score.band or ''} {format_fraction(value, None if value.denominator == 1 else 2)}{spread}".strip()
+    raw = "" if one.raw is None else f" (people's scale; the judge said {format_fraction(one.raw)})"
+    shown = format_fraction(value, None if value.denominator == 1 else 2)
+    return f"{one.score.band or ''} {shown}{raw}{spread}".strip()
 
 
 def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: Scores) -> None:

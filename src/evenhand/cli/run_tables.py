@@ -39,6 +39,7 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
+    describe_reported_maps,
     describe_reported_p_adjustment,
     describe_reported_safety_gate,
     describe_reported_samples,
@@ -83,6 +84,8 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
     sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
     notes = filter(None, (state, IMPORTED_RUN if run.get("imported") else ""))
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *notes]), dim=True, gap=True)
+    if run.get("maps"):
+        screen.line(describe_reported_maps(run), dim=True)
     (_print_whole_run if full else _print_run_in_short)(screen, head)
 
 

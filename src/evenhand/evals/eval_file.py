@@ -252,6 +252,7 @@ class _EvalReader:
         judges = read_eval_judges(self.fields, self.tree, self.path)
         settings: dict[str, Any] = {"judges": judges.names, "judge_places": judges.places, "guards": guards}
         options |= {"settings": ModelSettings(**given["settings"]), "weights": judges.weights, "refuse": refuse}
+        options["maps"] = judges.maps
         try:
             settings["how"] = JudgeOptions(**options)
         except InputError as error:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from evenhand.errors import EvalError, Fault, InputError, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
+from evenhand.evals.score_map_file import read_score_maps
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
 from evenhand.files.rubric_extension import EXTENDS
@@ -30,6 +31,7 @@ from evenhand.files.tree import (
 )
 from evenhand.model.method import LayerMean
 from evenhand.model.rubric import Rubric
+from evenhand.model.score_map import ScoreMap
 from evenhand.models.requests import EMBEDDED
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.wording import format_fraction
@@ -293,11 +295,12 @@ def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalJudges:
-    """The judges of an eval, where each stands for messages, and what each counts for, where that is said."""
+    """The judges of an eval, where each stands for messages, what each counts for, and maps of their scores, if any."""
 
     names: tuple[str, ...]
     places: tuple[str, ...] = ()
     weights: dict[str, Fraction] = field(default_factory=dict)
+    maps: tuple[ScoreMap, ...] = ()
 
 
 def read_eval_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
@@ -341,9 +344,22 @@ def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     except InputError as error:
         faults += [replace(fault, hint="evenhand calibrate --write writes such a file") for fault in error.faults]
         return EvalJudges(names=())
-    fields = FieldReader(tree, ("judges",), [])
+    fields = FieldReader(tree, ("judges", "maps"), [])
     if "judges" not in fields and not fields.faults:
         fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
     found = read_eval_judges(fields, tree, path, may_name_file=False)
+    if fields.node("maps") is not None:
+        found = replace(found, maps=tuple(read_score_maps(fields)))
     faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
     return found
+
+
+def load_score_maps(path: Path) -> tuple[ScoreMap, ...]:
+    """The maps in a file of judges; an error with all that is wrong in it."""
+    faults: list[Fault] = []
+    found = _read_eval_judges_file(path, faults)
+    if faults:
+        raise InputError(*faults)
+    if not found.maps:
+        raise InputError(Fault("no maps in it", "evenhand calibrate --write FILE --maps writes them", where=str(path)))
+    return found.maps

@@ -16,8 +16,10 @@ from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
 from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
+from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
 from evenhand.judging.single_judge import (
     DialogueDriver,
+    JudgeOpinion,
     JudgeOptions,
     ask_judge_opinion,
     await_judges_in_order,
@@ -28,9 +30,10 @@ from evenhand.judging.single_judge import (
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
+from evenhand.model.score_map import ScoreMap
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
-from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, score_reviews
+from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, compute_scorecards_and_ranks, score_reviews
 
 DEFAULT_OPTIONS = JudgeOptions()
 
@@ -77,6 +80,8 @@ async def _review_sample(
     opinions = await await_judges_in_order(
         [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
     )
+    if how.maps:
+        opinions = [_map_opinion(rubric, one, driver.model, how) for one, driver in zip(opinions, drivers, strict=True)]
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
     if alone:
         scores = compute_scorecards_and_ranks(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
@@ -104,6 +109,11 @@ async def _review_sample(
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
+
+
+def _map_opinion(rubric: Rubric, opinion: JudgeOpinion, model: Model, how: JudgeOptions) -> JudgeOpinion:
+    maps = find_judge_maps(rubric, model, how)
+    return replace(opinion, reviews={id: map_review_to_people(one, maps) for id, one in opinion.reviews.items()})
 
 
 async def ask_judges_for_preferences(
@@ -224,8 +234,39 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
         weight, version = to_exact_fraction(how.weights.get(model.name, 1)), read_model_version(model)
         told = {"version": version} if version else {}
         judges.append({"name": model.name, "weight": weight, **told, **asdict(how.settings), **manner})
+        if own := find_judge_maps(rubric, model, how):
+            judges[-1]["maps"] = {criterion: one.points for criterion, one in own.items()}
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
     return JudgingSetup(prompts=texts, judges=judges)
+
+
+def fingerprint_judge(rubric: Rubric, model: Model, how: JudgeOptions) -> str:
+    """Of one judge asked about a rubric, whoever else is asked and whatever it counts for: a map is made for it."""
+    plain = replace(how, maps=(), weights={})
+    asked = _build_judge_prompt_fingerprint(rubric, [model], plain)
+    return compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges)
+
+
+def refuse_maps_of_other_rubrics(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
+    """An error where a map was not made for this rubric as these judges are asked about it."""
+    if how.maps:
+        refuse_foreign_score_maps(how.maps, {one.name: [fingerprint_judge(rubric, one, how)] for one in models})
+
+
+def find_judge_maps(rubric: Rubric, model: Model, how: JudgeOptions) -> Mapping[str, ScoreMap]:
+    """The maps of a judge that were made for this rubric as it is asked now, by criterion."""
+    if not how.maps:
+        return {}
+    key = (rubric, how, model.name, read_model_version(model))
+    return _JUDGE_MAPS.get(key, lambda: _match_judge_maps(rubric, model, how))
+
+
+_JUDGE_MAPS: RubricIdentityCache[Mapping[str, ScoreMap]] = RubricIdentityCache()
+
+
+def _match_judge_maps(rubric: Rubric, model: Model, how: JudgeOptions) -> Mapping[str, ScoreMap]:
+    now = fingerprint_judge(rubric, model, how)
+    return {one.criterion: one for one in how.maps if (one.judge, one.fingerprint) == (model.name, now)}
 
 
 def _count_pairwise_judge_votes(output: str, preferences: Sequence[Preference]) -> PairwiseJudgingStanding:

@@ -189,7 +189,8 @@ _SCORE_JSON = SplitField(
 )
 _NULL_IF_EMPTY = JsonField(scalar=json_write_only_scalar(lambda text: text or None))
 
-JUDGMENT_SHAPE = JsonShape(fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY})
+_RAW_SCORE = JsonField(scalar=json_write_only_scalar(word_score_for_json), sparse=True)
+JUDGMENT_SHAPE = JsonShape(fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY, "raw": _RAW_SCORE})
 
 JUDGING_JSON = Codec(
     scalars={Decimal: json_write_only_scalar(float)},

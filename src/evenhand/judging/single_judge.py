@@ -22,6 +22,7 @@ from evenhand.judging.traces import show_trace_to_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
+from evenhand.model.score_map import ScoreMap
 from evenhand.model.scorecard import Answers, Review
 from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Request
 
@@ -52,6 +53,7 @@ class JudgeOptions:
     cascade: Cascade | None = None
     ignore_length: bool = False  # Tell judges that a longer output is not a better one.
     refuse: bool = False  # Show no judge an output in which a guard found an injection.
+    maps: tuple[ScoreMap, ...] = ()  # Of judges' scores to people's scale.
     paraphrase_check: bool = False  # Judge an output with an injection once more without it; a jump is a finding.
 
     def __post_init__(self) -> None:
@@ -70,6 +72,9 @@ class JudgeOptions:
             f"language must be text, got {self.language!r}": not isinstance(self.language, str),
             f"a deadline must be above 0 seconds, got {self.deadline!r}": late,
             "a cascade takes no weights: each output keeps the answers of one judge": self.cascade and self.weights,
+            "a cascade takes no maps: whether the next judge is asked goes by what this one said": (
+                self.cascade and self.maps
+            ),
             f"weights map judges to numbers, got {self.weights!r}": not mapped,
         }
         faults = [f"{name} must be a whole number, got {value!r}" for name, value in wrong.items()]

@@ -213,6 +213,7 @@ class Judgment:
     from_trace: tuple[str, ...] = ()  # What it quotes from how the output came about, not from the output.
     feedback: str = ""
     spread: AnswerSpread | None = None
+    raw: Fraction | None = None  # What the judge gave, where a map has put `score` on people's scale.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

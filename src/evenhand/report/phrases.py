@@ -71,6 +71,12 @@ def describe_reported_selection(selection: ReportData | None) -> str:
     return " ".join(parts)
 
 
+def describe_reported_maps(run: ReportData) -> str:
+    """Whose scores were put on people's scale, and on what; empty where nobody's were."""
+    told = "; ".join(f"{judge} on {', '.join(criteria)}" for judge, criteria in (run.get("maps") or {}).items())
+    return f"Scores mapped to people's scale: {told}. What the judges said stands beside each." if told else ""
+
+
 def format_reported_origin(imported: object) -> str:
     """Where a run was made, for lists; empty where it was made here."""
     return "imported" if imported else ""

@@ -16,8 +16,9 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_python_import_folder
-from evenhand.judging.judge import collect_judge_prompt_fingerprint
+from evenhand.judging.judge import collect_judge_prompt_fingerprint, fingerprint_judge
 from evenhand.judging.open_judge import EmbeddedModel
+from evenhand.judging.score_maps import refuse_foreign_score_maps
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unaskable_run_pairs
@@ -37,6 +38,7 @@ class RunSetup:
     asked: Mapping[str, JudgingSetup]  # By tag or key of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
     fingerprint: str  # What must be equal for the scores of two runs to be comparable.
+    by_judge: Mapping[str, Mapping[str, str]]  # By rubric and judge: what a map of the judge's scores is made for.
     assertions: list[Json]  # Those on every output, then the checks that samples may name.
     options: Json  # How judges are asked, as plain data.
     programs: Mapping[str, str]  # By variant: the folder of its program; in another, a name may mean another program.
@@ -106,6 +108,7 @@ class RunSetup:
             "judges": to_scoring_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
             "how": self.options,
+            **({"fingerprints": {tag: dict(one) for tag, one in self.by_judge.items()}} if self.by_judge else {}),
         }
 
 
@@ -120,6 +123,13 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     judges = _open_run_judges(eval, connections) if rubrics else ()
     if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
         refuse_unaskable_run_pairs(judges, eval.how, tuple(eval.variants))
+    by_judge = {
+        tag: {judge.name: fingerprint_judge(rubric, judge, eval.how) for judge in judges}
+        for tag, rubric in eval.rubrics.items()
+    }
+    if maps := eval.how.maps:
+        known = {judge.name: [one[judge.name] for one in by_judge.values()] for judge in judges}
+        refuse_foreign_score_maps(maps, known)
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
@@ -130,7 +140,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     checks = [{"check": name, **assertion_to_definition(one)} for name, one in eval.checks.items()]
     assertions = [*(assertion_to_definition(one) for one in eval.assertions), *checks]
     # The rule about length is in the prompts; runs from before it was there can be resumed.
-    names = [one.name for one in fields(eval.how) if one.name != "ignore_length"]
+    names = [one.name for one in fields(eval.how) if one.name != "ignore_length" and (one.name != "maps" or maps)]
     options: Json = {name: to_scoring_fingerprint_data(getattr(eval.how, name)) for name in names}
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
@@ -142,6 +152,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         asked=asked,
         fingerprints=marks,
         fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse], *changes)[:16],
+        by_judge=by_judge,
         assertions=assertions,
         options=options,
         programs={

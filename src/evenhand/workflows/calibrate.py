@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,10 +13,14 @@ from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.evals.score_map_file import write_score_maps
+from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
 from evenhand.workflows.run_labels import keep_labels_with_run, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
+
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +34,13 @@ class CalibratedRun:
 
 
 @with_opened_user_store
-def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = None) -> CalibratedRun:
-    """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
+def calibrate_run(
+    store: Store, run: str, labels: Path, panel: Path | None = None, *, maps: bool = False
+) -> CalibratedRun:
+    """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best.
+
+    With `maps`, the file also holds a map to people's scale for each of its judges and criteria where one helps.
+    """
     row = store.find_run(run)
     table = load_run_columns(store, row["id"])
     read = load_labels_from_file(labels, table)
@@ -45,7 +54,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     costs = {name: cost / calls for name, (cost, calls) in paid.items()} if priced else {}
     weights = _load_rubric_weights_for_user(setup["rubrics"])
     found = hold_judges_against_people(table, read, models=models, cost=costs, weights=weights, seed=table.frame.seed)
-    refused = None if panel is None else _try_writing_panel_for_user(found, panel)
+    refused = None if panel is None else _try_writing_panel_for_user(found, panel, setup if maps else None)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
     kept, before = keep_labels_with_run(store, table, read)
@@ -63,11 +72,12 @@ def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, 
     return found
 
 
-def _try_writing_panel_for_user(found: JudgeCalibration, target: Path) -> InputError | None:
+def _try_writing_panel_for_user(found: JudgeCalibration, target: Path, setup: Json | None) -> InputError | None:
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
     part = target.with_name(f".{target.name}.part")  # Whoever reads the file meanwhile sees the old or the new one.
     try:
-        part.write_text(export_panel_for_user(found), "utf-8")
+        maps = [] if setup is None else list_maps_for_user(found, setup)
+        part.write_text(export_panel_for_user(found, maps), "utf-8")
         part.replace(target)
     except InputError as error:
         return error
@@ -78,22 +88,69 @@ def _try_writing_panel_for_user(found: JudgeCalibration, target: Path) -> InputE
     return None
 
 
-def export_panel_for_user(found: JudgeCalibration) -> str:
+def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
+    """The maps that help, of judges in the recommended panel on criteria with numbers; refused where there is none.
+
+    What a yes or no is mapped to is a chance, which no gate on yes could take.
+    """
+    if any("maps" in one for one in setup["judges"]):
+        what = "the judges of this run are mapped already: a map is made for what they say by themselves"
+        raise InputError(Fault(what, "run the eval without maps, and calibrate that run"))
+    if "fingerprints" not in setup:
+        what = f"run {found.run} does not say how each of its judges was asked: an older Evenhand made it"
+        raise InputError(Fault(what, "run the eval again, and calibrate that run"))
+    chosen = _choose_written_judges(found)
+    asked = {
+        criterion["id"]: key
+        for key, rubric in setup["rubrics"].items()
+        if key in setup["fingerprints"]
+        for criterion in rubric["criteria"]
+        if not criterion["scale"]["yes_no"] and not criterion["scale"].get("bands")
+    }
+    maps = [
+        ScoreMap(
+            judge=one.who,
+            criterion=one.question,
+            fingerprint=setup["fingerprints"][asked[one.question]][one.who],
+            points=tuple((_round_map_number(said), _round_map_number(people)) for said, people in one.knots),
+        )
+        for one in found.maps
+        if one.helps and one.who in chosen and one.question in asked
+    ]
+    if chosen and not maps:
+        hint = "evenhand calibrate without --maps writes the panel"
+        raise InputError(Fault("no map helps a judge of the panel on a criterion with numbers", hint))
+    return maps
+
+
+def _choose_written_judges(found: JudgeCalibration) -> Mapping[str, float]:
+    """The recommended panel, or the only judge, of which there is nothing to choose; empty where none is known."""
+    judges = found.labelled.judges
+    if isinstance(found.recommended, NoRecommendedPanel):
+        return {judges[0]: 1.0} if len(judges) == 1 else {}
+    return found.recommended.chosen.weights
+
+
+def _round_map_number(value: float) -> Fraction:
+    return Fraction(round(value * 10**MAPPED_DECIMALS), 10**MAPPED_DECIMALS)
+
+
+def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()) -> str:
     """The recommended panel as YAML that `judges:` in an eval file can name; refused where there is none."""
     chosen = found.recommended
-    if isinstance(chosen, NoRecommendedPanel):
+    if isinstance(chosen, NoRecommendedPanel) and not maps:
         more = f"label {chosen.more} more" if chosen.more else "evenhand calibrate without --write says the rest"
         raise InputError(Fault(f"there is no panel to write: {chosen.why}", more))
     lines = [
         f"# Chosen by evenhand calibrate on {found.labelled.samples} labelled samples of run {found.run}.",
         "# In an eval file:  judges: FILE",
     ]
-    if chosen.chosen.kind == "median":
+    kind = "" if isinstance(chosen, NoRecommendedPanel) else chosen.chosen.kind
+    if kind == "median":
         lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
     for warning in found.warnings:  # What ends a line in YAML, or may not stand in it, has no place in a comment.
         lines.append(f"# Beware: {''.join(one if one.isprintable() else ' ' for one in warning)}")
     # A name in quotes of JSON is the same name in YAML, whatever stands in it.
-    names = {json.dumps(judge): weight for judge, weight in chosen.chosen.weights.items()}
-    weighted = chosen.chosen.kind == "weights"
-    judges = [f"  {name}: {weight:g}" if weighted else f"  - {name}" for name, weight in names.items()]
-    return "\n".join([*lines, "judges:", *judges, ""])
+    names = {json.dumps(judge): weight for judge, weight in _choose_written_judges(found).items()}
+    judges = [f"  {name}: {weight:g}" if kind == "weights" else f"  - {name}" for name, weight in names.items()]
+    return "\n".join([*lines, "judges:", *judges, *write_score_maps(maps), ""])

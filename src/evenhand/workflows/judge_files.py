@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
+from evenhand.evals.eval_scoring import load_score_maps
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import read_text_mapping_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
-from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews
+from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews, refuse_maps_of_other_rubrics
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import (
     JudgedSample,
@@ -57,6 +58,7 @@ class JudgeFiles:
     traces: tuple[str, ...] = ()  # Entries OUTPUT=FILE, or a FILE where there is one output.
     judges: tuple[str, ...] = ()
     weights: str | None = None
+    maps: str | None = None
     pairwise: bool = False
     subject: str | None = None  # Whose evaluation is stored and compared with those before it.
     limits: UserScoreLimits = field(default_factory=UserScoreLimits)
@@ -112,7 +114,7 @@ def judge_files(
     sample = _read_judged_user_sample(files, stdin)
     given = read_text_mapping_file(Path(files.weights)) if files.weights else {}
     weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
-    how = replace(how, weights=weights)
+    how = replace(how, weights=weights, maps=load_score_maps(Path(files.maps)) if files.maps else ())
     mask, evaluation = build_personal_data_mask(sample), None
     asking = _judge_user_files(files, rubric, sample, how, connect, watch, warn)
     if files.subject is None:
@@ -172,6 +174,7 @@ async def _judge_user_files(
     async with open_user_connections(connect) as connections:
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
         models = [find_judge_by_name(connections, name) for name in names]
+        refuse_maps_of_other_rubrics(rubric, models, how)
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
         unanswerable = () if pairwise else list_criteria_unfit_for_judges(rubric, names, **given)

@@ -154,6 +154,7 @@ function scored(one, own) {
   if (!known(one.score)) return 'no score';
   const answer = { 0: 'no', 1: 'yes' }[one.score];
   const id = own?.startsWith('sample:') ? `${own.slice(7)}.${one.criterion}` : one.criterion;
+  if (known(one.raw)) return `${figure(one.score)} (people's scale; the judge said ${figure(one.raw)})`;
   return answer && facts.answers.includes(id) ? answer : figure(one.score);
 }
 
