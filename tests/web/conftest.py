@@ -26,7 +26,7 @@ __all__ = ["browser"]
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> StoredRuns:
     """A store that tests only read, or add to."""
-    return fill_store(tmp_path_factory.mktemp("workbench") / "store")
+    return fill_store(tmp_path_factory.mktemp("workbench"))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,14 @@ from zlib import crc32
 
 from evenhand import Eval, run_sync
 from evenhand.models.requests import Reply, Request
+from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
+from evenhand.workflows.contests import list_contests
 from evenhand.workflows.run import RunOptions
+from tests.cli.command import evenhand
+from tests.docs.pages import ROOT
+
+EXAMPLE_CONTEST = ROOT / "examples" / "contest"
 
 QUESTIONS = {
     "parcel": "Where is my parcel? It should have been here on Monday.",
@@ -116,15 +123,17 @@ def build_hostile_eval() -> Eval:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """Where they are: runs of one eval, the oldest first, and one of an eval whose texts try to act."""
+    """Where they are: runs of one eval, the oldest first, one of an eval whose texts try to act, and a contest."""
 
     place: Path
     runs: tuple[str, ...]
     hostile: str
+    contest: str
 
 
-def fill_store(place: Path) -> StoredRuns:
-    """Four runs of one eval, the last two with other questions, and the hostile one."""
+def fill_store(folder: Path) -> StoredRuns:
+    """Four runs of one eval, the last two with other questions, the hostile one, and a contest that is over."""
+    place = folder / ".evenhand"
     options = RunOptions(place=place)
     reworded = {**RUBRIC, "criteria": [{**RUBRIC["criteria"][0], "asks": "Is it solved?"}, *RUBRIC["criteria"][1:]]}
     evals = [
@@ -134,4 +143,10 @@ def fill_store(place: Path) -> StoredRuns:
         build_help_desk(better=11, rubric=reworded),
     ]
     runs = tuple(run_sync(one, options=options).id for one in evals)
-    return StoredRuns(place, runs, run_sync(build_hostile_eval(), options=options).id)
+    hostile = run_sync(build_hostile_eval(), options=options).id
+    shutil.copytree(EXAMPLE_CONTEST, folder, dirs_exist_ok=True)
+    played = evenhand("contest", "run", "task.yaml", "submissions", folder=folder)
+    assert played.returncode == 0, played.stderr
+    with Store.open(place, {}) as store:
+        contest = list_contests(store)[0].id
+    return StoredRuns(place, runs, hostile, contest)

@@ -200,7 +200,11 @@ def load_shipped_method_file(name: str) -> Method:
 
 def load_method_file(path: Path) -> Method:
     """A method from a file of its own."""
-    tree = read_tree_file(path)
+    return read_located_method(read_tree_file(path), path)
+
+
+def read_located_method(tree: TreeNode, path: Path) -> Method:
+    """A method from the tree of its file; faults name its lines."""
     try:
         return read_method_file(tree, path.stem)
     except RubricError as error:

@@ -28,6 +28,7 @@ from evenhand.files.methods import (
     list_rubric_yaml_files,
     load_method_file,
     load_shipped_method_file,
+    read_located_method,
     read_method_steps_field,
     read_score_scale_field,
 )
@@ -103,15 +104,18 @@ def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) ->
 
 def open_rubric_text(text: str, path: Path) -> LocatedRubric:
     """A rubric from the text of a file that need not be there; what it builds on is looked for beside it."""
-    return _open_rubric_yaml_tree(parse_tree(path, text), str(path), path.stem, path.parent, (path.resolve(),))
+    return _open_rubric_file_tree(parse_tree(path, text), path)
 
 
 def _open_rubric_file(path: Path, extending: tuple[Path, ...] = ()) -> LocatedRubric:
-    tree = read_tree_file(path)
+    return _open_rubric_file_tree(read_tree_file(path), path, extending)
+
+
+def _open_rubric_file_tree(tree: TreeNode, path: Path, extending: tuple[Path, ...] = ()) -> LocatedRubric:
     if not _is_method_tree(tree):
         return _open_rubric_yaml_tree(tree, str(path), path.stem, path.parent, (*extending, path.resolve()))
     # A method file with criteria of its own can be used as it is, like those that ship.
-    method = load_method_file(path)
+    method = read_located_method(tree, path)
     if not method.criteria:
         hint = f"list criteria in it, or in a rubric that says 'method: {path.name}'"
         raise RubricError(Fault("a method without criteria of its own is no rubric", hint, where=str(path)))

@@ -15,7 +15,6 @@ SampleOrder = Literal["attention", "gates", "judges", "moved", "threshold", "low
 SAMPLE_ORDERS: tuple[SampleOrder, ...] = get_args(SampleOrder)
 NEAR_GATE = 0.5  # Points of a layer's scale of 1 to 5 within which a sample stands near its gate.
 WIDE_SPREAD = 0.3  # Share of a criterion's scale by which judges are far apart.
-LARGE_MOVE = 1.0  # Points of the composite.
 WORST_VERDICTS = {number: name for name, number in VERDICT_NUMBERS.items()}
 
 
@@ -30,6 +29,7 @@ class SampleRanking:
     samples: tuple[str, ...]
     variants: tuple[str, ...]
     composites: Floats
+    lowest: Floats  # Composite.
     moved: Floats
     spread: Floats
     spread_criterion: Integers  # Places in `criteria`.
@@ -51,25 +51,24 @@ class SampleRanking:
         attention: Floats = failed + apart + moved + near
         return attention
 
-    def order_samples(self, order: SampleOrder, descending: bool = True) -> NDArray[np.int64]:
+    def order_samples(self, order: SampleOrder) -> Integers:
         """Places of samples, those first that stand out by an order; what is not known comes last."""
-        keys = {
-            "attention": lambda: -self.attention,
-            "gates": lambda: -self.gates - self.assertions / 1000,
-            "judges": lambda: -self.spread,
-            "moved": lambda: -np.abs(self.moved),
-            "threshold": lambda: self.near,
-            "lowest": lambda: _reduce_columns(np.fmin, self.composites),
-        }
         if order == "file":
-            return np.arange(len(self.samples))
-        return np.argsort(keys[order](), kind="stable")
+            return np.arange(len(self.samples), dtype=np.int64)
+        keys: dict[str, Floats] = {
+            "gates": -self.gates - self.assertions / 1000,
+            "judges": -self.spread,
+            "moved": -np.abs(self.moved),
+            "threshold": self.near,
+            "lowest": self.lowest,
+        }
+        return np.argsort(-self.attention if order == "attention" else keys[order], kind="stable")
 
 
 def rank_run_samples(table: RunTable, gates: Mapping[str, float]) -> SampleRanking:
     """Every sample of a run, over the variants that may be shipped; `gates` are those of layers."""
     count, shippable = len(table.samples), table.frame.shippable_variants
-    own = np.isin(table.variant, [table.variants.index(name) for name in shippable if name in table.variants])
+    own = np.isin(table.variant, [table.variants.index(name) for name in shippable])
     composites = np.stack([
         _average_by_sample(table.composite, table.sample, table.variant == place, count)
         for place in range(len(table.variants))
@@ -78,18 +77,19 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float]) -> SampleRanki
     verdict = np.full(count, np.nan)
     if "verdict" in table.marks:
         np.fmin.at(verdict, table.sample[own], table.marks["verdict"][own])
-    unscored = np.bincount(table.sample[own], np.isnan(table.score[own]) & np.isnan(table.composite[own]), count)
+    without = np.isnan(table.score[own]) & np.isnan(table.composite[own])
     return SampleRanking(
         samples=table.samples,
         variants=table.variants,
         composites=composites,
+        lowest=_reduce_columns(np.fmin, composites[[table.variants.index(name) for name in shippable]]),
         moved=_find_largest_move(table, composites, shippable),
         spread=spread,
         spread_criterion=widest,
         criteria=criteria,
         near=_measure_gate_distance(table, own, gates, count),
         **{name: _count_marks(table, name, own, count) for name in ("gates", "assertions", "findings")},
-        unscored=unscored,
+        unscored=_sum_by_sample(without.astype(np.float64), table.sample[own], count),
         verdict=verdict,
     )
 
@@ -106,11 +106,11 @@ def _find_largest_move(table: RunTable, composites: Floats, shippable: list[str]
     """How far the treatment that moved most is from the control, with its sign."""
     moved = np.full(len(table.samples), np.nan)
     control = table.frame.control
-    if control not in table.variants or shippable == [control]:
+    if shippable == [control]:
         return moved
     before = composites[table.variants.index(control)]
     for name in shippable:
-        if name != control and name in table.variants:
+        if name != control:
             change = composites[table.variants.index(name)] - before
             larger = np.isnan(moved) | (np.abs(change) > np.abs(moved))
             moved = np.where(larger & ~np.isnan(change), change, moved)
@@ -153,7 +153,11 @@ def _count_marks(table: RunTable, name: str, own: NDArray[np.bool_], count: int)
     column = table.marks.get(name)
     if column is None:
         return np.zeros(count)
-    return np.bincount(table.sample[own], np.nan_to_num(column[own]), count)
+    return _sum_by_sample(np.nan_to_num(column[own]), table.sample[own], count)
+
+
+def _sum_by_sample(values: Floats, sample: Integers, count: int) -> Floats:
+    return np.bincount(sample, values, count).astype(np.float64)
 
 
 def _reduce_columns(reduce: np.ufunc, columns: Floats) -> Floats:

@@ -42,7 +42,7 @@
   function setUpSwaps(within) {
     for (const form of all('form[data-swap]', within)) {
       let waiting;
-      const ask = () => swap(`${form.action}?${new URLSearchParams(filled(form))}`, form.dataset.swap);
+      const ask = () => swap(`${form.getAttribute('action')}?${new URLSearchParams(filled(form))}`, form.dataset.swap);
       form.addEventListener('submit', (event) => { event.preventDefault(); ask(); });
       form.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(ask, 200); });
     }
@@ -61,6 +61,7 @@
   function setUpTicks(within) {
     for (const form of all('form[data-pick="2"]', within)) {
       const button = form.querySelector('button.main');
+      if (!button) continue;
       const ticked = () => all('input[type="checkbox"]:checked', form);
       let order = ticked();
       const show = () => { button.disabled = order.length !== 2; };
@@ -93,7 +94,7 @@
     async function check() {
       const mine = ++number;
       const body = new URLSearchParams({ text: text.value, action: 'check' });
-      const answer = await fetch(form.action, { method: 'POST', body });
+      const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       if (mine !== number) return;
       for (const id of [form.dataset.check, 'drawn']) document.getElementById(id).replaceWith(page.getElementById(id));

@@ -1,0 +1,243 @@
+"""The workbench as people use it, in Chromium: every page, and what they come for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from playwright.sync_api import expect
+
+from evenhand.testing import FakeServer
+from tests.report.browser import Opened
+from tests.web.browsing import Visitor
+from tests.web.stored_runs import LONG_ID, QUESTIONS, StoredRuns
+
+LARGEST_PAGE = 500_000
+WIDTHS = (400, 2560)
+SERIOUS = ("serious", "critical")
+
+
+def list_pages(stored: StoredRuns) -> dict[str, str]:
+    first, last = stored.runs[0], stored.runs[-1]
+    return {
+        "runs": "/",
+        "eval": "/evals?name=help-desk",
+        "run": f"/runs/{last}",
+        "sample": f"/runs/{last}/samples/0",
+        "compare": f"/compare?run={first}&run={stored.runs[1]}",
+        "judges": f"/judges?run={last}",
+        "audit": f"/judges/audit?run={last}",
+        "rubrics": "/rubrics",
+        "rubric": "/rubrics/shown?name=customer-support",
+        "edit": "/rubrics/edit?name=customer-support",
+        "contests": "/contests",
+        "contest": f"/contests/{stored.contest}",
+        "contest of an author": f"/contests/{stored.contest}?author=heron",
+        "sign in": "/sign-in",
+    }
+
+
+def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
+    """What axe finds serious, with where it is."""
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
+    if not seen.page.evaluate("'axe' in window"):
+        seen.page.evaluate(Path(axe.AXE_FILE_PATH).read_text("utf-8") + "; undefined")
+    found = seen.page.evaluate("(options) => axe.run(document, options)", options)
+    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in SERIOUS]
+
+
+def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
+    """No request elsewhere, nothing that the policy had to stop, nothing that axe calls serious in either theme, no
+    page that is wider than the screen or larger than half a megabyte.
+    """
+    for name, path in list_pages(stored).items():
+        seen = visitor.open(path, color_scheme="light", bypass_csp=False)
+        expect(seen.page.locator("[aria-busy=true]")).to_have_count(0)
+        size = len(seen.page.content().encode())
+        wide = []
+        for width in WIDTHS:
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            if seen.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(width)
+        violations, troubles = seen.violations(), list(seen.troubles)
+        light = find_axe_troubles(seen)
+        seen.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        dark = find_axe_troubles(seen, runOnly=["color-contrast"])
+        seen.page.context.close()
+
+        assert (name, troubles, violations, wide, light, dark) == (name, [], [], [], [], [])
+        assert size < LARGEST_PAGE, name
+
+
+def test_hostile_texts_stay_texts(visitor: Visitor, stored: StoredRuns) -> None:
+    """Names, ids, inputs, outputs, tags, criteria and judges that try to act are read, and do nothing."""
+    hostile = stored.hostile
+    paths = ["/", f"/runs/{hostile}", f"/runs/{hostile}/samples/0", f"/judges?run={hostile}", f"/compare?run={hostile}"]
+    for path in [*paths, "/?search=%3Cscript%3Ealert(1)%3C/script%3E", f"/evals?name={'x' * 3000}<script>"]:
+        seen = visitor.open(path)
+        expect(seen.page.locator("[aria-busy=true]")).to_have_count(0)
+        scripts = seen.page.locator("script:not([src^='/assets/'])").count()
+        pictures = seen.page.locator("img").count()
+
+        assert "owned" not in seen.page.title() or "<script>" in seen.page.title()
+        assert (path, scripts, pictures, seen.violations()) == (path, 0, 0, [])
+        assert [one for one in seen.troubles if "404" not in one] == []
+        seen.page.context.close()
+    seen = visitor.open(f"/runs/{hostile}/samples/0")
+    assert LONG_ID[:20] in (seen.page.locator("h1").text_content() or "")
+
+
+def test_the_worst_sample_is_two_clicks_away(visitor: Visitor, stored: StoredRuns) -> None:
+    """From the list of runs to the run, and its lowest sample stands first when one asks for it."""
+    seen = visitor.open("/")
+    seen.page.locator(f"a[href='/runs/{stored.runs[-1]}']").click()
+    seen.page.get_by_label("Sort").select_option("lowest")
+    expect(seen.page).to_have_url(f"{visitor.address}/runs/{stored.runs[-1]}?order=lowest")
+    first = seen.page.locator("#sample-list tbody tr").first
+    expect(first).to_contain_text(list(QUESTIONS)[-1])
+    first.locator(".id a").click()
+
+    expect(seen.page.locator("h1")).to_have_text(list(QUESTIONS)[-1])
+    expect(seen.page.locator("article.result")).to_have_count(2)
+    assert seen.troubles == []
+
+
+def test_samples_are_searched_and_paged_without_a_reload(visitor: Visitor, stored: StoredRuns) -> None:
+    """What is typed narrows the list; the rest of the page stays as it is."""
+    seen = visitor.open(f"/runs/{stored.runs[-1]}")
+    seen.page.evaluate("window.stays = true")
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("voucher")
+    expect(seen.page.locator("#sample-list tbody tr")).to_have_count(1)
+    expect(seen.page.locator("#sample-list")).to_contain_text("1 of 12 samples")
+
+    assert seen.page.evaluate("window.stays") is True and "search=voucher" in seen.page.url
+
+
+def test_a_quote_leads_to_its_place_and_differences_are_marked(visitor: Visitor, stored: StoredRuns) -> None:
+    """Evidence is highlighted where it was quoted; what the other variant has not is underlined."""
+    seen = visitor.open(f"/runs/{stored.runs[-1]}/samples/0")
+    new = seen.page.locator("article.result", has_text="new").last
+    quote = new.locator("a.quote").first
+    quote.click()
+    marked = new.locator("mark.evidence").first
+
+    assert seen.page.url.endswith(str(quote.get_attribute("href")))
+    assert (marked.text_content() or "").startswith("Sorry about that")
+    assert new.locator("mark.differs").count() > 0
+    expect(new.locator("ol.route li").last).to_contain_text("Verdict")
+
+
+def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> None:
+    """A third tick takes the first away; runs that were not scored alike say so, and how to go on."""
+    seen = visitor.open("/evals?name=help-desk")
+    boxes = [seen.page.locator(f"input[value='{run}']") for run in stored.runs]
+    for box in (boxes[3], boxes[0], boxes[1]):
+        box.check()
+    expect(boxes[3]).not_to_be_checked()
+    seen.page.get_by_role("button", name="Compare").click()
+    expect(seen.page.locator(".verdict").first).to_be_visible()
+    assert seen.page.locator("section[id^=moved] tbody tr").count() == 4
+    refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}")
+    expect(refused.page.locator("h1")).to_have_text("This cannot be compared as it is")
+    refused.page.get_by_label("Compare what was not scored alike").check()
+    refused.page.get_by_role("button", name="Compare").click()
+
+    expect(refused.page.locator(".notice")).to_contain_text("Forced")
+
+
+def test_a_theme_is_kept_and_lists_are_walked_by_keyboard(visitor: Visitor, stored: StoredRuns) -> None:
+    """j and k go through the rows, Enter opens; the next page is in the theme that was chosen."""
+    seen = visitor.open("/", color_scheme="light")
+    seen.page.get_by_role("button", name="Switch between light and dark").click()
+    seen.page.keyboard.press("j")
+    seen.page.keyboard.press("j")
+    seen.page.keyboard.press("k")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_url("**/runs/**")
+
+    assert seen.page.locator("html").get_attribute("data-theme") == "dark"
+    assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 18, 22)"
+
+
+def test_a_rubric_is_checked_beside_its_lines_and_saved_as_a_new_file(
+    visitor: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages stand at the height of their lines; a file that is there is replaced only where that is ticked."""
+    monkeypatch.chdir(tmp_path)
+    seen = visitor.open("/rubrics/edit?name=customer-support")
+    text = seen.page.locator("#text")
+    text.fill("name: mine\ncriteria:\n  - id: kind\n    asks: Is it kind?\n    weight: -1\n")
+    message = seen.page.locator(".messages li")
+    expect(message).to_contain_text("line 5 weight must be above 0")
+    height = text.evaluate("(one) => parseFloat(getComputedStyle(one).lineHeight)")
+    top = message.evaluate("(one) => one.offsetTop")
+    text.fill("name: mine\ncriteria:\n  - id: kind\n    asks: Is it kind?\n")
+    expect(seen.page.locator("#drawn")).to_contain_text("Is it kind?")
+    seen.page.get_by_label("Save as").fill("mine.yaml")
+    seen.page.get_by_role("button", name="Save").click()
+    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml")
+    saved = (tmp_path / "mine.yaml").read_text()
+    seen.page.get_by_role("link", name="Edit").click()
+    seen.page.locator("#text").fill(saved.replace("kind", "brief"))
+    seen.page.get_by_role("button", name="Save").click()
+    expect(seen.page.get_by_role("alert")).to_contain_text("there is such a file already")
+    kept = (tmp_path / "mine.yaml").read_text()
+    seen.page.get_by_label("Replace the file that is there").check()
+    seen.page.get_by_role("button", name="Save").click()
+    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml")
+
+    assert abs(top - (10 + 4 * height)) < height
+    assert kept == saved and "Is it kind?" in saved
+    assert "Is it brief?" in (tmp_path / "mine.yaml").read_text()
+
+
+class HeldJudge:
+    """A model that answers three times, and then when it is let."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.server = FakeServer(self.answer)
+
+    def answer(self, body: dict[str, Any]) -> str:
+        """Yes to everything."""
+        if len(self.server.asked) > 3:
+            self.free.wait(30)
+        schema = body["response_format"]["json_schema"]["schema"]["properties"]["criteria"]["properties"]
+        said = {"evidence": [], "reason": "read", "answer": "yes"}
+        return json.dumps({"criteria": dict.fromkeys(schema, said)})
+
+
+@pytest.fixture
+def held() -> Iterator[HeldJudge]:
+    judge = HeldJudge()
+    with judge.server:
+        yield judge
+        judge.free.set()
+
+
+def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
+    """Progress comes by itself; when the run is over, its verdict does."""
+    eval = {
+        "name": "watched",
+        "samples": [{"id": f"s{number}", "input": "?", "outputs": {"one": f"Orders {number}"}} for number in range(8)],
+        "rubric": {"criteria": ["Does it name the page?"]},
+        "judges": [held.server.judge],
+        "concurrency": 1,
+    }
+    run = requests.post(f"{visitor.address}/v1/runs", json={"eval": eval}, timeout=30).json()["id"]
+    seen = visitor.open(f"/runs/{run}")
+    expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
+    expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)
+    seen.page.get_by_role("button", name="Stop").click()
+    expect(seen.page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
+    held.free.set()
+    seen.page.get_by_role("button", name="Resume").click()
+    expect(seen.page.locator(".verdict").first).to_contain_text("SOLO", timeout=30_000)
+
+    assert seen.troubles == []
