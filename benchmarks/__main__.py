@@ -19,6 +19,7 @@ from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
 from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
+from benchmarks.what_if import measure_what_if_page
 
 MEASURES = (
     measure_judging,
@@ -36,6 +37,7 @@ MEASURES = (
     measure_comparing,
     measure_runs,
     measure_service,
+    measure_what_if_page,
 )
 
 

@@ -41,7 +41,7 @@ def test_ten_outputs_are_labelled_by_keyboard_and_trust_changes(visitor: Visitor
     assert keys == 30
     assert not page.is_visible("#label-trust")
     page.click("summary >> text=Trust at the gate")
-    assert "Too few labels to say whether the panel may gate" in page.inner_text("#label-trust")
+    assert "gate (score at least 0.60)" in page.inner_text("#label-trust")
     assert opened.troubles == []
 
     page.keyboard.press("u")

@@ -13,6 +13,7 @@ from evenhand.web.rubric_pages import router as rubric_router
 from evenhand.web.run_pages import router as run_router
 from evenhand.web.sample_pages import router as sample_router
 from evenhand.web.sign_in import router as sign_in_router
+from evenhand.web.what_if_pages import router as what_if_router
 
 ROUTERS = (
     asset_router,
@@ -20,6 +21,7 @@ ROUTERS = (
     run_router,
     sample_router,
     label_router,
+    what_if_router,
     compare_router,
     judge_router,
     rubric_router,
