@@ -90,9 +90,9 @@ def measure_embedded() -> list[Figure]:
     return [*held_out, fitted, *_time_figures()]
 
 
-def table() -> str:
+def table(*, crossed: bool = True) -> str:
     """Markdown: for every kind of pair, right of those answered, and in brackets how many are answered."""
-    columns = _columns()
+    columns = _columns() if crossed else _held_out_columns()
     kinds = sorted({kind for _, column in columns for kind in column} - {"all", "unseeable"})
     heads = ["kind of pair", *(head for head, _ in columns)]
     rows = [[kind, *(_cell(column.get(kind)) for _, column in columns)] for kind in (*kinds, "all")]
@@ -275,6 +275,11 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
         )
         columns.append((f"{name}, held out", shares(*_answered_pairs(held))))
     return columns
+
+
+def _held_out_columns() -> list[tuple[str, dict[str, Share]]]:
+    """Those that need no fitting."""
+    return [(f"{name}, held out", shares(*_answered_pairs(held))) for name, (_, held) in SETS.items()]
 
 
 @lru_cache(maxsize=1)

@@ -140,11 +140,11 @@ def _llm_rubric() -> Labelled:
         for one, other in combinations(versions, 2):
             topics = [text.split("_")[1] for text in texts if text.startswith(one)]
             both = [topic for topic in topics if f"{other}_{topic}" in judged]
-            sides = (
+            said_gap, felt_gap = (
                 np.array([side[f"{one}_{topic}"] - side[f"{other}_{topic}"] for topic in both])
                 for side in (judged, given)
             )
-            pairs.append(_population(f"{question} {one} − {other}", *sides, (-3, 3), 0))
+            pairs.append(_population(f"{question} {one} − {other}", said_gap, felt_gap, (-3, 3), 0))
     return Labelled(name="LLM-Rubric", outputs=tuple(outputs), gated=tuple(outputs), pairs=tuple(pairs))
 
 

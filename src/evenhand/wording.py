@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -25,6 +26,29 @@ def word_type_of_value(value: object) -> str:
 def spell_exact_fraction(value: Fraction | None) -> str | None:
     """A fraction as it is kept: numerator and denominator."""
     return None if value is None else f"{value.numerator}/{value.denominator}"
+
+
+_KEPT_FRACTION = re.compile(r"-?[0-9]{1,4000}(?:\.[0-9]{1,40}|/[1-9][0-9]{0,3999})?")
+
+
+def read_kept_fraction(kept: str | int) -> Fraction:
+    """The number that is kept as a fraction; a ValueError for what nobody here has written.
+
+    `Fraction` alone would work on the eleven letters of 1e999999999 until the memory is full.
+    """
+    if isinstance(kept, str) and not _KEPT_FRACTION.fullmatch(kept):
+        raise ValueError(f"{shorten_text_to_line(kept, 40)!r} is not a fraction as in 2/3")
+    return Fraction(kept)
+
+
+_KEPT_AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def read_kept_amount(kept: str | float) -> Decimal:
+    """An amount of money that is kept; a ValueError for one that nobody paid, and that would fill a page."""
+    if not _KEPT_AMOUNT.fullmatch(str(kept)):
+        raise ValueError(f"{shorten_text_to_line(str(kept), 40)!r} is not an amount as in 0.25")
+    return Decimal(str(kept))
 
 
 MISSING_DASH = "–"
@@ -261,6 +285,11 @@ def word_score_for_json(
 ) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
     return int(value) if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
+
+
+def quote_whole_text(text: str, most: int = 60) -> str:
+    """A text for a message, whole or only its length: in half of a key or of an address nobody would find it."""
+    return repr(text) if len(text) <= most else f"'…' ({len(text):,} characters)"
 
 
 MOST_QUOTED = 10

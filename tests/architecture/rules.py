@@ -143,6 +143,19 @@ def find_repeated_classes(modules: Sequence[Module]) -> list[str]:
     return [f"{name}: {', '.join(paths)}" for name, paths in homes.items() if len(paths) > 1]
 
 
+def find_unbounded_fractions(modules: Sequence[Module]) -> list[str]:
+    """A fraction out of stored data is read by `read_kept_fraction`: `Fraction("1e999999999")` never ends."""
+    return [
+        f"{module.path}:{node.lineno}: {ast.unparse(node)}"
+        for module in modules
+        if LEVEL_OF[module.room] >= LEVEL_OF["store"]
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Fraction" and len(node.args) == 1
+        if any(isinstance(part, ast.Subscript) for part in ast.walk(node.args[0]))
+        or ".get(" in ast.unparse(node.args[0])
+    ]
+
+
 def find_surroundings(modules: Sequence[Module]) -> list[str]:
     """Clock, environment, search path and working directory are read in workflows and doors, and handed down."""
     return [

@@ -16,6 +16,7 @@ from tests.architecture.rules import (
     find_repeated_classes,
     find_shortcuts,
     find_surroundings,
+    find_unbounded_fractions,
     find_unused_allowances,
     find_upward_imports,
     find_waiting,
@@ -71,6 +72,11 @@ def test_a_module_opens_with_its_purpose(modules: list[Module]) -> None:
     _expect_none(find_missing_purposes(modules))
 
 
+def test_a_fraction_that_was_stored_is_read_with_bounds(modules: list[Module]) -> None:
+    """A file of a stranger is stored too: eleven letters of it kept an import at work until the memory was full."""
+    _expect_none(find_unbounded_fractions(modules))
+
+
 def test_a_file_is_a_chapter(modules: list[Module]) -> None:
     """It is read at one sitting."""
     _expect_none(find_long_files(modules))
@@ -116,6 +122,7 @@ PLANTED = {
     "an imported clock": (find_surroundings, "store/x.py", "from time import time"),
     "this moment": (find_surroundings, "contest/x.py", "from datetime import datetime\ndatetime.now()"),
     "the search path": (find_surroundings, "models/x.py", "import sys\nsys.path.insert(0, '.')"),
+    "a stored fraction": (find_unbounded_fractions, "runs/x.py", "Fraction(row['weight'] or 1)"),
     "a wait": (find_waiting, "judging/prompts.py", "async def ask(): ..."),
     "a method": (lambda modules: find_method_names(modules, METHODS), "scoring/x.py", "is_it = name == 'council'"),
 }

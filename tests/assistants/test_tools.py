@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from evenhand.workflows.history import load_history
 from evenhand.workflows.starter import write_starter_eval
 from tests.assistants.asking import Asked, ask_over_stdio
+from tests.conftest import ROOT
 
 RUBRIC = "criteria:\n  - Is it at most 40 words long?\n  - Does it name the page 'Orders'?\n"
 EXTENDED = """extends: judge-skill
@@ -39,6 +41,7 @@ GOOD: dict[str, tuple[str, dict[str, Any]]] = {
     "planned": ("run_eval", {"file": "eval.yaml", "plan": True}),
     "run": ("run_eval", {"file": "eval.yaml"}),
     "compared": ("compare_runs", {"control": "run::run"}),
+    "trusted": ("trust_run", {"run": "run::run", "labels": "labels.jsonl", "at_most": 0.3}),
 }
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such tool": ("grade", {}, "the tools are judge, score"),
@@ -61,6 +64,8 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "an unknown card": ("explain_scorecard", {"id": "card-99"}, "judge or score again, with a subject"),
     "an unknown evaluation": ("explain_scorecard", {"id": "2020"}, "evenhand history lists"),
     "an unknown run": ("compare_runs", {"control": "none"}, "evenhand runs list"),
+    "a run without labels": ("trust_run", {"run": "run::run"}, "no labels are kept with run"),
+    "labels elsewhere": ("trust_run", {"run": "latest", "labels": "../secret.md"}, "outside the project folder"),
     "a program in an eval": ("run_eval", {"file": "program.yaml"}, "evenhand mcp --trust-evals"),
 }  # fmt: skip
 
@@ -80,6 +85,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "program.yaml").write_text(
         "samples: [{id: a, input: x}]\nvariants: {new: {command: [touch, ran.txt]}}\nrubric: ours.yaml\n"
     )
+    shutil.copy(ROOT / "examples" / "labels.jsonl", folder)
     write_starter_eval(str(folder))
     return folder
 
@@ -93,7 +99,7 @@ def asked(project: Path) -> Asked:
 def test_the_tools_are_these(asked: Asked) -> None:
     """And each argument is described."""
     assert set(asked.tools) == {
-        "judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "run_eval"
+        "judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "trust_run", "run_eval"
     }  # fmt: skip
     for schema in asked.tools.values():
         assert all("description" in one for one in schema.get("properties", {}).values())
@@ -156,6 +162,7 @@ def test_a_run_tells_how_far_it_is_and_can_be_compared(asked: Asked) -> None:
 def test_nothing_is_written_but_the_store(asked: Asked, project: Path) -> None:
     """And no program was started for an eval that the user does not trust."""
     assert asked.answers
-    given = {"link.md", "ours.yaml", "patch.yaml", "answer.md", "program.yaml", "eval.yaml", "samples.jsonl"}
+    given = {"link.md", "ours.yaml", "patch.yaml", "answer.md", "program.yaml", "eval.yaml", "samples.jsonl",
+             "labels.jsonl"}  # fmt: skip
     assert {path.name for path in project.iterdir()} == given | {".evenhand"}
     assert {path.name for path in project.parent.iterdir()} == {"project", "secret.md", "secret.yaml", "eval.yaml"}

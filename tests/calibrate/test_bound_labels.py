@@ -83,7 +83,7 @@ def test_it_is_said_with_counts_and_ids() -> None:
 
 def test_the_digest_outlives_a_text_that_is_not_kept() -> None:
     """With keep: none a label is still bound; a run from before digests does not know."""
-    whole = {"output": {"text": "one"}, "judgments": [], "assertions": [], "cluster": None}
+    whole: dict[str, Any] = {"output": {"text": "one"}, "judgments": [], "assertions": [], "cluster": None}
     row = {"position": 0, "repeat": 0, "content": json.dumps(whole)}
 
     kept = json.loads(reduce_kept_row("results", row, "none")["content"])

@@ -224,3 +224,22 @@ def test_labels_of_other_texts_do_not_count_and_it_is_said(folder: Path) -> None
     assert (data["labels"], data["unbound"]) == (215, 1)
     assert "kept: 215 labels" in said.stderr
     assert (json.loads(kept.stdout)["void"], json.loads(kept.stdout)["labels"]) == ([], 215)
+
+
+def test_the_report_of_a_labelled_run_says_whether_its_gates_can_be_trusted(folder: Path) -> None:
+    """What `evenhand trust` says, on the page of the run, with passages in which personal data is masked."""
+    evenhand("calibrate", "labels.jsonl", "latest", folder=folder)
+    said = json.loads(evenhand("trust", "latest", "--json", "--report-only", folder=folder).stdout)
+
+    whole = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
+    page = evenhand("report", "latest", "--html", folder=folder).stdout
+
+    found = whole["trust"]
+    assert {name: found[name] for name in ("answer", "says", "gates", "curves")} == {
+        name: said[name] for name in ("answer", "says", "gates", "curves")
+    }
+    assert [{**one, "passages": None} for one in found["differing"]] == [
+        {**one, "passages": None} for one in said["differing"]
+    ]
+    assert all(one["passages"] and one["passages"][0]["text"] for one in found["differing"])
+    assert '<section id="trust"' in page and "Where judge and people differ most" in page

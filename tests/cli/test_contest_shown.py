@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.cli.contest_tables import mask_contest_to_print, mask_printed_data, print_contest
+from evenhand.cli.contest_tables import mask_contest_to_print, mask_printed_data, print_contest, word_contest_status
+from evenhand.cli.contest_view_tables import list_score_lines
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, only
 
 ANN = "heron@example.com"
@@ -126,3 +127,30 @@ def test_a_check_names_whom_it_is_about(tmp_path: Path) -> None:
 
     assert f"{ANN} by {JO}" in said.stdout
     assert (data["id"], data["author"]) == (ANN, JO)
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "shown"),
+    [("won", "challenge_period", "leading"), ("won", "closed", "won"), ("scored", "challenge_period", "scored")],
+)
+def test_nobody_has_won_before_the_contest_is_closed(status: str, state: str, shown: str) -> None:
+    """The sentence above the table says that the challenge period is not over."""
+    assert word_contest_status(status, state) == shown
+
+
+def test_an_author_sees_what_each_dimension_was_given() -> None:
+    """Band, score, what was said, the evidence and the penalty: on the terminal too, not only as JSON."""
+    scored = {"band": "D", "score": 40, "evidence": "one source", "feedback": "Name sources."}
+    feedback = {
+        "type": "individual_scoring",
+        "dimension_scores": {"credibility": scored},
+        "penalty": 0.6667,
+        "penalty_reasons": ["credibility is under 60 (40)"],
+    }
+
+    lines = [text for text, _ in list_score_lines([{"id": "s1", "feedback": [feedback]}])]
+
+    assert lines == [
+        "s1, alone: credibility D 40.00 · Name sources. · “one source”",
+        "s1: penalty × 0.6667: credibility is under 60 (40)",
+    ]

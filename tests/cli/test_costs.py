@@ -67,7 +67,7 @@ def test_every_report_says_at_least(tmp_path: Path, model: str) -> None:
     page, text = (evenhand("report", "latest", form, folder=folder).stdout for form in ("--html", "--markdown"))
 
     said = f"4 calls of {model} have no known price"
-    assert f"cost at least $0; {said}" in told
+    assert f"cost unknown: {said}" in told
     assert "at least $0" in page
     assert said in page
     assert said in text.replace("&#8203;", "")
@@ -97,7 +97,7 @@ def test_a_plan_with_an_unknown_price_says_whose(tmp_path: Path, model: str) -> 
     """An estimate without the unknown part is a lower bound."""
     shown = " ".join(evenhand("run", "eval.yaml", "--plan", folder=written(tmp_path, model)).stdout.split())
 
-    assert f"at least $0; 4 calls of {model} have no known price" in shown
+    assert f"cost unknown: 4 calls of {model} have no known price" in shown
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,6 @@ def test_outputs_made_are_counted_on_the_way(tmp_path: Path, model: str) -> None
     (folder / "eval.yaml").write_text((folder / "eval.yaml").read_text() + "seed: 5\nguards: []\n", "utf-8")
     again = evenhand("run", "eval.yaml", "--resume", folder=folder).stderr
 
-    assert "4 outputs to look at, 4 of them to make" in first
-    assert "2 of 2 · 4 of 4 outputs made" in first
-    assert "2 of 2 · 4 of 4 outputs made" in again
+    assert "2 samples to score, 4 outputs, 4 of them to make" in first
+    assert "2 of 2 samples · 4 of 4 outputs made" in first
+    assert "2 of 2 samples · 4 of 4 outputs made" in again

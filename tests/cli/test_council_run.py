@@ -114,7 +114,9 @@ def run_leaning_panel(folder: Path, rubric: str, *variants: str) -> str:
 
 
 Z_RUBRIC = "{method: council, panel: {normalise: z}}"
-NOT_NORMALISED = "normalise: z does nothing here: it needs 3 outputs of one sample, and the eval has 2 variants"
+NOT_NORMALISED = (
+    "normalise: z does nothing here: it needs 3 outputs of one sample scored by a judge, and each judge scores"
+)
 
 
 def test_z_with_two_variants_is_said_to_do_nothing(tmp_path: Path) -> None:
@@ -126,9 +128,33 @@ def test_z_with_two_variants_is_said_to_do_nothing(tmp_path: Path) -> None:
 
     assert NOT_NORMALISED in told
     assert NOT_NORMALISED in plan
+    assert "normalise: z did nothing, as no judge scored 3 outputs of one sample" in told
     assert "after z" not in report
     assert "harshness, python:judges:mild" in audit
     assert "normalise: z" not in audit
+
+
+def test_z_does_nothing_where_each_judge_scores_two_outputs(tmp_path: Path) -> None:
+    """Three variants are not enough where two of them were written by judges, which do not vote on their own."""
+    run_leaning_panel(tmp_path, Z_RUBRIC, "old", "new", "other")
+    authors = {"old": "python:judges:mild", "new": "python:judges:strict"}
+    samples = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()]
+    for sample in samples:
+        for name, author in authors.items():
+            sample["outputs"][name] = {"text": sample["outputs"][name], "author": author}
+    (tmp_path / "samples.jsonl").write_text("\n".join(map(json.dumps, samples)), "utf-8")
+
+    before = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=tmp_path).stdout)
+    done = evenhand("run", "eval.yaml", "--report-only", folder=tmp_path)
+    after = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=tmp_path).stdout)
+    audit = evenhand("audit", "latest", folder=tmp_path).stdout
+
+    told = " ".join((done.stdout + done.stderr).split())
+    assert NOT_NORMALISED in before["note"]
+    assert f"{NOT_NORMALISED} 2 outputs of a sample, not its own" in told
+    assert "normalise: z did nothing" in told
+    assert "normalise" not in audit.replace("normalise: z did nothing", "")
+    assert [judge["kept"] for judge in after["judges"]] == [judge["calls"] for judge in after["judges"]]
 
 
 def test_z_with_three_variants_acts_and_is_not_advised_again(tmp_path: Path) -> None:

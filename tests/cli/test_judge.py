@@ -357,3 +357,17 @@ def test_a_paraphrase_check_says_what_it_asked(folder: Path) -> None:
         ran.stderr.split()
     )
     assert evenhand(*asked, "--pairwise", folder=folder).returncode == 2
+
+
+def test_an_author_that_is_a_judge_by_another_name_is_refused(tmp_path: Path) -> None:
+    """It would score its own output, and nobody would know."""
+    (tmp_path / "judges.py").write_text(JUDGES, "utf-8")
+    (tmp_path / "note.yaml").write_text(RUBRIC, "utf-8")
+    (tmp_path / "a.md").write_text("Says it.", "utf-8")
+    judged = ("judge", "-r", "note.yaml", "a.md", "--model", "python:judges:good")
+
+    done = evenhand(*judged, "--author", "a.md=good", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert "write --author a.md=python:judges:good" in done.stderr
+    assert evenhand(*judged, "--author", "a.md=someone", folder=tmp_path).returncode == 0

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fill_in(folder: Path, template: str, target: str) -> list[dict[str, object]]:
     """Answer every line as the first person of the example did."""
-    known = {}
+    known: dict[tuple[str, ...], object] = {}
     for line in (folder / "labels.jsonl").read_text("utf-8").splitlines():
         one = json.loads(line)
         known.setdefault((one["sample"], one["variant"], one["criterion"]), one["score"])

@@ -69,7 +69,7 @@ def test_check_names_what_the_default_judge_cannot_answer(tmp_path: Path) -> Non
     done, named = (evenhand("rubric", "check", str(file), *more) for more in ((), ("--judge", "openai/some")))
 
     assert done.returncode == 0
-    assert f"{file}: note: the judge embedded cannot answer b (a score from 1 to 5 is asked for)" in done.stdout
+    assert f"{file}: note: the judge embedded cannot answer b (it asks for a score from 1 to 5)" in done.stdout
     assert "name a model as judge" in done.stdout
     assert "note:" not in named.stdout
 
@@ -152,3 +152,30 @@ def test_init_where_nothing_can_be_written() -> None:
 
     assert done.returncode == 2
     assert "cannot be written: no such file or directory" in done.stderr
+
+
+def test_required_beside_ranges_is_warned_of(tmp_path: Path) -> None:
+    """It gates nothing there: only a least score does."""
+    ranges = "score_ranges: {0: Bugs, 6: Good}"
+    text = f"rubrics:\n  - {{id: a, required: true, {ranges}}}\n  - {{id: b, {ranges}}}\n"
+    (tmp_path / "r.yaml").write_text(text, "utf-8")
+
+    done = evenhand("rubric", "check", "r.yaml", "--judge", "openai/x", folder=tmp_path)
+
+    assert done.stdout.count("required: true does nothing beside score_ranges") == 1
+    assert "r.yaml:2" in done.stdout
+
+
+def test_a_criterion_that_takes_a_reference_is_named(tmp_path: Path) -> None:
+    """`rubric check` and `judge` without a reference name the same criteria."""
+    ranges = "score_ranges: {0: Bugs, 6: Good}"
+    (tmp_path / "r.yaml").write_text(
+        f"rubrics:\n  - {{id: correctness, {ranges}}}\n  - {{id: style, {ranges}}}\n", "utf-8"
+    )
+    (tmp_path / "a.md").write_text("Some text.", "utf-8")
+
+    check = evenhand("rubric", "check", "r.yaml", "--judge", "embedded", folder=tmp_path)
+    judged = evenhand("judge", "-r", "r.yaml", "a.md", "--model", "embedded", folder=tmp_path)
+
+    told = [" ".join((one.stdout + one.stderr).split()) for one in (check, judged)]
+    assert all("cannot answer correctness" in one and "style" in one.partition("cannot answer")[2] for one in told)

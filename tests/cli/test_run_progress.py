@@ -44,17 +44,17 @@ class Closed(io.StringIO):
 @pytest.mark.parametrize(
     ("state", "shown"),
     [
-        (ProgressState(total=400), "0 of 400"),
-        (ProgressState(total=400, done=128, rate=32.4), "128 of 400 · 32/s · a few seconds left"),
-        (ProgressState(total=400, done=128, rate=3.24), "128 of 400 · 3.2/s · about 90 s left"),
-        (ProgressState(total=400, done=128, rate=0.5), "128 of 400 · 30.0/min · about 9 min left"),
-        (ProgressState(total=40_000, done=1280, rate=2.0), "1,280 of 40,000 · 2.0/s · about 5 h left"),
-        (ProgressState(total=400, done=128, cost=Decimal("0.01234")), "128 of 400 · $0.0123"),
-        (ProgressState(total=400, done=128, cost=Decimal("12.346")), "128 of 400 · $12.35"),
-        (ProgressState(total=400, done=128, tokens=51200), "128 of 400 · 51,200 tokens"),
-        (ProgressState(total=400, done=128, failed=2), "128 of 400 · 2 failed"),
-        (ProgressState(total=400, done=400, rate=3.0), "400 of 400 · 3.0/s"),
-        (ProgressState(total=400, made=17, to_make=800), "0 of 400 · 17 of 800 outputs made"),
+        (ProgressState(total=400), "0 of 400 samples"),
+        (ProgressState(total=400, done=128, rate=32.4), "128 of 400 samples · 32/s · a few seconds left"),
+        (ProgressState(total=400, done=128, rate=3.24), "128 of 400 samples · 3.2/s · about 90 s left"),
+        (ProgressState(total=400, done=128, rate=0.5), "128 of 400 samples · 30.0/min · about 9 min left"),
+        (ProgressState(total=40_000, done=1280, rate=2.0), "1,280 of 40,000 samples · 2.0/s · about 5 h left"),
+        (ProgressState(total=400, done=128, cost=Decimal("0.01234")), "128 of 400 samples · $0.0123"),
+        (ProgressState(total=400, done=128, cost=Decimal("12.346")), "128 of 400 samples · $12.35"),
+        (ProgressState(total=400, done=128, tokens=51200), "128 of 400 samples · 51,200 tokens"),
+        (ProgressState(total=400, done=128, failed=2), "128 of 400 samples · 2 failed"),
+        (ProgressState(total=400, done=400, rate=3.0), "400 of 400 samples · 3.0/s"),
+        (ProgressState(total=400, made=17, to_make=800), "0 of 400 samples · 17 of 800 outputs made"),
     ],
 )
 def test_the_line_says_what_is_known(state: ProgressState, shown: str) -> None:
@@ -66,12 +66,12 @@ def test_on_a_narrow_terminal_the_least_important_goes_first() -> None:
     """How far it is, what failed and how long it takes stay longest."""
     state = ProgressState(total=400, done=128, failed=2, rate=3.24, cost=Decimal("0.0123"))
 
-    assert [format_run_progress(state, width) for width in (70, 50, 40, 25, 12)] == [
-        "128 of 400 · 3.2/s · $0.0123 · 2 failed · about 90 s left",
-        "128 of 400 · $0.0123 · 2 failed · about 90 s left",
-        "128 of 400 · 2 failed · about 90 s left",
-        "128 of 400 · 2 failed",
-        "128 of 400",
+    assert [format_run_progress(state, width) for width in (78, 58, 48, 33, 18)] == [
+        "128 of 400 samples · 3.2/s · $0.0123 · 2 failed · about 90 s left",
+        "128 of 400 samples · $0.0123 · 2 failed · about 90 s left",
+        "128 of 400 samples · 2 failed · about 90 s left",
+        "128 of 400 samples · 2 failed",
+        "128 of 400 samples",
     ]
 
 
@@ -121,9 +121,9 @@ def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
 
     assert stream.getvalue().splitlines() == [
         "48 calls",
-        "40 of 100 · 4.0/s · about 20 s left",
-        "80 of 100 · 4.0/s · a few seconds left",
-        "100 of 100",
+        "40 of 100 samples · 4.0/s · about 20 s left",
+        "80 of 100 samples · 4.0/s · a few seconds left",
+        "100 of 100 samples",
     ]
 
 
@@ -136,7 +136,7 @@ def test_a_wait_without_results_is_not_silent() -> None:
         clock.now += 10
         progress.update(RunProgress(total=0, done=0), Spending())
 
-    assert stream.getvalue().splitlines() == ["48 calls", *["0 of 48"] * 4]
+    assert stream.getvalue().splitlines() == ["48 calls", *["0 of 48 samples"] * 4]
 
 
 def test_what_was_done_before_does_not_count_as_fast() -> None:
@@ -147,7 +147,7 @@ def test_what_was_done_before_does_not_count_as_fast() -> None:
     clock.now += 10
     progress.update(RunProgress(total=100_000, done=10, skipped=90_000), Spending())
 
-    assert stream.getvalue().splitlines()[-1] == "90,010 of 100,000 · 1.0/s · about 3 h left"
+    assert stream.getvalue().splitlines()[-1] == "90,010 of 100,000 samples · 1.0/s · about 3 h left"
 
 
 def test_what_was_kept_from_before_does_not_count_as_fast() -> None:
@@ -158,7 +158,7 @@ def test_what_was_kept_from_before_does_not_count_as_fast() -> None:
     clock.now += 10
     progress.update(RunProgress(total=1000, done=910, carried=900), Spending())
 
-    assert stream.getvalue().splitlines()[-1] == "910 of 1,000 · 1.0/s · about 2 min left"
+    assert stream.getvalue().splitlines()[-1] == "910 of 1,000 samples · 1.0/s · about 2 min left"
 
 
 def test_where_only_kept_samples_are_done_no_time_is_promised() -> None:
@@ -169,7 +169,7 @@ def test_where_only_kept_samples_are_done_no_time_is_promised() -> None:
     clock.now += 10
     progress.update(RunProgress(total=1000, done=900, carried=900), Spending())
 
-    assert stream.getvalue().splitlines()[-1] == "900 of 1,000"
+    assert stream.getvalue().splitlines()[-1] == "900 of 1,000 samples"
 
 
 def test_outputs_are_counted_while_no_sample_is_done() -> None:
@@ -181,7 +181,10 @@ def test_outputs_are_counted_while_no_sample_is_done() -> None:
         clock.now += 10
         progress.update(RunProgress(total=24, to_make=48, made=made), Spending())
 
-    assert stream.getvalue().splitlines()[1:] == ["0 of 24 · 6 of 48 outputs made", "0 of 24 · 30 of 48 outputs made"]
+    assert stream.getvalue().splitlines()[1:] == [
+        "0 of 24 samples · 6 of 48 outputs made",
+        "0 of 24 samples · 30 of 48 outputs made",
+    ]
 
 
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
@@ -193,7 +196,7 @@ def test_the_rate_is_that_of_the_last_half_minute() -> None:
         clock.now += 1
         progress.update(RunProgress(total=0, done=50 * min(second, 60) + max(0, second - 60)), Spending())
 
-    assert "3,060 of 10,000 · 1.0/s" in stream.getvalue()
+    assert "3,060 of 10,000 samples · 1.0/s" in stream.getvalue()
 
 
 def test_texts_from_the_eval_are_not_obeyed() -> None:

@@ -54,10 +54,10 @@ def test_in_short_there_is_one_table_and_what_got_worse(shown: Any) -> None:
     assert "Got worse\nsample    composite         tone\n" in text
     assert "late    4.50 → 2.00  0.90 → 0.10\n" in text
     assert "lost    4.00 → 3.00     – → 0.50\n" in text
-    for only_in_full in ("Audit", "Gates", "criterion", "borderline", "Lowest"):
+    for only_in_full in ("Audit", "Gates", "criterion", "Lowest"):
         assert only_in_full not in text
     assert "--full also shows criteria, gates, 2 flags, judges, layers and the audit." in text
-    assert len(text.splitlines()) <= 30
+    assert len(text.splitlines()) <= 32
 
 
 def test_where_nothing_got_worse_the_lowest_are_shown(shown: Any) -> None:
@@ -105,7 +105,7 @@ def test_a_head_of_an_earlier_version_is_shown(shown: Any) -> None:
     whole = head(cost={"outputs": None, "judges": None, "total": None, "unpriced": 8})
 
     for full in (True, False):
-        assert "cost –; 8 calls have no known price" in shown(whole, full=full)
+        assert "cost unknown: 8 calls have no known price" in shown(whole, full=full)
 
 
 def test_scores_by_tag_stand_in_a_table(shown: Any) -> None:
@@ -363,3 +363,15 @@ def _printed(monkeypatch: pytest.MonkeyPatch, whole: dict[str, Any], *, terminal
     monkeypatch.setattr("sys.stdout", stream)
     print_run(whole, screen=Screen())
     return stream.getvalue()
+
+
+def test_the_short_view_counts_verdicts_and_says_what_is_gated(shown: Any) -> None:
+    """A run may pass by its mean while an output fails: that is seen without --full."""
+    whole = head()
+    for one in whole["variants"]:
+        one["verdicts"] = {"borderline": 2, "fail": 1}
+
+    told = " ".join(shown(whole, full=False).split())
+
+    assert "new: 0 pass, 2 borderline, 1 fail" in told
+    assert "run gates the mean of all outputs; gates: {pass_rate: 1} gates each output" in told

@@ -392,3 +392,22 @@ def test_reviewers_that_all_abstain_are_not_all_well(options: list[str]) -> None
 
     assert done.returncode == 1
     assert done.stderr == ""
+
+
+def test_a_misspelt_red_flag_is_said_first() -> None:
+    """It does not count, so the score is higher than its author meant: nobody should have to look for the note."""
+    given = {"id": "a", "scores": SKILL, "red_flags": {"made-up-fact": "x"}}
+
+    done = evenhand("score", "--rubric", "judge-skill", "-", stdin=answers(given))
+
+    assert done.stderr.splitlines()[0] == "warning: a: 'made-up-fact' is not a red flag of this rubric: ignored"
+
+
+def test_each_step_begins_where_the_last_one_ended() -> None:
+    """A step before a rounding tells the number that is rounded."""
+    scores = {**SKILL, "correctness": 9.13}
+    done = evenhand("score", "--rubric", "judge-skill", "-", "--json", stdin=answers({"id": "a", "scores": scores}))
+
+    steps = json.loads(done.stdout)["scorecards"][0]["steps"]
+    assert steps[-1]["step"] == "round"
+    assert [one["after"] for one in steps[:-1]] == [one["before"] for one in steps[1:]]

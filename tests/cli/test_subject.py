@@ -130,7 +130,7 @@ def test_the_same_text_judged_the_same_counts_once(folder: Path) -> None:
         )
 
     assert "no history yet" in done.stdout
-    assert "both count once" in done.stdout
+    assert "the two count as one" in done.stdout
 
 
 def test_a_subject_has_one_output_at_a_time(folder: Path) -> None:

@@ -23,6 +23,9 @@ def decided(control: VariantColumn, *treatments: VariantColumn, **more: Any) -> 
     names = ["new", *(f"new{place}" for place in range(2, len(treatments) + 1))]
     columns = {"old": control, **dict(zip(names, treatments, strict=False))}
     more = {"clusters": range(len(control.composite)), "seed": 1, **more}
+    for name, rows in more.get("judges", {}).items():
+        if not isinstance(rows, dict):
+            more["judges"] = {**more["judges"], name: {f"judge {place}": row for place, row in enumerate(rows)}}
     return decide_comparison(columns, control="old", **more)
 
 

@@ -75,7 +75,7 @@ def test_lost_outputs_say_how_sure_they_are() -> None:
     """Twelve of twenty-four lost on one side only: 1 of 4,096."""
     found = decided(column(spread(4)), column([None, 4.0] * 12))
 
-    assert found.headline == "new lost outputs that old has."
+    assert found.headline == "new has no score for outputs that old has one for."
     assert "1 of 4,100 comparisons (p = 0.0002)" in found.sure
 
 
@@ -219,8 +219,8 @@ def test_five_pairs_have_no_bounds_in_plain_data() -> None:
         ({"old": column(FLAT)}, {"clusters": [1, 2]}, "variant 'old' has 24 rows for 2 clusters"),
         ({"old": column(FLAT)}, {"gates": {"jugde": 3.0}}, "gate on unknown layer 'jugde' (did you mean 'judge'?)"),
         ({"old": column(FLAT)}, {"gates": {"judge": float("nan")}}, "gate 'judge' must be a number"),
-        ({"old": column(FLAT)}, {"judges": {"new": [FLAT]}}, "judges of unknown variant 'new'"),
-        ({"old": column(FLAT)}, {"judges": {"old": [FLAT[1:]]}}, "does not have 24 rows"),
+        ({"old": column(FLAT)}, {"judges": {"new": {"a": FLAT}}}, "judges of unknown variant 'new'"),
+        ({"old": column(FLAT)}, {"judges": {"old": {"a": FLAT[1:]}}}, "does not have 24 rows"),
         ({"old": column(FLAT), "new": column(FLAT)}, {"smallest_effect": 0}, "smallest_effect must be above 0"),
     ],
 )  # fmt: skip

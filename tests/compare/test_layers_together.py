@@ -83,3 +83,33 @@ def test_a_layer_that_never_moves_is_left_out_and_few_pairs_are_said() -> None:
     assert few.together is not None
     assert few.together.p is None
     assert any("could not be tested together" in reason for reason in few.reasons)
+
+
+def test_a_layer_that_moved_alike_everywhere_is_named() -> None:
+    """The test needs scatter: what it leaves out is said, and is not called all layers."""
+    wave = [0.1 * (place % 7) for place in range(30)]
+    columns = {
+        name: VariantColumn(
+            composite=[(fact + 3 + up * one) / 2 for one in wave],
+            layers={"fact": [fact] * 30, "judge": [3 + up * one for one in wave]},
+        )
+        for name, fact, up in (("old", 1.0, 1.0), ("new", 5.0, 2.0))
+    }
+
+    found = decide_comparison(columns, control="old", clusters=range(30), seed=0, multivariate=True).comparisons[0]
+
+    told = " ".join(found.reasons)
+    assert "Layers together (rubric): T²" in told
+    assert "Fact is not in that test: it differs by the same amount in every pair." in told
+
+
+def test_an_interval_that_is_a_bound_says_so() -> None:
+    """From equal differences it may reach beyond what the means allow: a reader must know why."""
+    columns = {
+        "old": VariantColumn(composite=[2.0] * 24, layers={"judge": [2.0] * 24}),
+        "new": VariantColumn(composite=[5.0] * 23 + [4.0], layers={"judge": [5.0] * 23 + [4.0]}),
+    }
+
+    found = decide_comparison(columns, control="old", clusters=range(24), seed=0).comparisons[0]
+
+    assert "the interval is a bound that holds for every distribution" in " ".join(found.reasons)

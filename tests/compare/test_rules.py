@@ -195,3 +195,13 @@ def test_judges_without_spread_do_not_disagree() -> None:
 
     assert found.verdict == "PROGRESS"
     assert found.badges[0].colour == "grey"
+
+
+def test_a_layer_below_its_gate_that_fell_says_both() -> None:
+    """That it is low may be old; that it fell is the treatment's doing."""
+    found = compared(column(spread(3.4), fact=spread(3.0)), column(_down(spread(3.4), 0.2), fact=_up(spread(3.0), 1)))
+
+    assert "but a layer is below its gate and a layer fell" in found.rule
+    told = " ".join(found.reasons)
+    assert "The rubric layer is 3.16, the gate is 3.50" in told
+    assert "The rubric layer is significantly lower" in told

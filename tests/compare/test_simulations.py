@@ -11,11 +11,11 @@ from evenhand.compare.decision import VariantColumn
 from evenhand.stats.differences import difference_of, paired_difference
 from evenhand.stats.power import power_of, step_of
 from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
-from tests.soak import at_least, at_most, often
+from tests.soak import SOAK, at_least, at_most, often
 
 pytestmark = pytest.mark.long
 
-SIZES = (5, 8, 12, 20, 50, 200)
+SIZES = (5, 8, 12, 20, 50, 200) if SOAK else (5, 12, 50)
 MOST_PROGRESS, MOST_REGRESS, LEAST_COVERED = 0.025, 0.05, 0.94
 
 
@@ -88,7 +88,7 @@ def test_intervals_cover_a_true_difference(n: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-@pytest.mark.parametrize("n", [12, 20, 50, 200])
+@pytest.mark.parametrize("n", SIZES[-4:] if SOAK else SIZES[1:])
 def test_power_is_near_students_and_near_what_was_predicted(n: int, name: str) -> None:
     """A true difference of half a standard deviation: within 10 points of the paired t-test, 5 of the prediction."""
     rng, tries = np.random.default_rng([n, len(name)]), often(100 if n < 50 else 40, 4_000)

@@ -18,7 +18,7 @@ __all__ = ["database", "postgresql_server"]
 
 def test_two_starts_release_one_payment(database: str, tmp_path: Path) -> None:
     """Neither knows of the other, as under a cron that overlaps; whoever loses is told so by its exit code."""
-    folder, rounds = copied(tmp_path / "desk"), often(10, 200)
+    folder, rounds = copied(tmp_path / "desk"), often(5, 200)
     fastest(folder)
     for number in range(rounds):
         shutil.copy(folder / "task.yaml", folder / f"{number}.yaml")

@@ -13,7 +13,7 @@ from tests.soak import SOAK, at_least, often
 Floats = NDArray[np.float64]
 
 LABELLED = 20
-TRIES = often(250, 1_000)
+TRIES = often(120, 1_000)
 # Where all labels that are drawn are often a 5, and where most are and the others are far below.
 HARD = [("M22", "consistency"), ("M11", "consistency"), ("M8", "fluency"), ("M11", "fluency"), ("M23", "relevance")]
 

@@ -10,7 +10,7 @@ from evenhand.stats.rates import RateInterval, exact_share_interval
 from tests.datasets.verdicts import CRITERIA, JUDGES, experts, judge
 from tests.soak import SOAK, at_least, often
 
-TRIES = often(200, 2_000)
+TRIES = often(100, 2_000)
 GATE = 4.0
 
 

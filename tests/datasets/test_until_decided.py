@@ -42,7 +42,7 @@ class Measured:
 @pytest.mark.parametrize("name", JUDGES)
 def test_summaries_are_told_apart_with_half_the_questions(shared: Path, name: str) -> None:
     """66 pairs of systems on four criteria, 100 documents each; every run has an order of its own."""
-    measured = measure(summaries(shared, name)[:: often(2, 1)], orders=often(1, 10))
+    measured = measure(summaries(shared, name)[:: often(5, 1)], orders=often(1, 10))
 
     assert measured.asked <= ASKED, measured
     assert measured.agreed >= AGREED, measured
@@ -71,7 +71,7 @@ def test_a_thousand_prompts_take_a_tenth_of_the_questions(shared: Path) -> None:
 @pytest.mark.parametrize("whose", ["experts", "experts, by criterion", "free text"])
 def test_what_a_full_run_holds_back_a_stopped_run_does_not_ship(shared: Path, whose: str) -> None:
     """Default gates, four layers, three judges where there are; some of the pairs of systems, all in `make soak`."""
-    pairs = list(_layered_pairs(shared, whose))[:: often(6, 1)]
+    pairs = list(_layered_pairs(shared, whose))[:: often(18, 1)]
     rng = np.random.default_rng(SEED)
 
     said = [_full_and_stopped(*pair, rng.permutation(100).tolist()) for pair in pairs]
@@ -138,7 +138,11 @@ def _full_and_stopped(control: Layered, treatment: Layered, order: list[int]) ->
             )
             for name, (layers, _) in both.items()
         }
-        judges = {name: [[row[place] for place in asked] for row in one] for name, (_, one) in both.items() if one}
+        judges = {
+            name: {str(number): [row[place] for place in asked] for number, row in enumerate(one)}
+            for name, (_, one) in both.items()
+            if one
+        }
         return decide_comparison(
             columns, control="old", clusters=range(len(asked)), seed=SEED, judges=judges, looks=taken
         ).verdict

@@ -1,19 +1,24 @@
 """The code in a page: files it shows, commands with their output, Python with its output.
 
-A process that imports all it needs takes most of a second, and the pages have hundreds: a warm parent forks them. So
-that every command is known to work in a process that begins with nothing, the first call of the command that a page is
-about starts one; so does all that is run `apart`.
+A process that imports all it needs takes most of a second, and the pages have hundreds: a warm parent forks them. What
+is run `apart` starts in a process that begins with nothing; in `make soak`, so does the first call of the command that
+a page is about.
 """
 
+import atexit
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
+from tests.soak import SOAK
 from tests.warm import processes, shim
 
 ROOT = Path(__file__).parent.parent.parent
@@ -110,9 +115,8 @@ def _first_call(page: str) -> int:
 def _run_console(block: Block, folder: Path, apart: bool, first: int) -> Iterator[Ran]:
     code = 0
     for match in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
-        warm = not apart and block.start + match.start() != first
-        command = f'evenhand() {{ {_warm("evenhand")} "$@"; }}; ' if warm else ""
-        done = _run_shell(f"{command}(exit {code}); {match[1]}", folder)
+        warm = not apart and not (SOAK and block.start + match.start() == first)
+        done = _run_shell(f"(exit {code}); {match[1]}", folder, warm=warm)
         code = done.returncode
         start = block.start + match.start(2)
         yield Ran(match[1], match[2], done.stdout + done.stderr, start, block.start + match.end(2))
@@ -130,10 +134,22 @@ def _warm(program: str) -> str:
     return shlex.join([sys.executable, "-I", "-S", shim.__file__, processes.address(), program])
 
 
-def _run_shell(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
-    )
+def _run_shell(script: str, folder: Path, *, warm: bool = False) -> "subprocess.CompletedProcess[str]":
+    environ = _environment()
+    if warm:
+        environ["PATH"] = f"{_warm_commands()}:{environ['PATH']}"
+    return subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False)
+
+
+@cache
+def _warm_commands() -> Path:
+    """A folder with an `evenhand` that the warm parent starts: found by scripts of a page too."""
+    folder = Path(mkdtemp(prefix="evenhand-warm-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    command = folder / "evenhand"
+    command.write_text(f'#!/bin/sh\nexec {_warm("evenhand")} "$@"\n', "utf-8")
+    command.chmod(0o755)
+    return folder
 
 
 def _environment() -> dict[str, str]:

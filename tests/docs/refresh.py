@@ -5,6 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.guards import SHARED
+
 from tests.docs import measured
 from tests.docs.pages import PAGES, ROOT, run_page
 
@@ -22,7 +24,7 @@ def refresh(page: Path) -> bool:
             new = new[: ran.start] + printed + new[ran.end :]
     if page in measured.PAGES and measured.measurable(page):
         new = measured.renewed(new, measured.PAGES[page]())
-    if page in measured.SLOW_PAGES and sys.argv[1:] and measured.SHARED.is_dir():
+    if page in measured.SLOW_PAGES and sys.argv[1:] and SHARED.is_dir():
         new = measured.renewed(new, measured.SLOW_PAGES[page]())
     page.write_text(new, "utf-8")
     return new != text

@@ -227,3 +227,11 @@ def test_samples_with_different_layers_are_told_of_before_anything_is_paid(tmp_p
     counted = check_eval_samples(eval_of(tmp_path, "samples: s.jsonl\nassertions: [{max_length: 5}]\n"))
 
     assert counted.mixed.startswith("samples have different layers ('a' has behavior; 'b' has behavior, fact)")
+
+
+def test_an_author_of_a_variant_is_sent_to_its_outputs(tmp_path: Path) -> None:
+    """Who wrote an output is said beside it: one variant may have several authors."""
+    (told,) = faults_of(tmp_path, "variants: {opus: {author: openai/opus}}\nsamples: [{id: a, outputs: {opus: x}}]\n")
+
+    assert "a variant has no author" in told
+    assert "outputs: {opus: {text: …, author: openai/NAME}}" in told

@@ -24,6 +24,7 @@ from evenhand.models.requests import Model, NoReply, Reply
 from tests.judging.llama import MODEL
 from tests.judging.messages_api import KEY
 from tests.judging.servers import Servers
+from tests.soak import SOAK
 
 SAMPLE = Sample(
     input="What is the capital of France?",
@@ -90,8 +91,12 @@ def _environ(servers: Servers) -> dict[str, str]:
     return {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": servers.anthropic}
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", DIALOGUES)
+# A dialogue does not know the wire: all of them go over one, and over the other one reply and one with two outputs.
+OVER_BOTH = ("checklist", "listwise")
+ASKED = [(name, wire) for name in DIALOGUES for wire in WIRES if SOAK or wire == "openai" or name in OVER_BOTH]
+
+
+@pytest.mark.parametrize(("name", "wire"), ASKED)
 def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, servers: Servers, language: str) -> None:
     """Whatever the model writes: a result, every call answered, every token counted."""
 

@@ -10,7 +10,7 @@ from evenhand.errors import InputError, JudgeError
 from evenhand.judging.results import OutputReview
 from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
 from evenhand.judging.single_judge import Cascade, JudgeOptions
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.score_map import ScoreMap
 from evenhand.model.scorecard import Answers, Judgment
 
@@ -42,7 +42,11 @@ def test_what_is_no_map_is_refused(points: tuple[tuple[int, int], ...]) -> None:
 
 def test_a_mapped_score_keeps_what_the_judge_said() -> None:
     """Answers and judgments are mapped; a criterion without a map, and one without a score, stay as they are."""
-    scores = {"tone": Scored(Fraction(4), why="kind"), "facts": Scored(Fraction(4)), "depth": Missing("failed", "no")}
+    scores: dict[str, CriterionScore] = {
+        "tone": Scored(Fraction(4), why="kind"),
+        "facts": Scored(Fraction(4)),
+        "depth": Missing("failed", "no"),
+    }
     judgments = tuple(Judgment(judge="j", output="o", criterion=id, score=score) for id, score in scores.items())
 
     mapped = map_review_to_people(

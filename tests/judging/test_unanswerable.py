@@ -28,7 +28,7 @@ def test_rules_give_no_numbers_beyond_yes_and_no() -> None:
     assert unanswerable(council, has_reference=False) == list(council.leaves)
     assert unanswerable(oracle) == ["depth"]
     (one,) = list_criteria_unfit_for_judges(oracle, ["embedded"])
-    assert one.why == "a band and a score from 0 to 100 is asked for"
+    assert one.why == "it asks for a band and a score from 0 to 100"
 
 
 def test_with_a_reference_some_scores_can_be_checked() -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from tests.report.measured import labels, lengths, saturation, sensitivity, spread
+from tests.report.measured import labels, lengths, saturation, sensitivity, spread, trust
 from tests.report.results import ASSERTIONS, CRITERIA, JUDGES, Data, sample
 
 EVAL = """name: delivery answers
@@ -77,6 +77,7 @@ def head(**changes: Any) -> Data:
         "agreement": [{"judges": list(JUDGES), "pearson": 0.82, "why_not": "", "mean_gap": 0.4, "n": 84}],
         "lengths": [_lengths(name, made) for name in ("old", "new")],
         "labels": labels(list(JUDGES)),
+        "trust": trust(),
         "sensitivity": sensitivity(["new", "old"], dict.fromkeys(CRITERIA, 0.25)),
         "failures": [
             _failure("output", "old", "the command ended with code 1: connection reset by peer", 1, "q-011"),

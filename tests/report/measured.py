@@ -81,3 +81,38 @@ def lengths(variant: str, points: list[tuple[int, float]]) -> Data:
     found = {"slope": 100 * slope, "low": 100 * slope - 0.15, "high": 100 * slope + 0.15, "level": 0.95}
     line = [[end, start + slope * end] for end in (min(x), max(x))]
     return {**whole, **found, "line": line, "correlation": correlation(x, y), "why_not": ""}
+
+
+def trust(sample: str = "q-003", passage: str = "Refunds take five days.") -> Data:
+    """Two gates held against people by labels of two, as `evenhand trust --json` has them, with one disagreement."""
+
+    def errors(wrong: int, n: int) -> Data:
+        share = {"estimate": wrong / n, "low": 0.4 * wrong / n, "high": min(1.0, wrong / n + 0.2), "level": 0.95,
+                 "method": "Clopper–Pearson", "n": n} if n else None  # fmt: skip
+        return {"wrong": wrong, "n": n, "share": share}
+
+    def gate(id: str, about: str, answer: str) -> Data:
+        return {
+            "gate": id, "about": about, "judge": "the panel", "answer": answer, "trusted": [], "not_assessed": 1,
+            "split": 2, "further": 40, "wrongly_passed": errors(2, 24), "wrongly_failed": errors(0, 22),
+            "person_wrongly_passed": errors(1, 20), "person_wrongly_failed": errors(0, 0),
+        }  # fmt: skip
+
+    points = [{"judged": one, "people": one - 0.2, "low": max(1, one - 0.9), "high": min(5, one + 0.5), "n": 4 + one}
+              for one in (1, 2, 3, 4, 5)]  # fmt: skip
+    curve = {"question": "score", "scale": [1, 5], "points": points, "least": 3.4, "n": 35}
+    passages = [{"judge": "embedded", "quoted": True, "text": passage, "reason": "it names a time"},
+                {"judge": "claude-sonnet", "quoted": False, "text": passage, "reason": ""}]  # fmt: skip
+    return {
+        "answer": "one way", "says": "May gate one way only (score at least 3.40).", "most": 0.2, "labels": 92,
+        "reasons": ["Wrongly passed: 2 of 24 that people fail."], "next_step": "about 40 more labels.",
+        "run": "20261116-051233-ab12cd", "name": "delivery answers", "raters": 2, "outputs": 46,
+        "gates": [gate("verdict", "score at least 3.40", "one way"),
+                  gate("accuracy", "accuracy at least 1", "may not")],
+        "directions": [{"variant": "new", "control": "old", "says": "new − old: +0.40 by people."}],
+        "curves": [curve, {**curve, "question": "accuracy", "least": None, "points": points[:1], "n": 5}],
+        "differing": [{"sample": sample, "variant": "new", "question": "accuracy", "scale": [0, 1], "judged": 1.0,
+                       "people": 0.0, "raters": 2, "gap": 1.0, "passages": passages},
+                      {"sample": "q-004", "variant": "old", "question": "accuracy", "scale": [0, 1], "judged": 0.0,
+                       "people": 1.0, "raters": 1, "gap": -1.0, "passages": []}],
+    }  # fmt: skip

@@ -24,7 +24,7 @@ def solo() -> tuple[Data, Iterator[Data]]:
 
 def assertions_only() -> tuple[Data, Iterator[Data]]:
     """No rubric and no judge."""
-    whole = head(judges=[], agreement=[], labels=None, sensitivity=None)
+    whole = head(judges=[], agreement=[], labels=None, trust=None, sensitivity=None)
     whole["eval"] |= {"rubrics": [], "judges": []}
     for variant in whole["variants"]:
         variant |= {"score": None, "criteria": {}, "verdicts": {}}
@@ -37,6 +37,7 @@ def all_failed() -> tuple[Data, Iterator[Data]]:
     whole = head(
         flags=[],
         labels=None,
+        trust=None,
         sensitivity=None,
         lengths=[],
         cost={"outputs": None, "judges": None, "total": None, "unpriced": 48},

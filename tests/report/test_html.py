@@ -119,7 +119,7 @@ def test_a_chart_says_in_words_what_it_draws() -> None:
     assert says[0] == "composite +0.50 (0.22 to 0.79), fact +0.17 (−0.20 to 0.55), " + (
         "behavior +0.78 (0.35 to 1.20), rubric +0.55 (0.33 to 0.78)"
     )
-    assert len(says) == len(re.findall(r'<svg class="chart', stream.getvalue())) == 17
+    assert len(says) == len(re.findall(r'<svg class="chart', stream.getvalue())) == 20
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0.001, 1e6), st.integers(2, 12))

@@ -250,7 +250,7 @@ def test_a_cloud_of_points_is_small() -> None:
 def test_plots_that_a_run_does_not_have_leave_no_trace() -> None:
     """Runs that were kept before there was anything to plot are shown as they were."""
     whole = head()
-    for name in ("labels", "lengths", "sensitivity"):
+    for name in ("labels", "lengths", "sensitivity", "trust"):
         del whole[name]
     for name in ("criteria", "distribution", "saturation"):
         del whole["decision"]["comparisons"][0][name]

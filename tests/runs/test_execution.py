@@ -151,7 +151,7 @@ class Watched:
 
 def test_samples_flow_through_and_do_not_pile_up(tmp_path: Path) -> None:
     """However many there are, as many are alive as are being worked on."""
-    many, at_once = 600, 4
+    many, at_once = 150, 4
     lines = [{"id": f"s{n}", "outputs": {"old": f"Refund {n}.", "new": f"No. {n}"}} for n in range(many)]
     (tmp_path / "samples.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines), "utf-8")
     eval = {"samples": "samples.jsonl", "assertions": [{"contains": "Refund"}], "guards": [], "concurrency": at_once}

@@ -16,6 +16,10 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from evenhand import Eval, run_sync
+from evenhand.contest.intake import load_submission_intake
+from evenhand.errors import OutputError
+from evenhand.evals.json_lines import parse_sample_json
+from evenhand.evals.output_data import read_variant_output_facts
 from evenhand.evals.variants.variant import CommandVariant
 from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_keys_to_hide
 from evenhand.testing import FakeServer
@@ -64,6 +68,12 @@ FORMS: dict[str, Callable[[str], str]] = {
     "percent, twice": lambda key: quote(quote(key[:1] + "\n" + key[1:], safe=""), safe="%"),
     "escaped slashes": lambda key: key.replace("/", "\\/"),
     "escaped slashes, twice": lambda key: json.dumps(key.replace("/", "\\/"))[1:-1],
+    "escaped, one letter": lambda key: f"{json.dumps(key[:-1])[1:-1]}\\u{ord(key[-1]):04x}",
+    "JSON in JSON": lambda key: json.dumps(json.dumps(key)),
+    "hexadecimal, escaped line breaks": lambda key: json.dumps(key.encode().hex("\n")),
+    "percent of escaped": lambda key: quote("".join(f"\\u{ord(letter):04x}" for letter in key), safe=""),
+    "hieroglyph joiners": "\U00013440".join,
+    "fillers of Khitan": "\U00016fe4".join,
     "escaped letters": lambda key: "".join(f"\\u{ord(letter):04X}" for letter in key),
     "escaped unseen letters": lambda key: json.dumps("\u202e".join(key))[1:-1],
     "right to left": "\u202e".join,
@@ -132,6 +142,61 @@ def test_a_key_with_spaces_or_lines_is_known_in_every_form(key: str) -> None:
     assert kept == set()
 
 
+@pytest.mark.parametrize("key", ["pa%41ssword-12x", 'p\\ss"w0rd12-zz', r"C:\new\table-01%5Cn"])
+def test_a_key_that_looks_escaped_itself_is_known_in_every_form(key: str) -> None:
+    """What stands in it like an escape is read like one, in the text and in the key alike."""
+    secrets = collect_keys_to_hide({"A_PASSWORD": key})
+
+    kept = {name for name, form in FORMS.items() if HIDDEN not in secrets.remove_keys(form(key))}
+
+    assert kept == set()
+
+
+MESSAGES: dict[str, Callable[[str], str]] = {
+    "a fact of an output": lambda text: read_fault({"text": "x", "cost": text}),
+    "a field of an output": lambda text: read_fault({"text": "x", "trace": [{"name": "n", text: 1}]}),
+    "a name that stands twice": lambda text: str(parse_sample_json(f'{{"{text}": 1, "{text}": 2}}')),
+    "a claim of a submission": lambda text: set_aside(f"---\nauthor: {text}\n---\nGold."),
+    "a field of a submission": lambda text: set_aside(f"---\nauthor: a\n{text}: x\n---\nGold."),
+    "the last line of a program": lambda text: fail(f"{text[:20]}\\n{text[20:]}"),
+    "the last words of a program": lambda text: fail(" " * 1900 + base64.b64encode(text.encode()).decode()),
+}
+
+
+def read_fault(facts: dict[str, Any]) -> str:
+    with pytest.raises(OutputError) as error:
+        read_variant_output_facts(facts, 1.0)
+    return str(error.value)
+
+
+def set_aside(text: str) -> str:
+    for author in ("a", "b"):
+        Path("in", author).mkdir(parents=True, exist_ok=True)
+    Path("in/a/a.md").write_text("Gold.")
+    Path("in/b/b.md").write_text(text)
+    return load_submission_intake(Path("in")).set_aside[0].why
+
+
+def fail(said: str) -> str:
+    code = f"import sys; sys.exit({said!r}.replace(r'\\n', chr(10)))"
+    return str(make(CommandVariant(argv=(sys.executable, "-c", code)))[0])
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("length", [30, 70, 200])
+def test_no_message_is_cut_before_keys_are_looked_for(
+    message: str, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a key is not known for one: a message has all of a text, or none of it."""
+    key = "tok-" + "".join(chr(ord("A") + at * at % 26) + str(at % 10) for at in range(length))[: length - 4]
+    monkeypatch.setenv("BOT_TOKEN", key)
+
+    told = collect_keys_to_hide({"BOT_TOKEN": key}).remove_keys(MESSAGES[message](key))
+
+    spelt = [key, base64.b64encode(key.encode()).decode()]
+    assert [one[at : at + 8] for one in spelt for at in range(len(one) - 7) if one[at : at + 8] in told] == []
+
+
 @pytest.mark.parametrize("category", ["Cc", "Cf"])
 def test_no_invisible_letter_splits_a_key(category: str) -> None:
     """Whatever Unicode calls a control or a format character."""
@@ -190,12 +255,17 @@ def test_texts_without_a_key_stay_as_they_are() -> None:
 def test_what_its_name_says_is_a_secret_is_one() -> None:
     """Short and plain words are not: they would be hidden wherever they are written."""
     environ = {
-        "GITHUB_TOKEN": "ghs_0123456789", "AWS_SECRET_ACCESS_KEY": "abc/123+xyz-99", "PGPASSWORD": "x" * 20,
+        "GITHUB_TOKEN": "ghs_0123456789", "AWS_SECRET_ACCESS_KEY": "abc/123+xyz-99", "MY_PASSWORD": "x" * 20,
+        "PGPASSWORD": "pg-0123456789", "AUTHTOKEN": "auth-0123456789", "clientsecret": "cs-0123456789",
+        "PRIVATEKEY": "pk.0123456789", "DBPASSWD": "db-0123456789",
         "TOKENIZER_PATH": "/usr/share/1234567", "DB_PASSWORD": "postgres", "MODE": "production-1234",
         "EVENHAND_DATABASE_URL": "postgresql://ann:s3cret-word@host/db",
     }  # fmt: skip
 
-    assert set(collect_keys_to_hide(environ).list_keys()) == {"ghs_0123456789", "abc/123+xyz-99", "s3cret-word"}
+    assert set(collect_keys_to_hide(environ).list_keys()) == {
+        "ghs_0123456789", "abc/123+xyz-99", "s3cret-word", "pg-0123456789", "auth-0123456789", "cs-0123456789",
+        "pk.0123456789", "db-0123456789",
+    }  # fmt: skip
 
 
 def test_a_program_gets_no_key_that_is_not_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from evenhand.store.store import Store
 from tests.contest.answering import server
-from tests.service.serving import Served, serve
+from tests.service.serving import Served, serve, wait_until
 from tests.service.test_contest_routes import build_task, create, wait_for_status
 from tests.service.test_run_routes import build_eval
 
@@ -116,3 +117,18 @@ def test_a_key_is_free_again_once_it_expired(database: str) -> None:
     assert claims[0] is None and claims[1] is not None and claims[1]["digest"] == "one"
     assert kept is not None and kept["answer"] == "said"
     assert (other, expired, released) == (None, None, None)
+
+
+def test_a_kept_answer_is_gone_after_its_time_whoever_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may quote a private output: a worker forgets it, also when nobody sends a key again."""
+    with serve(tmp_path, monkeypatch) as served:
+        yesterday = NOW - timedelta(hours=24)
+        served.store.requests.claim_key("ann", "old", digest="", now=yesterday, expires=NOW)
+        served.store.requests.keep_answer("ann", "old", "private", NOW)
+    with serve(tmp_path, monkeypatch) as served:
+        wait_until(lambda: _count_kept_answers(served) == 0)
+
+
+def _count_kept_answers(served: Served) -> int:
+    with sqlite3.connect(served.store.address) as connection:
+        return int(connection.execute("select count(*) from idempotency_keys").fetchone()[0])

@@ -25,7 +25,7 @@ from tests.service.serving import serve_in_process
 from tests.service.test_run_routes import build_eval
 from tests.soak import SOAK
 
-EXAMPLES = 150 if SOAK else 12
+EXAMPLES = 150 if SOAK else 6
 CHECKS: Any = [
     not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -14,9 +15,13 @@ import pytest
 import requests
 
 from evenhand.store.store import Store
+from evenhand.testing.fakes import FakeServer
+from tests.contest.answering import answer
+from tests.service.chaos.contests import DIMENSIONS
 from tests.service.serving import ServingProcess, serve_in_process, wait_until
 from tests.service.test_metrics import read_metrics
 from tests.service.test_run_routes import SlowJudge, build_eval
+from tests.service.test_shared_limits import CountingJudge, serve_judge
 
 Json = dict[str, Any]
 QUESTIONS = 8  # Two variants of four samples.
@@ -98,6 +103,58 @@ def test_killed_it_loses_nothing_that_was_paid_for(slow: SlowJudge, database: st
 
     assert view["failures"] == {}
     assert QUESTIONS < len(slow.server.asked) <= QUESTIONS + 1  # The one under way when it died.
+
+
+@pytest.mark.parametrize("how", ["told to end", "stopped and killed"])
+def test_no_reply_that_came_or_was_under_way_is_asked_for_again(how: str, tmp_path: Path) -> None:
+    """Whether a process is told to end, or a run is stopped and its process killed as soon as that is answered."""
+    judge, samples = CountingJudge(pause=0.3), 40
+    with serve_judge(judge) as name:
+        with serve_in_process(tmp_path) as served:
+            eval = build_eval(samples, judges=[name], concurrency=8)
+            run = requests.post(f"{served.address}/v1/runs", json={"eval": eval}, timeout=30).json()["id"]
+            wait_until(lambda: len(judge.times) > 10)
+            if how == "told to end":
+                assert served.end(signal.SIGTERM) == 0
+            else:
+                stopped = requests.delete(f"{served.address}/v1/runs/{run}", timeout=30).json()
+                assert (stopped["state"], served.end(signal.SIGKILL)) == ("stopped", -signal.SIGKILL)
+        asked = len(judge.times)
+        with serve_in_process(tmp_path) as served:
+            if how == "stopped and killed":
+                requests.post(f"{served.address}/v1/runs/{run}/resume", timeout=30)
+            wait_until_finished(served, run)
+
+    assert asked < 2 * samples == len(judge.times)
+
+
+def test_told_to_end_it_hears_the_judges_of_a_contest_out(tmp_path: Path) -> None:
+    """An event is kept with the replies that it rests on: one that is cut off would be paid for twice."""
+    free, began = threading.Event(), threading.Event()
+
+    def judge(body: Json) -> str:
+        began.set()
+        free.wait(30)
+        return answer(body)
+
+    task = {"name": "essay", "description": "Write.", "acceptance": ["It is useful."], "mode": "fastest_first",
+            "reward": "1 EUR", "dimensions": DIMENSIONS}  # fmt: skip
+    with FakeServer(judge) as server:
+        with serve_in_process(tmp_path) as served:
+            contests = f"{served.address}/v1/contests"
+            created = requests.post(contests, json={"task": {**task, "judges": [server.judge]}}, timeout=30)
+            body = {"text": "a is worth 75.", "author": "a", "id": "a"}
+            requests.post(f"{contests}/{created.json()['id']}/submissions", json=body, timeout=30)
+            assert began.wait(30)
+            threading.Timer(0.5, free.set).start()
+            code = served.end(signal.SIGTERM)
+        asked = len(server.asked)
+        with serve_in_process(tmp_path) as served:
+            path = f"{served.address}/v1/contests/{created.json()['id']}"
+            wait_until(lambda: requests.get(path, timeout=30).json()["state"] == "closed")
+
+    assert code == 0
+    assert len(server.asked) == asked == len({json.dumps(one) for one in server.asked})
 
 
 def test_a_port_that_is_taken_is_refused_before_it_says_that_it_serves(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.runs import delete_runs, export_run, import_run
+from evenhand.workflows.trust import encode_run_trust, measure_trust
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
@@ -126,15 +127,15 @@ def test_a_run_is_stopped_and_resumed(served: Served, slow: SlowJudge) -> None:
     """What was asked is not asked again."""
     run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
     wait_until(lambda: len(slow.server.asked) > 2)
+    threading.Timer(0.2, slow.free.set).start()
     stopped = served.client.delete(f"/v1/runs/{run}")
-    slow.free.set()
     view = wait_for_state(served, run, "stopped")
     asked = len(slow.server.asked)
     resumed = served.client.post(f"/v1/runs/{run}/resume")
     wait_for_state(served, run, "finished")
     again = served.client.post(f"/v1/runs/{run}/resume")
 
-    assert (stopped.status_code, stopped.json()["state"]) == (202, "stopping")
+    assert (stopped.status_code, stopped.json()["state"]) == (202, "stopped")
     assert view["why"] == "stopped by hand"
     assert asked < 8
     assert resumed.status_code == 202
@@ -156,6 +157,21 @@ def test_a_run_goes_on_after_a_restart(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(slow.server.asked) == 8
 
 
+def test_whoever_stops_a_run_does_not_wait_for_ever(
+    served: Served, slow: SlowJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call may take minutes: then the run is stopping, and keeps the reply if it comes in time."""
+    monkeypatch.setattr("evenhand.workflows.service_runs.STOP_WAIT", 0.0)
+    run = start(served, build_eval(4, judges=[slow.server.judge], concurrency=1))
+    wait_until(lambda: len(slow.server.asked) > 2)
+    stopping = served.client.delete(f"/v1/runs/{run}").json()["state"]
+    slow.free.set()
+    wait_for_state(served, run, "stopped")
+
+    assert stopping == "stopping"
+    assert len(list(served.store.calls(run))) == len(slow.server.asked) == 3
+
+
 @pytest.mark.parametrize("keep", ["none", "masked"])
 @pytest.mark.parametrize("how", ["DELETE", "its budget"])
 def test_texts_that_are_not_kept_go_when_a_run_is_stopped(
@@ -169,6 +185,7 @@ def test_texts_that_are_not_kept_go_when_a_run_is_stopped(
         run = start(served, eval)
         if how == "DELETE":
             wait_until(lambda: len(slow.server.asked) > 2)
+            threading.Timer(0.2, slow.free.set).start()
             served.client.delete(f"/v1/runs/{run}")
         slow.free.set()
         view = wait_for_state(served, run, "stopped")
@@ -315,6 +332,27 @@ def test_where_spending_is_bounded_a_run_says_what_it_may_cost(tmp_path: Path, m
 
     assert (without.status_code, named.status_code) == (422, 202)
     assert without.json()["faults"][0]["would_work"] == "as in budget: 5"
+
+
+def test_a_run_is_held_against_labels_as_the_command_line_does(served: Served) -> None:
+    """The same JSON, by labels that are sent; without any, and with wrong ones, it is refused with the reason."""
+    run = start(served, build_eval(12))
+    wait_for_state(served, run, "finished")
+    labels = [
+        {"sample": f"s{number}", "variant": name, "criterion": "score", "rater": "r", "score": int(name == "new")}
+        for number in range(12)
+        for name in OUTPUTS
+    ]
+
+    answer = served.client.post(f"/v1/runs/{run}/trust", json={"labels": labels, "at_most": 0.3})
+    none = served.client.post(f"/v1/runs/{run}/trust", json={})
+    wrong = served.client.post(f"/v1/runs/{run}/trust", json={"labels": [{**labels[0], "score": 7}]})
+
+    text = "\n".join(map(json.dumps, labels))
+    expected = encode_run_trust(measure_trust(served.store, run, text, most=0.3))
+    assert answer.status_code == 200 and answer.json() == json.loads(json.dumps(expected))
+    assert none.status_code == 422 and "no labels are kept" in none.json()["detail"]
+    assert wrong.status_code == 422 and wrong.json()["faults"][0]["where"] == "labels:1"
 
 
 def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:

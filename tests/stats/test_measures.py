@@ -173,7 +173,7 @@ def test_a_late_drift_is_not_saturated() -> None:
     """The last third lies a point higher: the width hardly changes, the estimate moves by more than half of it."""
     order = np.argsort(np.random.default_rng(3).permutation(60))
     differences = np.where(order >= 42, 1.0, 0.0) + np.linspace(-0.05, 0.05, 60)
-    turned = [saturation(np.sort(differences), rng=np.random.default_rng(seed)) for seed in range(40)]
+    turned = [saturation(np.sort(differences), rng=np.random.default_rng(seed)) for seed in range(12)]
 
     moved = [one for one in turned if one.moved is not None and one.moved > 0.5]
 

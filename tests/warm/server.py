@@ -38,6 +38,7 @@ started: set[int] = set()
 def main(path: str) -> None:
     """Carry orders out until nobody can give any, then end what is left."""
     _import_everything()
+    _compile_patterns()
     gc.freeze()  # What is shared is not looked through again, nor copied for it, in every process.
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(path)
@@ -56,6 +57,15 @@ def _import_everything() -> None:
     found = pkgutil.walk_packages(package.__path__, "evenhand.")
     for name in (*(module.name for module in found if not module.name.endswith("__main__")), *OTHERS):
         import_module(name)
+
+
+def _compile_patterns() -> None:
+    """What every process that runs an eval would compile for itself in half of its time: guards, embedded judge."""
+    for act in import_module("evenhand.guards.safety").load_safety_guard_patterns().acts.values():
+        assert act.pattern
+    evenhand = import_module("evenhand")
+    rubric = evenhand.load_rubric({"criteria": ["Names the page 'Orders'", "Is at most 60 words long", "Is kind"]})
+    evenhand.judge_sync(rubric, evenhand.Sample(outputs={"a": "Open Orders. Ignore the rest; we never ship on 3 May."}))
 
 
 def _obey(asker: socket.socket, listener: socket.socket) -> None:

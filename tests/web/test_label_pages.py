@@ -32,6 +32,7 @@ def test_ten_outputs_are_labelled_by_keyboard_and_trust_changes(visitor: Visitor
     keys = 0
     for number in range(1, 11):
         page.wait_for_selector(f"h1 >> text=/^Output {number} of/")
+        page.wait_for_selector(".question.active")
         for key in ("7", "0", "c" if number == 3 else "4"):
             page.keyboard.press(key)
             keys += 1
@@ -46,6 +47,7 @@ def test_ten_outputs_are_labelled_by_keyboard_and_trust_changes(visitor: Visitor
 
     page.keyboard.press("u")
     page.wait_for_selector("h1 >> text=/^Output 10 of/")
+    page.wait_for_selector(".question.active")
     page.wait_for_selector("text=26 labels by 1 person on 9 outputs")
     page.keyboard.press("m")
     page.keyboard.type("7 of 10, says who?")

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
 from evenhand.files.methods import list_rubric_file_names
-from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
+from evenhand.files.rubric_export import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.models.requests import Reply, Request
 from evenhand.runs.columns import load_run_columns

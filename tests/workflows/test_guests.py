@@ -356,3 +356,83 @@ def test_a_run_whose_losses_were_taken_out_is_refused(kinds: tuple[str, ...]) ->
 
     with pytest.raises(StoreError, match=r"has [0-9]+ (samples, and its run is said|results of a finished run)"):
         import_run(None, str(file))
+
+
+def change_json(table: str, column: str, *path: str, to: object) -> Callable[[str, Json], None]:
+    """Put a value into what a column holds as JSON; a name on the way that is not there is made."""
+
+    def change(kind: str, row: Json) -> None:
+        if kind != table:
+            return
+        whole = at = json.loads(row[column])
+        for name in path[:-1]:
+            at = at[int(name)] if isinstance(at, list) else at.setdefault(name, {})
+        at[path[-1]] = to
+        row[column] = json.dumps(whole)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "path"),
+    [
+        ("results", "content", ("layers", "judge")),
+        ("runs", "setup", ("frame", "rubrics", "0", "judge_gate")),
+        ("runs", "setup", ("frame", "rubrics", "0", "layer_weights", "judge")),
+        ("runs", "setup", ("frame", "smallest_effect")),
+        ("runs", "setup", ("frame", "gates", "judge")),
+        ("results", "content", ("output", "cost")),
+    ],
+)
+def test_a_number_with_an_exponent_is_refused_wherever_it_stands(
+    table: str, column: str, path: tuple[str, ...]
+) -> None:
+    """1e999999999 would be worked out until the memory is full. A small one shows that none is even tried."""
+    _, file = forged(change_json(table, column, *path, to="1e100" if path[-1] == "cost" else "1e0"))
+
+    with pytest.raises(StoreError):
+        import_run(None, str(file))
+
+    assert list_runs(None) == []
+
+
+def test_nobody_sees_a_run_that_was_not_checked_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import that was stopped in its check left the run, with the verdict that its file claims."""
+    _, file = forged()
+    seen = []
+
+    def stop(*_: object) -> None:
+        seen.append(list_runs(None))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evenhand.workflows.runs.refuse_imported_contradictions", stop)
+
+    with pytest.raises(KeyboardInterrupt):
+        import_run(None, str(file))
+
+    assert (seen, list_runs(None)) == ([[]], [])
+
+
+@pytest.mark.parametrize("layers", [{"judge": "900/1"}, {"judge": "1/1"}])
+def test_an_adjustment_that_the_eval_does_not_make_is_refused(layers: Json) -> None:
+    """Beside made-up plain scores, any layers and composites were taken."""
+
+    def forge(kind: str, row: Json) -> None:
+        if kind == "results":
+            content = json.loads(row["content"])
+            content |= {"layers": layers, "unadjusted": {"layers": {"judge": "3/1"}, "composite": "3/1"}}
+            row |= {"content": json.dumps(content), "composite": "5/1", "number": 5.0}
+
+    _, file = forged(forge)
+
+    with pytest.raises(StoreError, match="its eval adjusts none"):
+        import_run(None, str(file))
+
+
+@pytest.mark.parametrize("count", [8.0, "8", None, True])
+def test_a_finished_run_says_how_many_samples_it_had(count: object) -> None:
+    """A number of another kind was not compared, and losses could be taken out."""
+    _, file = forged(change_json("runs", "setup", "samples", to=count))
+
+    with pytest.raises(StoreError, match="does not say how many samples"):
+        import_run(None, str(file))

@@ -17,9 +17,12 @@ from sqlalchemy import insert
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from evenhand import InputError
+from evenhand.models.connections import Connections
+from evenhand.service.engine import ContestEngine
 from evenhand.store.store import Store
 from evenhand.store.tables import OUTBOX
 from evenhand.workflows.webhooks import (
+    AT_ONCE,
     MOST_ATTEMPTS,
     HookTargets,
     deliver_due_messages,
@@ -160,6 +163,16 @@ def test_two_workers_do_not_send_a_message_twice(store: Store) -> None:
         sent = asyncio.run(both())
 
     assert sum(sent) == len(heard) == 20
+
+
+def test_a_receiver_that_hears_nothing_does_not_hold_up_the_others(store: Store) -> None:
+    """Whoever sends goes on at once as long as there are more: what was not heard is due later."""
+    engine = ContestEngine(store, Connections({}), PRIVATE)
+    with receive(lambda _: 503) as (url, heard):
+        put(store, url, *(f"m{number}" for number in range(2 * AT_ONCE + 1)))
+        asyncio.run(engine._tell_others())
+
+    assert len(heard) == 2 * AT_ONCE + 1
 
 
 def test_what_is_never_heard_is_put_aside_and_can_be_sent_again(store: Store, clock: Clock) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evenhand.calibrate.labels import Label
+from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonShape
 from evenhand.runs.columns import RunTable
 from evenhand.runs.kept_texts import format_output_digest
@@ -14,6 +15,7 @@ from evenhand.wording import join_names, pluralize_count
 MOST_VOID_NAMED = 5
 UNEQUAL_CHANCES = "Outputs were drawn with unequal chances, and are weighed back: shares are not the counts alone."
 VOID_LABEL_SHAPE = JsonShape(only=("sample", "variant", "criterion", "rater"))
+VOID_LABEL_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,11 @@ class LabelledOutputs:
         return (*self.judges, PANEL_ANSWERER) if len(self.judges) > 1 else self.judges
 
     @property
+    def decider(self) -> str:
+        """Whose answer decides: the panel's, or that of the only judge."""
+        return PANEL_ANSWERER if len(self.judges) > 1 else self.judges[0]
+
+    @property
     def overall(self) -> tuple[HumanLabelQuestion, ...]:
         """The questions that make up the overall figure: the criteria, or the score where only that was labelled."""
         criteria = tuple(one for one in self.questions if one.id != SCORE_QUESTION)

@@ -24,6 +24,7 @@ from evenhand.stats.means import LEAST_LABELS
 
 RANDOM_PART = 0.5  # At least: no sample has less than half the chance that it would have at random.
 NEAR_GATE = 0.25  # Of the scale: outputs beyond are not near.
+LEAST_FOR_INTERVAL = LEAST_LABELS  # Samples with a label; below, there is no interval.
 _TAIL = 0.025
 NOTHING_DRAWN: Mapping[str, int] = MappingProxyType({})
 
@@ -121,7 +122,8 @@ def _measure_disagreement(table: RunTable) -> Floats:
 
 def _find_largest_of_variants(table: RunTable, column: Floats) -> Floats:
     found = [average_by_sample(table, number, column) for number in range(len(table.variants))]
-    return np.maximum(0.0, np.nan_to_num(np.stack(found), nan=0.0).max(axis=0))
+    largest: Floats = np.maximum(0.0, np.nan_to_num(np.stack(found), nan=0.0).max(axis=0))
+    return largest
 
 
 def mix_draw_priorities(near: Floats, apart: Floats) -> tuple[Floats, dict[str, float]]:
@@ -158,7 +160,7 @@ def expect_interval_widths(estimates: Sequence[PeopleScaleEstimate], more: int) 
     for one in estimates:
         then = min(one.labelled + more, one.outputs)
         spread = _find_spread_of_labels(one)
-        at = min(max(then, LEAST_LABELS), one.outputs)
+        at = min(max(then, LEAST_FOR_INTERVAL), one.outputs)
         yield ExpectedWidth(
             kind=one.kind,
             variant=one.variant,

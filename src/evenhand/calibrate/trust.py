@@ -10,7 +10,6 @@ import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
-    PANEL_ANSWERER,
     HumanLabelledOutputColumns,
     Integers,
     LabelledOutputs,
@@ -81,8 +80,7 @@ class GateTrust:
 
 def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
     """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
-    who = PANEL_ANSWERER if len(labelled.judges) > 1 else labelled.judges[0]
-    rows = len(labelled.ids)
+    who, rows = labelled.decider, len(labelled.ids)
     judged = gate.decide_at_gate(
         {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
     )
@@ -110,6 +108,11 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
         split=int((~decided & np.isfinite(persons).any(axis=0)).sum()),
         further=_count_further_labels([passed, failed], states, most),
     )
+
+
+def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
+    """What the majority of people decides of each output: 1 passes, 0 fails, NaN where they are split or silent."""
+    return find_majority(decide_as_each_rater(labelled, gate))
 
 
 def decide_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:

@@ -27,6 +27,8 @@ COMMAND_SUMMARIES = {
     "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
     "trust": "Whether judges may gate: how often they decide otherwise than people.",
     "labels": "Which outputs people should label next, and whether labels fit a run.",
+    "probe": "Whether a judge still is the one that was measured: sealed outputs, asked again.",
+    "align": "Edit a rubric so that its judges answer more like people.",
     "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
     "sensitivity": "Whether the ranking of variants survives other weights.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
@@ -37,7 +39,7 @@ COMMAND_SUMMARIES = {
     "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
-    "rubric": "List, show, check and start rubrics.",
+    "rubric": "List, show, check, start and draft rubrics.",
     "skill": "Instructions for an assistant that evaluates its own work.",
     "mcp": "Tools for an assistant, over the Model Context Protocol.",
 }

@@ -187,7 +187,7 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
     fastest = record["mode"] == "fastest_first"
     names = ["rank", "submission", "author", "score", "band" if fastest else "alone", "status", "flags"]
-    rows = [_build_cli_rank_row(one, fastest=fastest) for one in ranked]
+    rows = [_build_cli_rank_row(one, record["state"], fastest=fastest) for one in ranked]
     # The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break.
     tables = [(names, rows)] if any(one["author"] != one["id"] for one in ranked) else []
     names, *rows = ([*cells[:2], *cells[3:]] for cells in (names, *rows))
@@ -199,7 +199,12 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
 
 
-def _build_cli_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
+def word_contest_status(status: str, state: str) -> str:
+    """A status on screen: nobody has won before the contest is closed."""
+    return "leading" if status == "won" and state != "closed" else status
+
+
+def _build_cli_rank_row(one: ContestData, state: str, *, fastest: bool) -> list[str]:
     """A finalist's score is the one side by side, and what it had alone stands beside it."""
     feedback = {given["type"]: given for given in one["feedback"]}
     alone = feedback.get("individual_scoring", {})
@@ -208,7 +213,8 @@ def _build_cli_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
     score, total = ("" if value is None else format_kept_figure(value) for value in totals)
     rank = "–" if one["rank"] is None else str(one["rank"])
     beside = band if fastest else f"{band} {total}".strip()
-    return [rank, one["id"], one["author"], score, beside, one["status"], ", ".join(flags)]
+    status = word_contest_status(one["status"], state)
+    return [rank, one["id"], one["author"], score, beside, status, ", ".join(flags)]
 
 
 def print_submission_check(task: Task, checked: ContestData) -> None:

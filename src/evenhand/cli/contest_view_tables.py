@@ -12,6 +12,7 @@ from evenhand.cli.contest_tables import (
     list_unmet_cli_lines,
     mask_printed_data,
     quote_passage_in_terminal,
+    word_contest_status,
 )
 from evenhand.cli.run_tables import print_section
 from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
@@ -33,7 +34,13 @@ def print_contest_view(view: ContestData) -> None:
     _print_view_decision(screen, view)
     if view["ranking"]:
         rows = [
-            [str(one["rank"]), one["id"], one["author"], _format_view_score(one), one["status"]]
+            [
+                str(one["rank"]),
+                one["id"],
+                one["author"],
+                _format_view_score(one),
+                word_contest_status(one["status"], view["state"]),
+            ]
             for one in view["ranking"]
         ]
         screen.line()
@@ -41,10 +48,15 @@ def print_contest_view(view: ContestData) -> None:
         print_table_or_sentences(screen, RANKING_COLUMNS, rows, heads=3, right=right, colours=STATUS_COLOURS)
     own = view["submissions"]
     if own:
-        rows = [_build_own_row(one) for one in own]
+        rows = [_build_own_row(one, view["state"]) for one in own]
         screen.line(f"Submissions of {own[0]['author']}", bold=True, gap=True)
         print_table_or_sentences(screen, OWN_COLUMNS, rows, heads=1, right=("rank", "score"), colours=STATUS_COLOURS)
-    for title, lines in (("Gate not passed", _list_gate_lines(own)), ("Suggestions", _list_advice_lines(own))):
+    parts = {
+        "Gate not passed": _list_gate_lines(own),
+        "Scores": list_score_lines(own),
+        "Suggestions": _list_advice_lines(own),
+    }
+    for title, lines in parts.items():
         print_section(screen, title, list(lines))
     print_section(screen, "Why", [(f"{one['id']}: {one['why']}", None) for one in own if one["why"]])
 
@@ -81,10 +93,10 @@ def _print_view_decision(screen: Screen, view: ContestData) -> None:
         screen.line(ends if reviewed else f"can be challenged until {until}", indent=2)
 
 
-def _build_own_row(one: ContestData) -> list[str]:
+def _build_own_row(one: ContestData, state: str) -> list[str]:
     rank = "" if one["rank"] is None else str(one["rank"])
     times = (one["revises"] or "", _format_view_time(one["at"]))
-    return [one["id"], one["status"], rank, _format_view_score(one), *times]
+    return [one["id"], word_contest_status(one["status"], state), rank, _format_view_score(one), *times]
 
 
 def _list_gate_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | None]]:
@@ -96,6 +108,26 @@ def _list_gate_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | No
                 )
                 for found in feedback["policy_violations"]:
                     yield f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red"
+
+
+def list_score_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | None]]:
+    """What each dimension was given, on what evidence, and what the penalty took."""
+    for one in own:
+        for feedback in one["feedback"]:
+            for name, found in feedback.get("dimension_scores", {}).items():
+                stage = "side by side" if feedback["type"] == "scoring" and feedback["compared"] else "alone"
+                score = "–" if found["score"] is None else format_kept_figure(found["score"])
+                parts = [
+                    f"{one['id']}, {stage}: {name} {found['band'] or ''} {score}".rstrip(),
+                    found["feedback"] or "",
+                ]
+                parts += [quote_passage_in_terminal(found["evidence"])] if found["evidence"] else []
+                yield " · ".join(filter(None, parts)), None
+            if feedback.get("penalty_reasons"):
+                yield (
+                    f"{one['id']}: penalty × {feedback['penalty']}: {'; '.join(feedback['penalty_reasons'])}",
+                    "yellow",
+                )
 
 
 def _list_advice_lines(own: Sequence[ContestData]) -> Iterator[tuple[str, str | None]]:

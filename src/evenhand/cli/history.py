@@ -109,6 +109,9 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (not line.evaluation.imported, line.evaluation.ended, line.evaluation.run))
     earlier = {line.evaluation.run: line.evaluation.consistency for line in lines if line is not newest}
+    if newest.evaluation.consistency.n == 0 and newest.evaluation.same_as:
+        screen.line("latest: nothing to compare with: all runs have the same replies and count as one", indent=2)
+        return
     print_consistency(screen, newest.evaluation.consistency, earlier, "runs" if criteria else "")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.calibrate.bound_labels import describe_label_binding
-from evenhand.calibrate.next_labels import LEAST_LABELS, ExpectedWidth
+from evenhand.calibrate.next_labels import LEAST_FOR_INTERVAL, ExpectedWidth
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.wording import MISSING_DASH, format_number, format_percent, join_names, pluralize_count
@@ -100,7 +100,9 @@ def _print_expected_widths(screen: Screen, widths: tuple[ExpectedWidth, ...]) ->
     }
     screen.table(columns, right=("labelled", "now", "then labelled", "then"))
     if any(one.now is None for one in widths):
-        screen.line(f"{MISSING_DASH} below {LEAST_LABELS} labelled samples there is no interval", indent=2, dim=True)
+        screen.line(
+            f"{MISSING_DASH} below {LEAST_FOR_INTERVAL} labelled samples there is no interval", indent=2, dim=True
+        )
 
 
 def _format_expected_width(one: ExpectedWidth) -> str:

@@ -7,14 +7,20 @@ import json
 import click
 
 from evenhand.cli.output import escape_cli_line, escape_terminal_text, print_error, print_message
+from evenhand.cli.rubric_draft import draft_rubric_command
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
-from evenhand.report.rubric_phrases import describe_method_scale, format_anchor_place, list_method_steps
+from evenhand.report.rubric_phrases import (
+    describe_method_scale,
+    format_anchor_place,
+    format_scale_score,
+    list_method_steps,
+)
 from evenhand.scoring.scores import list_scorecard_tie_breaks
-from evenhand.wording import format_fraction, pluralize_count
+from evenhand.wording import format_fraction, pluralize_count, quote_text, shorten_text_to_line
 from evenhand.workflows.rubric import (
     build_rubric_file_schema,
     check_rubric_file,
@@ -27,7 +33,10 @@ from evenhand.workflows.rubric import (
 
 @click.group("rubric")
 def rubric_command() -> None:
-    """List, show, check and start rubrics."""
+    """List, show, check, start and draft rubrics."""
+
+
+rubric_command.add_command(draft_rubric_command)
 
 
 @rubric_command.command("list")
@@ -145,6 +154,10 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
         screen.line(f"{format_anchor_place(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+    for example in criterion.examples:
+        why = f" ({shorten_text_to_line(example.why, 80)})" if example.why else ""
+        told = f"{format_scale_score(example.score, criterion.scale)}{why}"
+        screen.line(f"example, scored {told}: {quote_text(example.passage, 80)}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
 

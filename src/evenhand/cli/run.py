@@ -144,8 +144,10 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     if course.note:
         print_message(escape_cli_line(f"note: {course.note}"), err=True)
     make = f", {course.to_make:,} of them to make" if course.to_make else ""
-    begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}"
-    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
+    samples = pluralize_count(course.total // course.repeats, "sample")
+    begin = f"{samples} to score, {pluralize_count(course.outputs, 'output')}{make}; {judges}{until}"
+    unit = "samples" if course.repeats == 1 else "repeats"
+    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total, unit=unit)
     timers: list[asyncio.TimerHandle] = []
 
     def cut_short() -> None:
@@ -199,6 +201,7 @@ class ProgressState:
     """How far a run is."""
 
     total: int
+    unit: str = "samples"  # What is counted.
     done: int = 0
     failed: int = 0
     made: int = 0
@@ -212,12 +215,19 @@ class ProgressLine:
     """The line on its way to a terminal, or now and then into a file; trouble with the stream never stops a run."""
 
     def __init__(
-        self, stream: TextIO | None, clock: Callable[[], float], what: str, *, total: int, before: int = 0
+        self,
+        stream: TextIO | None,
+        clock: Callable[[], float],
+        what: str,
+        *,
+        total: int,
+        before: int = 0,
+        unit: str = "samples",
     ) -> None:
         """Say what will be asked, before anything is waited for; what was done before does not count as fast."""
         self._stream, self._clock = stream, clock
         self._terminal = stream is not None and stream.isatty()
-        self._state = ProgressState(total=total, done=before)
+        self._state = ProgressState(total=total, done=before, unit=unit)
         self._drawn = clock()
         self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_cli_line(what)}\n")
@@ -262,7 +272,7 @@ def format_run_progress(state: ProgressState, width: int) -> str:
     elif state.cost is None and state.tokens:
         spent = f"{state.tokens:,} tokens"
     parts = {  # The higher the number, the sooner it is left out.
-        0: f"{state.done:,} of {state.total:,}",
+        0: f"{state.done:,} of {state.total:,} {state.unit}",
         3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
         5: rate,
         4: spent,
@@ -385,7 +395,7 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
             screen.line(f"worked out from the first {plan['looked_at']:,} samples")
         if any(one["to_make"] for one in plan["variants"]):
             screen.line("replies and outputs that are yet to be made are taken to be about 300 tokens long")
-        screen.line("retries and questions asked again because a reply could not be read come on top")
+        screen.line("retries, and second questions after an unreadable reply, are not included")
     if budget:
         bounds = [format_dollar_amount(budget["money"])] if budget["money"] is not None else []
         bounds += [f"{budget['tokens']:,} tokens"] if budget["tokens"] is not None else []

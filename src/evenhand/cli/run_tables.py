@@ -44,6 +44,7 @@ from evenhand.report.phrases import (
     describe_reported_safety_gate,
     describe_reported_samples,
     describe_reported_selection,
+    describe_reported_verdict_counts,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
@@ -100,6 +101,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     if unusual or compared:
         told = describe_reported_composite(head) if unusual else ""
         _print_run_notes(screen, told, describe_unpaired_in_report(head))
+    _print_run_notes(screen, *describe_reported_verdict_counts(head))
     _print_pairs_and_grades(screen, head)
     if compared:
         print_section(screen, "Treatments", format_treatment_lines_for_terminal(compared))

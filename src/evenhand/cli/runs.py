@@ -37,7 +37,7 @@ def runs_command() -> None:
     "--sort",
     type=click.Choice(["newest", "composite"]),
     default="newest",
-    help="The newest first, or the highest composite, by groups of runs that can be compared.",
+    help="The newest first, or the highest composite of a run's best variant, by groups of runs that can be compared.",
 )
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
@@ -52,6 +52,8 @@ def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
             _print_run_groups(runs)
         else:
             _print_run_list(runs, name)
+        if runs and sort == "composite" and not as_data:
+            print_message("\nsorted by the best variant of each run")
 
 
 @runs_command.command("show")

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from evenhand.cli.options import read_limit_command_options
-from evenhand.cli.output import escape_cli_line, open_command_stdin, print_json, print_until_reader_leaves
+from evenhand.cli.output import (
+    escape_cli_line,
+    open_command_stdin,
+    print_json,
+    print_message,
+    print_until_reader_leaves,
+)
 from evenhand.cli.screen import Screen
 from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.model.method import Method
@@ -39,6 +45,8 @@ def score_command(answers: str, rubric: str, subject: str | None, **options: Any
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
     scored = score_file(rubric, answers, limits=limits, stdin=open_command_stdin(), subject=subject)
     with print_until_reader_leaves():
+        for note in scored.ignored:  # A misspelt red flag lifts the score: nobody should have to look for that.
+            print_message(escape_cli_line(f"warning: {note}"), err=True)
         if options["as_data"]:
             print_json(scored.to_json())
         else:

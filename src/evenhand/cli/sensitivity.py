@@ -97,7 +97,7 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
     ]
     if one["share_with_noise"] is not None:
         stays = format_percent(one["share_with_noise"])
-        lines.append(f"Another set of samples counted too, {first} stays first in {stays}.")
+        lines.append(f"If the samples vary too, {first} stays first in {stays} of the draws.")
     if not one["exact"]:
         lines.append("Ceilings and penalties were worked out anew; flags, bonuses and caps stay as they were.")
     return [*lines, *([one["note"]] if one["note"] else [])]

@@ -20,14 +20,17 @@ HOST_HELP = "Where to listen; what others can reach needs tokens."
 STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
 BUDGET_HELP = "What judging and contests may cost until it is restarted; each run then names a budget of its own."
 GAP_HELP = "How far the clock may be from the last sign of a contest; after a larger jump it is left alone."
-AT_LEAST_1 = click.IntRange(1)
+OVER_ALL = "per model, of all workers of the store."
+AT_LEAST_1, POSITIVE_NUMBER = click.IntRange(1), click.FloatRange(0, min_open=True)
 
 
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help=HOST_HELP)
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(1, 65535), help="The port.")
 @click.option("--store", metavar="FOLDER|URL", help=STORE_HELP)
-@click.option("--concurrency", default=50, show_default=True, type=AT_LEAST_1, help="Model calls at once.")
+@click.option("--concurrency", default=50, show_default=True, type=AT_LEAST_1, help=f"Calls at once, {OVER_ALL}")
+@click.option("--rpm", type=POSITIVE_NUMBER, metavar="N", help=f"Requests per minute, {OVER_ALL}")
+@click.option("--tpm", type=POSITIVE_NUMBER, metavar="N", help=f"Tokens per minute, {OVER_ALL}")
 @click.option("--budget", metavar="DOLLARS", help=BUDGET_HELP)
 @click.option("--body-limit", default=2_000_000, show_default=True, type=AT_LEAST_1, help="Bytes of one request.")
 @click.option("--rate-limit", default=600, show_default=True, type=AT_LEAST_1, help="Requests a minute of one token.")
@@ -54,7 +57,12 @@ def serve_command(**options: Any) -> None:
         host=options["host"],
         port=options["port"],
         store=place if place is None or "://" in place else Path(place),
-        connect=ConnectionOptions(concurrency=options["concurrency"], dollars=dollars),
+        connect=ConnectionOptions(
+            concurrency=options["concurrency"],
+            requests_per_minute=options["rpm"],
+            tokens_per_minute=options["tpm"],
+            dollars=dollars,
+        ),
         body_bytes=options["body_limit"],
         requests_per_minute=options["rate_limit"],
         requests_at_once=options["at_once"],

@@ -8,19 +8,16 @@ from pathlib import Path
 import click
 
 from evenhand.calibrate.bound_labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import GateTrust
+from evenhand.calibrate.trust import DecisionErrors, GateTrust
+from evenhand.calibrate.trust_phrases import (
+    list_gate_error_lines,
+    phrase_direction_trust,
+    phrase_trust_answer,
+    phrase_trust_next_step,
+)
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.report.trust_phrases import (
-    describe_trust_answer,
-    describe_trust_direction,
-    describe_trust_next_step,
-    format_trust_answer,
-    format_trust_errors,
-    list_trust_deciders,
-    list_trust_gate_lines,
-)
-from evenhand.wording import pluralize_count
+from evenhand.wording import MISSING_DASH, format_percent, pluralize_count
 from evenhand.workflows.trust import RunTrust
 
 TRUST_COLOURS = {"may gate": "green", "one way": "yellow", "may not": "red"}
@@ -54,10 +51,10 @@ def trust_command(
 def print_trust(found: RunTrust) -> None:
     """Print it; the answer comes first."""
     screen, first = Screen(), found.gates[0]
-    screen.line(describe_trust_answer(first, found.most), bold=True, fg=TRUST_COLOURS.get(first.answer))
-    for line in list_trust_gate_lines(first):
+    screen.line(phrase_trust_answer(first, found.most), bold=True, fg=TRUST_COLOURS.get(first.answer))
+    for line in list_gate_error_lines(first):
         screen.line(line, indent=2)
-    screen.line(f"next: {describe_trust_next_step(first, found.most)}", indent=2)
+    screen.line(f"next: {phrase_trust_next_step(first, found.most)}", indent=2)
     people = pluralize_count(found.raters, "person", "people")
     sizes = f"{pluralize_count(found.labels, 'label')} by {people} on {pluralize_count(found.outputs, 'output')}"
     screen.line(f"{found.name} · run {found.run} · {sizes}", gap=True, dim=True)
@@ -67,7 +64,7 @@ def print_trust(found: RunTrust) -> None:
         screen.line(UNEQUAL_CHANCES, dim=True)
     _print_gates_table(screen, found.gates)
     for direction in found.directions:
-        screen.line(describe_trust_direction(direction), gap=True)
+        screen.line(phrase_direction_trust(direction), gap=True)
 
 
 def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
@@ -76,13 +73,32 @@ def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
         (
             gate.gate if who == gate.who else "",
             who,
-            format_trust_errors(passed),
-            format_trust_errors(failed),
-            format_trust_answer(gate) if who == gate.who else "",
+            _format_errors(passed),
+            _format_errors(failed),
+            _format_answer(gate) if who == gate.who else "",
         )
         for gate in gates
-        for who, passed, failed in list_trust_deciders(gate)
+        for who, passed, failed in _list_deciders(gate)
     ]
     screen.line("Wrong decisions at each gate [95% interval]; a person: each against the others", gap=True, bold=True)
     columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
     screen.table(columns, right=("wrongly passed", "wrongly failed"))
+
+
+def _list_deciders(gate: GateTrust) -> list[tuple[str, DecisionErrors, DecisionErrors]]:
+    people = ("a person", gate.person_passed, gate.person_failed)
+    several = gate.person_passed.n or gate.person_failed.n
+    return [(gate.who, gate.passed, gate.failed), *([people] if several else [])]
+
+
+def _format_errors(errors: DecisionErrors) -> str:
+    if errors.share is None:
+        return MISSING_DASH
+    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
+    return f"{errors.wrong} of {errors.n} [{low}, {high}]"
+
+
+def _format_answer(gate: GateTrust) -> str:
+    if gate.answer == "one way":
+        return "only its passes" if gate.trusted == ("pass",) else "only its fails"
+    return {"may gate": "yes", "may not": "no", "too few labels": "not known"}[gate.answer]

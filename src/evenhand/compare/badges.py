@@ -72,9 +72,9 @@ def _grade_treatment_saturation(facts: CompareFacts) -> Badge:
         advice = f"It takes at least {LEAST_NEEDED} samples."
         return _make_treatment_grade_badge("saturated", "grey", None, "too few samples to tell", advice)
     width = format_percent_tenths(found.changed)
-    says = f"each of the last three tenths of the samples changed the interval's width by {width} at most"
+    says = f"the last 30% of the samples changed the interval's width by at most {width} per tenth"
     if found.moved is not None:
-        says += f", all moved the estimate by {format_percent_tenths(found.moved)} of its half-width"
+        says += f" and moved the estimate by {format_percent_tenths(found.moved)} of the half-width"
     colour: BadgeColour = "green" if found.saturated else "red"
     advice = f"To be saturated, these must be below 10% and 50%, with at least {LEAST_NEEDED} samples."
     return _make_treatment_grade_badge("saturated", colour, found.changed, says, advice)

@@ -20,7 +20,6 @@ from evenhand.compare.decision import (
     ForcedComparison,
     GateState,
     LayerVerdict,
-    RowScores,
     VariantColumn,
     adjusted_treatments_p_value_text,
     describe_gates_missed_by_variant,
@@ -30,14 +29,16 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import CompareFacts, LossShare, compared_layers_reason
 from evenhand.compare.measure import (
-    ComparedRows,
     DecisionSettings,
+    JudgeRowsByVariant,
     ShortSamplesByVariant,
     measure_compared_layer_means,
     measure_compared_variant_agreement,
     measure_treatments,
 )
+from evenhand.compare.paired_rows import ComparedRows
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
+from evenhand.compare.shared_judges import describe_shared_judges
 from evenhand.compare.single_variant import (
     SingleVariant,
     decide_single_variant,
@@ -46,11 +47,13 @@ from evenhand.compare.single_variant import (
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
+from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural
 
 DEFAULT_LAYER_GATE = 3.5
+EQUAL_DIFFERENCES = "Most differences are equal, so the interval is a bound that holds for every distribution."
 TIE_DECIMALS = 9  # Means that differ only after them differ by rounding.
 
 
@@ -64,6 +67,8 @@ class DecisionTerms(TypedDict, total=False):
     smallest_loss: LossShare
     multivariate: bool
     tie_breaks: Sequence[str]
+    judge_scale: tuple[float, float] | None
+    layer_weights: Mapping[str, float]
 
 
 def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no other holds.
@@ -74,7 +79,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     samples: Sequence[int] | None = None,
     seed: int,
     gates: Mapping[str, float] | None = None,
-    judges: Mapping[str, Sequence[RowScores]] | None = None,
+    judges: JudgeRowsByVariant | None = None,
     aligned: Agreement | Undefined | None = None,
     not_worse_by: float | None = None,
     stopped_early: bool = False,
@@ -89,15 +94,15 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
 
     Rows of one of `clusters` are not independent; those of one of `samples` are its repeats (without `samples`, a
     cluster is a sample). The difference is the mean over samples or, `per` cluster, over clusters. `judges` holds, per
-    variant, one row of scores per judge; `aligned` is how far the panel agrees with people. With `not_worse_by`, a
-    treatment that cannot be told from the control passes where it is surely not worse by more than that. With `looks`,
-    intervals and p-values hold although the run was looked at while it came in; it `stopped_early` where one of them
-    settled it. `other_gates` are those of each variant beside the layers: whoever misses one does not ship.
-    `short_samples` names, by variant and layer, what is below the gate of a layer. `tie_breaks` are criteria that rank
-    treatments with equal means. With `multivariate`, all layers together are tested too. `span` lies between the ends
-    of the scale of composites and layers (`criterion_spans`: of criteria); None where there are none. While losses as
-    large as `smallest_loss` says could make up its share, a treatment does not ship. A decision that was `forced`
-    passes nothing.
+    variant, one row of scores per judge, on `judge_scale`; `aligned` is how far the panel agrees with people. With
+    `not_worse_by`, a treatment that cannot be told from the control passes where it is surely not worse by more than
+    that. With `looks`, intervals and p-values hold although the run was looked at while it came in; it `stopped_early`
+    where one of them settled it. `other_gates` are those of each variant beside the layers: whoever misses one does not
+    ship. `short_samples` names, by variant and layer, what is below the gate of a layer. `tie_breaks` are criteria that
+    rank treatments with equal means; `layer_weights` are those in the composite. With `multivariate`, all layers
+    together are tested too. `span` lies between the ends of the scale of composites and layers (`criterion_spans`: of
+    criteria); None where there are none. While losses as large as `smallest_loss` says could make up its share, a
+    treatment does not ship. A decision that was `forced` passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
     rows = ComparedRows.number(clusters, samples, terms.get("per", "sample"))
@@ -108,6 +113,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         other_gates=other_gates or {},
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges, tuple(columns), len(clusters)) if judges else {},
+        judges=judges or {},
         aligned=aligned,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),
@@ -251,6 +257,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         badges=grade_treatment_by_badges(facts),
         together=facts.together,
         clusters=facts.clusters,
+        shared_judges=facts.shared_judges,
     )
 
 
@@ -270,7 +277,8 @@ def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[st
         f"{facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
-    return (counts, *_treatment_difference_reason(facts), *compared_layers_reason(facts.together), *found.why)
+    measured = (*_treatment_difference_reason(facts), *describe_shared_judges(facts))
+    return (counts, *measured, *compared_layers_reason(facts.together), *found.why)
 
 
 def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
@@ -278,7 +286,8 @@ def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
     adjusted = adjusted_treatments_p_value_text(facts)
-    return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.",)
+    bound = (EQUAL_DIFFERENCES,) if SCALE_BOUND in facts.composite.method else ()
+    return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.", *bound)
 
 
 def check_columns_to_compare(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CompareFacts,
         DifferenceHistogram,
         NotWorseResult,
+        SharedJudges,
     )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
@@ -64,6 +65,7 @@ class GateState:
     passed: bool | None
     short: GateSamples | None = None
     unknown: int = 0
+    outputs: int = 0  # How many are held to it, where it is about each output.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,8 @@ class Comparison:
     together: ComparedLayersTogether | None = None  # All layers in one test, where that was asked for.
     samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
     clusters: ComparedClusters | None = None  # Where samples are in clusters: how many, and how they count.
+    # Where not the same judges scored both outputs of some samples.
+    shared_judges: SharedJudges | None = field(default=None, metadata={"only_if_set": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,8 +204,8 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     if not order:
         return None
     missed, unknown = word_gate(order[0].gate), order[0].passed is None
-    misses = f"{variant} misses its gate {missed}"
-    step = f"Find out why {misses}, then run it again."
+    misses = _describe_failed_outputs(order[0]) or f"{variant} misses its gate {missed}"
+    step = f"Find out why {variant} misses its gate {missed}, then run it again."
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
     return ShippingObjection(
         what="a gate is not known to be passed" if unknown else "a gate is missed",
@@ -213,13 +217,23 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
 
 def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -> list[str]:
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
-    return [
-        f"{variant}: {_gate_name_in_verdict(state)} is "
-        f"{_describe_compared_gate_mean(state)}, "
-        f"the gate is {state.min:g}{describe_compared_samples_short_of_gate(state.short, state.gate, state.passed)}."
-        for state in gates
-        if not state.passed
-    ]
+    lines = []
+    for state in gates:
+        short = describe_compared_samples_short_of_gate(state.short, state.gate, state.passed)
+        reached = f"{_gate_name_in_verdict(state)} is {_describe_compared_gate_mean(state)}, the gate is {state.min:g}"
+        if not state.passed:
+            lines.append(f"{variant}: {_describe_failed_outputs(state) or reached}{short}.")
+    return lines
+
+
+def _describe_failed_outputs(state: GateState) -> str:
+    """How many outputs fail a gate that each is held to; empty where it is about a mean, or not known."""
+    if state.gate != REQUIRED_GATE or state.passed is not False or not state.outputs or state.mean is None:
+        return ""
+    failed = round((1 - state.mean) * state.outputs) - state.unknown
+    unknown = f" ({state.unknown:,} not known)" if state.unknown else ""
+    verb = "fails" if failed == 1 else "fail"
+    return f"{failed:,} of {format_plural(state.outputs, 'output')} {verb} a required criterion{unknown}"
 
 
 def _describe_compared_gate_mean(state: GateState) -> str:
@@ -322,12 +336,13 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, GateState):
         told = asdict(value)  # Its numbers are as they are told.
         told |= {"short": encode_decision_value(value.short)}
-        return {key: one for key, one in told.items() if one or key not in ("short", "unknown")}
+        return {key: one for key, one in told.items() if one or key not in ("short", "unknown", "outputs")}
     if is_dataclass(value):
         return {
             one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
             for one in fields(value)
             if one.metadata.get("json", one.name) is not None
+            if not one.metadata.get("only_if_set") or getattr(value, one.name) is not None
         }
     return value
 
@@ -368,7 +383,13 @@ def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> A
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import (
+        ComparedClusters,
+        ComparedLayersTogether,
+        DifferenceHistogram,
+        NotWorseResult,
+        SharedJudges,
+    )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -377,6 +398,7 @@ def _measured_decision_kinds() -> dict[str, Any]:
         ComparedLayersTogether,
         DifferenceHistogram,
         NotWorseResult,
+        SharedJudges,
         Difference,
         PowerBand,
         Saturation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evenhand.compare.decision import GateSamples, GateState
 from evenhand.stats.arrays import CountedPer, Undefined
@@ -19,6 +19,34 @@ GATE_TOLERANCE = 1e-9  # A mean that is on its gate on paper is on it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedJudges:
+    """The difference by the judges that scored both outputs of a sample, where not all judges did.
+
+    `samples` counts those whose outputs were not scored by the same judges; `p` is adjusted over all treatments.
+    """
+
+    judges: tuple[str, ...]
+    samples: int
+    difference: Difference | None
+    p: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether they see a difference, surely."""
+        return self.difference is not None and self.p < SIGNIFICANCE_LEVEL
+
+    @property
+    def better(self) -> bool:
+        """Whether they score the treatment significantly higher."""
+        return self.significant and self.difference is not None and self.difference.estimate > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether they score it significantly lower."""
+        return self.significant and self.difference is not None and self.difference.estimate < 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedLayerFacts:
     """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over all layers."""
 
@@ -30,6 +58,7 @@ class ComparedLayerFacts:
     power: PowerBand | None = None
     saturation: Saturation | None = None
     short: GateSamples | None = None  # Of the treatment's samples, where it is below the gate.
+    shared_judges: SharedJudges | None = None  # Of the judge layer, where not the same judges scored both.
 
     @property
     def worse(self) -> bool:
@@ -39,7 +68,8 @@ class ComparedLayerFacts:
     @property
     def worse_among_all(self) -> bool:
         """Significantly lower even as one of several layers that were looked at."""
-        return self.worse and self.p_held < SIGNIFICANCE_LEVEL
+        sure = self.worse and self.p_held < SIGNIFICANCE_LEVEL
+        return sure and (self.shared_judges is None or self.shared_judges.worse)
 
     @property
     def below(self) -> bool:
@@ -107,6 +137,8 @@ class ComparedLayersTogether:
     n: int
     method: str
     why_not: str = ""
+    # Layers that moved by the same amount in every pair: the test needs scatter, and says nothing about them.
+    left_out: tuple[str, ...] | None = field(default=None, metadata={"only_if_set": True})
 
     @property
     def significant(self) -> bool:
@@ -118,10 +150,15 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
     """What the test of all layers together came to, as a reason; nothing where nobody asked for it."""
     if found is None:
         return ()
+    left = tuple(
+        f"{word_layer(name).capitalize()} is not in that test: it differs by the same amount in every pair."
+        for name in found.left_out or ()
+    )
     if found.p is None or found.t2 is None or found.f is None:
-        return (f"The layers could not be tested together: {found.why_not}.",)
+        return (f"The layers could not be tested together: {found.why_not}.", *left)
     f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
-    return (f"All layers together ({word_layers(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",)
+    which = f"{'Layers' if left else 'All layers'} together ({word_layers(found.layers)})"
+    return (f"{which}: T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.", *left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +222,7 @@ class CompareFacts:
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
     clusters: ComparedClusters | None = None  # Where samples are in clusters.
     large_losses: LargeTreatmentLosses | None = None
+    shared_judges: SharedJudges | None = None  # Where not the same judges scored both outputs of some samples.
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -206,6 +244,7 @@ class CompareFacts:
             other_gates=(),
             together=None,
             large_losses=None,
+            shared_judges=layer.shared_judges,
         )
 
     @property
@@ -237,7 +276,14 @@ class CompareFacts:
     @property
     def reaches_effect(self) -> bool:
         """The interval still holds a difference that would matter, to either side."""
-        return self.composite is None or does_difference_reach(self.composite, self.smallest_effect)
+        return self.composite is None or self.open_difference is not None
+
+    @property
+    def open_difference(self) -> Difference | None:
+        """The difference whose interval does: of all judges, or of those that scored both."""
+        shared = self.shared_judges.difference if self.shared_judges else None
+        measured = (one for one in (self.composite, shared) if one is not None)
+        return next((one for one in measured if does_difference_reach(one, self.smallest_effect)), None)
 
     @property
     def powered(self) -> bool:
@@ -260,6 +306,14 @@ class CompareFacts:
     def worse(self) -> bool:
         """Significantly lower."""
         return self.significant and self.composite is not None and self.composite.estimate < 0
+
+    @property
+    def shared_judges_disagree(self) -> bool:
+        """Whether the judges that scored both outputs do not bear out what all judges together say."""
+        shared = self.shared_judges
+        if shared is None:
+            return False
+        return shared.difference is None or (shared.better, shared.worse) != (self.better, self.worse)
 
 
 def does_difference_reach(found: Difference, effect: float) -> bool:

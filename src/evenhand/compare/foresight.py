@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from evenhand.compare.facts import GATE_TOLERANCE, SIGNIFICANCE_LEVEL, LossShare
-from evenhand.compare.measure import ComparedRows, Floats
+from evenhand.compare.paired_rows import ComparedRows, Floats
 from evenhand.compare.shipping import LEAST_JUDGE_AGREEMENT
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.distributions import student_quantile

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
+from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, VariantColumn
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
+    JUDGE_LAYER,
     ComparedClusters,
     ComparedLayerFacts,
     ComparedLayersTogether,
@@ -22,13 +22,28 @@ from evenhand.compare.facts import (
     LargeTreatmentLosses,
     LossShare,
     NotWorseResult,
+    SharedJudges,
+)
+from evenhand.compare.paired_rows import (
+    NO_DIFFERENCES,
+    Booleans,
+    ComparedRows,
+    Floats,
+    PairedScoreDifferences,
+    pair_score_differences,
+)
+from evenhand.compare.shared_judges import (
+    JudgeRows,
+    SharedJudgeScores,
+    pair_shared_judge_scores,
+    score_by_shared_judges,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.agreement import krippendorff
-from evenhand.stats.arrays import ClusterMeans, CountedPer, Undefined, compute_cluster_means
+from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.bounded import not_worse
 from evenhand.stats.correlation import mean_pairwise
-from evenhand.stats.differences import Difference, difference_of, unit_differences
+from evenhand.stats.differences import Difference, difference_of
 from evenhand.stats.multiple_tests import holm, hotelling_of
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
 from evenhand.stats.rates import Mcnemar, bound_share_from_above, mcnemar_worse
@@ -36,12 +51,9 @@ from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 from evenhand.wording import format_plural
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
-JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
+JudgeRowsByVariant = Mapping[str, JudgeRows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,57 +77,13 @@ class DecisionSettings:
     criterion_spans: Mapping[str, float] = field(default_factory=dict)
     smallest_loss: LossShare = field(default_factory=LossShare)
     multivariate: bool = False
+    judges: JudgeRowsByVariant = field(default_factory=dict)
+    judge_scale: tuple[float, float] | None = None  # Of what judges give; None where rubrics have several.
+    layer_weights: Mapping[str, float] = field(default_factory=dict)  # In the composite: 1 where none is given.
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
     forced: ForcedComparison | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRows:
-    """The sample and the cluster of each row, and whether a mean counts every sample once or every cluster."""
-
-    samples: Integers
-    clusters: Integers
-    per: CountedPer = "sample"
-
-    @classmethod
-    def number(cls, clusters: Sequence[int], samples: Sequence[int] | None, per: CountedPer) -> ComparedRows:
-        """Number samples and clusters from 0; without samples, the rows of a cluster are repeats of one."""
-        given = (clusters if samples is None else samples, clusters)
-        numbers = [np.unique(np.asarray(one, np.int64), return_inverse=True)[1] for one in given]
-        return cls(samples=numbers[0], clusters=numbers[1], per=per)
-
-    def average(self, values: Floats, there: Booleans) -> ClusterMeans:
-        """The mean of every cluster over the rows that are there, with what it counts."""
-        return compute_cluster_means(values, self.clusters[there], self.samples[there], self.per)
-
-
-@dataclass(frozen=True, slots=True)
-class PairedScoreDifferences:
-    """Treatment minus control, by sample and by cluster; a cluster counts by its samples, unless it counts once."""
-
-    samples: Floats
-    sample_clusters: Integers
-    units: ClusterMeans
-
-    @property
-    def clustered(self) -> bool:
-        """Whether some cluster holds more than one sample."""
-        return len(self.units.means) < len(self.samples)
-
-    @property
-    def independent(self) -> Floats:
-        """One value per cluster that has the mean over samples as its mean, and the scatter of that mean's error."""
-        sizes = self.units.sizes / self.units.sizes.mean() if len(self.units.sizes) else self.units.sizes
-        if self.units.equal_sizes:
-            return self.units.means
-        middle = float(np.average(self.units.means, weights=sizes))
-        pulled: Floats = middle + sizes * (self.units.means - middle)
-        return pulled
-
-
-_NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
 
 
 def measure_compared_layer_means(
@@ -143,11 +111,12 @@ def measure_compared_variant_agreement(
             raise InputError(
                 Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_error(variant, variants))
             )
-        if any(len(row) != rows for row in given):
+        if any(len(row) != rows for row in given.values()):
             raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
         if len(given) > 1:
-            alpha = krippendorff(given) if len(given) > 2 else None
-            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(given), alpha=alpha)
+            scores = list(given.values())
+            alpha = krippendorff(scores) if len(given) > 2 else None
+            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(scores), alpha=alpha)
     return found
 
 
@@ -161,10 +130,12 @@ def measure_treatments(
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
     adjusted = iter(holm([layer.p_held for facts in found for layer in facts.layers.values()]).p)
+    shared = iter(holm([facts.shared_judges.p for facts in found if facts.shared_judges]).p)
     return [
         replace(
             facts,
             lost=replace(facts.lost, p=p),
+            shared_judges=replace(facts.shared_judges, p=next(shared)) if facts.shared_judges else None,
             layers={name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()},
         )
         for facts, p in zip(found, holm([facts.lost.p for facts in found]).p, strict=True)
@@ -180,9 +151,10 @@ def _measure_treatment_facts(
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
     # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
-    differences = _pair_score_differences(ours.composite, theirs.composite, rows, both)
+    differences = pair_score_differences(ours.composite, theirs.composite, rows, both)
     composite = _test_treatment_against_control(differences, setting, setting.span)
     power = _measure_treatment_power_band(differences, composite, setting)
+    shared = _score_treatment_by_shared_judges(columns, treatment, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -201,7 +173,8 @@ def _measure_treatment_facts(
         composite=composite,
         p=composite.p if composite else None,
         tests=1,
-        layers=_measure_compared_layer_facts(ours, theirs, rows, both, treatment, setting),
+        layers=_measure_compared_layer_facts(ours, theirs, rows, both, treatment, setting, shared),
+        shared_judges=_measure_shared_judges(shared, rows, setting) if shared else None,
         power=power,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_treatment_saturation(differences, setting),
@@ -209,7 +182,9 @@ def _measure_treatment_facts(
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
         spread=_bin_differences_from_control(differences.samples),
-        not_worse=_test_treatment_not_worse(differences, setting),
+        not_worse=_test_treatment_not_worse(
+            (differences, *((pair_shared_judge_scores(shared, rows),) if shared else ())), setting
+        ),
         other_gates=setting.other_gates.get(treatment, ()),
         together=_test_treatment_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
     )
@@ -222,12 +197,13 @@ def _measure_compared_layer_facts(
     both: Booleans,
     treatment: str,
     setting: DecisionSettings,
+    shared: SharedJudgeScores | None,
 ) -> dict[str, ComparedLayerFacts]:
     found = {}
     for layer, gate in setting.layer_gates.items():
-        differences = _NO_DIFFERENCES
+        differences = NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
-            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
+            differences = pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_treatment_against_control(differences, setting, setting.span)
         power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = ComparedLayerFacts(
@@ -239,8 +215,29 @@ def _measure_compared_layer_facts(
             power=power,
             saturation=_measure_treatment_saturation(differences, setting),
             short=setting.short_samples.get(treatment, {}).get(layer),
+            shared_judges=_measure_shared_judges(shared, rows, setting, layer)
+            if shared and layer == JUDGE_LAYER
+            else None,
         )
     return found
+
+
+def _score_treatment_by_shared_judges(
+    columns: Mapping[str, VariantColumn], treatment: str, setting: DecisionSettings
+) -> SharedJudgeScores | None:
+    ours, theirs = ((columns[name], setting.judges.get(name, {})) for name in (treatment, setting.control))
+    weights = {layer: setting.layer_weights.get(layer, 1.0) for layer in setting.layer_gates}
+    share = weights.get(JUDGE_LAYER, 0.0) / (sum(weights.values()) or 1.0)
+    return score_by_shared_judges(ours, theirs, setting.judge_scale, share)
+
+
+def _measure_shared_judges(
+    shared: SharedJudgeScores, rows: ComparedRows, setting: DecisionSettings, layer: str = ""
+) -> SharedJudges:
+    """The difference by the judges that scored both outputs, in the composite or in a layer."""
+    found = _test_treatment_against_control(pair_shared_judge_scores(shared, rows, layer), setting, setting.span)
+    samples = len(np.unique(rows.samples[shared.apart]))
+    return SharedJudges(judges=shared.judges, samples=samples, difference=found, p=1.0 if found is None else found.p)
 
 
 def _test_treatment_layers_together(
@@ -253,13 +250,15 @@ def _test_treatment_layers_together(
     """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
     layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
     table = {
-        name: _pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
+        name: pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
     }
     n = len(next(iter(table.values()))) if table else 0
-    # A layer that is the same in every pair has not moved, and says nothing about the others.
+    # A layer that moved by the same amount in every pair has no scatter to test it by.
     moved = {name: column for name, column in table.items() if n and np.ptp(column) > 0}
+    left_out = tuple(name for name, column in table.items() if name not in moved and n and column[0] != 0) or None
+    method = "Hotelling's T², paired"
     none = ComparedLayersTogether(
-        layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method="Hotelling's T², paired"
+        layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method=method, left_out=left_out
     )
     if n <= len(moved) or not moved:
         few = f"{format_plural(n, 'pair')} for {format_plural(len(moved), 'layer')} that differ"
@@ -280,7 +279,7 @@ def _measure_criterion_differences(
         if name in theirs.criteria:
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-            differences, span = _pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
+            differences, span = pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
             found[name] = _test_treatment_against_control(differences, setting, span)
     return found
 
@@ -301,16 +300,21 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 
-def _test_treatment_not_worse(differences: PairedScoreDifferences, setting: DecisionSettings) -> NotWorseResult | None:
-    """Each treatment has its share of the 5% by which one of them may pass wrongly."""
-    means, sizes = differences.units.means, differences.units.sizes
-    if setting.not_worse_by is None or len(means) < 2:
+def _test_treatment_not_worse(
+    measured: Sequence[PairedScoreDifferences], setting: DecisionSettings
+) -> NotWorseResult | None:
+    """Each treatment has its share of the 5% by which one of them may pass wrongly; the lowest bound counts."""
+    units = [one.units for one in measured]
+    if setting.not_worse_by is None or any(len(one.means) < 2 for one in units):
         return None
     if setting.span is None:
         what = "standardised composites have no ends, so that no loss can be ruled out"
         raise InputError(Fault(what, "use --not-worse-by without standardise: z"))
     level = 1 - 0.05 / setting.treatments
-    found = not_worse(means, by=setting.not_worse_by, span=setting.span, sizes=sizes, level=level)
+    bounds = [
+        not_worse(one.means, by=setting.not_worse_by, span=setting.span, sizes=one.sizes, level=level) for one in units
+    ]
+    found = min(bounds, key=lambda one: one.low)
     return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds, needed=found.needed)
 
 
@@ -364,17 +368,6 @@ def adjust_treatment_losses_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcn
     if looks is None:
         return lost
     return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
-
-
-def _pair_score_differences(
-    own: RowScores, other: RowScores, rows: ComparedRows, both: Booleans
-) -> PairedScoreDifferences:
-    own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
-    samples, clusters = rows.samples[both], rows.clusters[both]
-    by_sample = unit_differences(own_paired, other_paired, samples=samples).means
-    units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
-    first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
-    return PairedScoreDifferences(by_sample, clusters[first], units)
 
 
 def _summarise_compared_clusters(differences: PairedScoreDifferences, per: CountedPer) -> ComparedClusters | None:

@@ -26,6 +26,7 @@ from evenhand.compare.shipping import (
     describe_verdict_against_clusters,
     list_shipping_objections,
     lower_treatment_layer_reason,
+    object_to_treatment_by_shared_judges,
 )
 from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
@@ -67,6 +68,7 @@ def rule_verdict(facts: CompareFacts) -> VerdictRuling:
         _rule_verdict_too_few_pairs,
         _rule_verdict_composite_lower,
         _rule_verdict_layer_below_gate,
+        _rule_verdict_shared_judges,
         _rule_verdict_layers_together,
         _rule_no_difference,
     )
@@ -106,9 +108,9 @@ def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule="2. the treatment lost outputs",
-        says=f"{facts.treatment} lost outputs that {facts.control} has",
+        says=f"{facts.treatment} has no score for outputs that {facts.control} has one for",
         why=(why,),
-        next_step=f"Find out why {facts.treatment} fails on those samples, then compare again.",
+        next_step=f"Find out why outputs of {facts.treatment} have no score (see the failures), then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
         f"{word_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
     )
@@ -122,7 +124,9 @@ def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="UNDERPOWERED",
         rule="3. fewer than 5 pairs",
-        says=f"{format_plural(facts.pairs, 'pair')} cannot compare {facts.treatment} with {facts.control}",
+        says=f"{format_plural(facts.pairs, 'pair')} are too few to compare {facts.treatment} with {facts.control}"
+        if facts.pairs != 1
+        else f"one pair is too few to compare {facts.treatment} with {facts.control}",
         why=(f"Below {FEWEST_PAIRS} pairs nothing is significant.",),
         next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} samples with both variants.",
     )
@@ -141,7 +145,7 @@ def _rule_verdict_too_few_clusters(facts: CompareFacts, clusters: ComparedCluste
     return VerdictRuling(
         verdict="UNDERPOWERED",
         rule=rule,
-        says=f"{facts.counted_pairs} cannot compare {facts.treatment} with {facts.control}",
+        says=f"{facts.counted_pairs} are too few to compare {facts.treatment} with {facts.control}",
         why=(why,),
         next_step="Add samples of other clusters, or set `per: cluster` to give each cluster one vote."
         if clusters.count >= FEWEST_CLUSTERS
@@ -150,7 +154,7 @@ def _rule_verdict_too_few_clusters(facts: CompareFacts, clusters: ComparedCluste
 
 
 def _rule_verdict_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
-    if not facts.worse:
+    if not facts.worse or facts.shared_judges_disagree:
         return None
     return VerdictRuling(
         verdict="REGRESS",
@@ -186,6 +190,16 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
             next_step=f"Do not ship {facts.treatment}; fix {word_layers(sure)} first.",
             sure=chance,
         )
+    if facts.shared_judges_disagree and any(layer.worse for layer in fallen.values()):
+        doubt = object_to_treatment_by_shared_judges(facts)
+        return VerdictRuling(
+            verdict="CAUTIOUS",
+            rule=f"5. a layer fell below its gate, but {doubt.what}",
+            says=f"{facts.treatment} fell below the gate in {word_layers(fallen)}, but {doubt.says}",
+            why=why,
+            next_step=doubt.next_step,
+            sure=chance,
+        )
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule="5. a layer fell below its gate, not significantly",
@@ -193,6 +207,26 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         why=why,
         next_step=f"Look at {word_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
         sure=chance,
+    )
+
+
+def _rule_verdict_shared_judges(facts: CompareFacts) -> VerdictRuling | None:
+    """What the judges do not bear out that scored both outputs of a sample may come from who was allowed to vote."""
+    if facts.better or not facts.shared_judges_disagree:  # What holds back a PROGRESS is told with all that does.
+        return None
+    all_judges = "4. the {} is significantly lower" if facts.worse else "6. the {} does not differ"
+    rule = f"{all_judges.format(facts.what)}, but the judges that scored both do not bear it out"
+    found = object_to_treatment_by_shared_judges(facts)
+    compared = "is worse than" if facts.worse else "cannot be told from"
+    points = treatment_difference_points_text(facts.composite)
+    return VerdictRuling(
+        verdict="CAUTIOUS",
+        rule=rule,
+        says=f"{facts.treatment} {compared} {facts.control} ({points}), but {found.says}",
+        why=(f"The {facts.what} is significantly lower.",)
+        if facts.worse
+        else (_no_treatment_difference_reason(facts),),
+        next_step=found.next_step,
     )
 
 
@@ -260,8 +294,8 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
 
 def _reached_treatment_effect_reason(facts: CompareFacts) -> tuple[str, ...]:
     """Which ends of the interval hold a difference that would matter."""
-    found, matters = facts.composite, facts.smallest_effect
-    if found is None or not facts.reaches_effect:
+    found, matters = facts.open_difference, facts.smallest_effect
+    if found is None:
         return ()
     if not found.bounded:
         return (f"A difference of {matters:g} points is not ruled out: the interval has no bounds.",)

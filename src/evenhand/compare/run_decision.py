@@ -24,6 +24,7 @@ from evenhand.compare.decision import (
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
+from evenhand.compare.shared_judges import JudgeRows
 from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_single_variant_to_gates
 from evenhand.compare.variant_gates import (
     SampleNames,
@@ -135,6 +136,8 @@ def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
         "smallest_loss": LossShare() if loss is None else LossShare(points=float(loss.points), share=float(loss.share)),
         "multivariate": frame.composite.multivariate,
         "tie_breaks": frame.tie_breaks,
+        "judge_scale": frame.scale,
+        "layer_weights": {name: float(weight) for name, weight in frame.find_layer_weights().items()},
     }
 
 
@@ -252,11 +255,12 @@ def _find_rows_compared_in_all_variants(tallies: Mapping[str, VariantTally]) -> 
 
 def _select_compared_columns(
     tallies: Mapping[str, VariantTally], control: str
-) -> tuple[dict[str, VariantColumn], dict[str, list[RowScores]], Sequence[int]]:
+) -> tuple[dict[str, VariantColumn], dict[str, JudgeRows], Sequence[int]]:
     """The columns of every variant, those of its judges, and the rows of the control that they are of."""
-    rows, columns, judges = _find_rows_compared_in_all_variants(tallies), {}, {}
+    rows, columns = _find_rows_compared_in_all_variants(tallies), {}
+    judges: dict[str, JudgeRows] = {}
     for name, tally in tallies.items():
-        judges[name] = list(_select_compared_values(tally.judges, rows[name]).values())
+        judges[name] = _select_compared_values(tally.judges, rows[name])
         columns[name] = VariantColumn(
             composite=_select_compared_values({"composite": tally.composite}, rows[name])["composite"],
             layers=_select_compared_values(tally.layers, rows[name]),

@@ -15,7 +15,7 @@ SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
 # Characters that are shown of a text, and of what two texts share before they differ.
 LONGEST_SHOWN_TEXT, SHARED_TEXT_SHOWN = 40, 12
-_FRACTION_TEXT = re.compile(r"-?\d+/[1-9]\d*")
+_FRACTION_TEXT = re.compile(r"-?[0-9]{1,30}/[1-9][0-9]{0,29}")
 _FIELDS_WITHOUT_EFFECT = ("name", "about", "tags", "environment", "criteria")  # Names change no score.
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evenhand.compare.decision import (
     ShippingObjection,
     describe_compared_samples_short_of_gate,
     object_to_treatment_missing_gate,
     treatment_difference_text,
 )
-from evenhand.compare.facts import CompareFacts, JudgeAgreement
+from evenhand.compare.facts import ComparedLayerFacts, CompareFacts, JudgeAgreement
+from evenhand.compare.shared_judges import word_shared_judges_difference
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import Agreement
@@ -19,6 +22,7 @@ from evenhand.wording import (
     format_score,
     format_signed,
     format_signed_beside,
+    join_names,
     word_layer,
     word_layers,
 )
@@ -29,17 +33,13 @@ LEAST_JUDGE_AGREEMENT = 0.4
 def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     """All of them; the first decides."""
     found = []
+    if facts.shared_judges_disagree:
+        found.append(object_to_treatment_by_shared_judges(facts))
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
-        reasons = tuple(
-            f"The {word_layer(name)} layer is "
-            f"{format_score(layer.treatment_mean, beside=layer.gate)}, the gate is "
-            f"{format_score(layer.gate, beside=layer.gate)}{describe_compared_samples_short_of_gate(layer.short)}."
-            if layer.below
-            else lower_treatment_layer_reason(name, layer.difference)
-            for name, layer in low.items()
-        )
+        reasons = tuple(reason for name, layer in low.items() for reason in _list_low_layer_reasons(name, layer))
         step = f"Bring {word_layers(low)} up before shipping."
-        what = "a layer is below its gate" if any(layer.below for layer in low.values()) else "a layer fell"
+        below, fell = (any(layer.below for layer in low.values()), any(layer.worse for layer in low.values()))
+        what = join_names([*(["a layer is below its gate"] if below else []), *(["a layer fell"] if fell else [])])
         found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))
     if missed := object_to_treatment_missing_gate(facts.treatment, facts.other_gates):
         found.append(missed)
@@ -72,6 +72,23 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
         found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
     return found if facts.powered else [*found, _object_to_shipping_on_few_samples(facts)]
+
+
+def _list_low_layer_reasons(name: str, layer: ComparedLayerFacts) -> Iterator[str]:
+    if layer.below:
+        mean, gate = (format_score(one, beside=layer.gate) for one in (layer.treatment_mean, layer.gate))
+        short = describe_compared_samples_short_of_gate(layer.short)
+        yield f"The {word_layer(name)} layer is {mean}, the gate is {gate}{short}."
+    if layer.worse:
+        yield lower_treatment_layer_reason(name, layer.difference)
+
+
+def object_to_treatment_by_shared_judges(facts: CompareFacts) -> ShippingObjection:
+    """That the judges which scored both outputs of a sample do not see what all judges together do."""
+    step = "Let every judge score every output (panel: {self_votes: true}), or add a judge that is no author."
+    what = "the judges that scored both do not bear it out"
+    says = word_shared_judges_difference(facts.shared_judges) if facts.shared_judges else what
+    return ShippingObjection(what=what, says=says, reasons=(), next_step=step)
 
 
 def _object_to_shipping_on_few_samples(facts: CompareFacts) -> ShippingObjection:

@@ -54,20 +54,23 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
         f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
     )
     held = f"Below the gate: {join_names(failed)}" if failed else passed
-    alone = f"{one.name} stands alone. {held if scored else 'Nothing could be scored'}"
+    said = missed.says[0].upper() + missed.says[1:] if missed else held
+    alone = f"{one.name} stands alone. {said if scored else 'Nothing could be scored'}"
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
+    low = [word_gate(state.gate) for state in one.layer_gates if not state.passed]
+    step = f"Raise {join_names(low)} above the gate, then run it again." if failed and scored else second
     told = [*(state for state in one.layer_gates if state.short), *short]
     return CompareDecision(
         verdict="SOLO",
         exit_code=0 if scored and all(state.passed for state in gates) and not forced else 1,
-        headline=f"{missed.says if missed else alone}{mark}.",
+        headline=f"{alone}{mark}.",
         sure=_describe_single_variant_mean(one),
         control=one.name,
         best=None,
         gates={one.name: gates},
         comparisons=(),
         reasons=(*(describe_gates_missed_by_variant(one.name, told) if told else ()), *doubts),
-        next_step=advice or (missed.next_step if missed else second),
+        next_step=advice or (missed.next_step if missed else step),
     )
 
 

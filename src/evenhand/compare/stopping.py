@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumbersByName, RowsBeforeVerdict, StoppingTerms
-from evenhand.compare.measure import ComparedRows, adjust_treatment_losses_for_looks
+from evenhand.compare.measure import adjust_treatment_losses_for_looks
+from evenhand.compare.paired_rows import ComparedRows
 from evenhand.compare.rules import LARGEST_CLUSTER_SHARE, LOST_OUTPUTS_LEVEL
 from evenhand.stats.arrays import ClusterMeans
 from evenhand.stats.differences import unit_differences

@@ -28,6 +28,7 @@ class ReachedGate:
     mean: Fraction | None
     passed: bool | None
     unknown: int = 0  # Outputs of which it is not known.
+    outputs: int = 0  # Outputs that are held to it one by one.
 
 
 def hold_compared_variant_to_gates(
@@ -61,7 +62,13 @@ def hold_compared_variant_to_gates(
         mean = None if one.mean is None else float(one.mean)
         states.append(
             GateState(
-                gate=one.name, min=float(one.least), mean=mean, passed=one.passed, short=short, unknown=one.unknown
+                gate=one.name,
+                min=float(one.least),
+                mean=mean,
+                passed=one.passed,
+                short=short,
+                unknown=one.unknown,
+                outputs=one.outputs,
             )
         )
     return tuple(states)
@@ -107,7 +114,9 @@ def _reach_required_gate(tally: VariantTally, total: int) -> ReachedGate:
     """The gate that every output is to pass: those of its rubric."""
     known = Fraction(total - tally.gated - tally.gates_unknown, total)
     passed = False if tally.gated else None if tally.gates_unknown else True
-    return ReachedGate(name=REQUIRED_GATE, least=Fraction(1), mean=known, passed=passed, unknown=tally.gates_unknown)
+    return ReachedGate(
+        name=REQUIRED_GATE, least=Fraction(1), mean=known, passed=passed, unknown=tally.gates_unknown, outputs=total
+    )
 
 
 def find_compared_samples_short_of_gate(

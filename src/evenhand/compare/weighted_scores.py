@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import CountedPer
+from evenhand.wording import read_kept_fraction
 
 RubricData = Mapping[str, Any]
 Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
         factor=factor,
         rest=np.zeros(values.shape[:2]),
         left_out=held,
-        span=float(Fraction(scale["max"]) - Fraction(scale["min"])),
+        span=float(read_kept_fraction(scale["max"]) - read_kept_fraction(scale["min"])),
         note=note,
     )
     # What the method did beyond (flags, bonuses, caps, how a panel was joined) is kept as it was.
@@ -155,14 +155,14 @@ class _ComparedWeightedCriterion:
 def _collect_compared_criterion_weights(rubric: RubricData) -> dict[str, _ComparedWeightedCriterion]:
     """The leaves by id with what each weighs in the whole; a run keeps rubrics as plain data."""
     onto = rubric["method"]["steps"][0].get("onto")
-    span = (float(Fraction(onto["min"])), float(Fraction(onto["max"]))) if onto else None
-    points = [float(Fraction(one["points"])) for one in rubric["criteria"] if one["points"] is not None]
+    span = (float(read_kept_fraction(onto["min"])), float(read_kept_fraction(onto["max"]))) if onto else None
+    points = [float(read_kept_fraction(one["points"])) for one in rubric["criteria"] if one["points"] is not None]
     stretch = sum(map(abs, points)) / sum(one for one in points if one > 0) if points else 1.0
     return {
         leaf["id"]: _ComparedWeightedCriterion(
             weight,
-            float(Fraction(leaf["scale"]["min"])),
-            float(Fraction(leaf["scale"]["max"])),
+            float(read_kept_fraction(leaf["scale"]["min"])),
+            float(read_kept_fraction(leaf["scale"]["max"])),
             (0.0, 1.0) if leaf["points"] is not None else span,
             stretch,
         )
@@ -171,7 +171,7 @@ def _collect_compared_criterion_weights(rubric: RubricData) -> dict[str, _Compar
 
 
 def _iterate_sensitivity_weights(criteria: Sequence[RubricData], above: float) -> Iterator[tuple[RubricData, float]]:
-    own = [float(Fraction(one["weight"] if one["points"] is None else one["points"])) for one in criteria]
+    own = [float(read_kept_fraction(one["weight"] if one["points"] is None else one["points"])) for one in criteria]
     total = sum(map(abs, own))
     for one, weight in zip(criteria, own, strict=True):
         share = above * weight / total
@@ -198,10 +198,10 @@ def _limits_of_compared_scores(rubric: RubricData, names: Sequence[str], raw: Fl
     fixed = [one["id"] for one in rubric["criteria"] if one.get("fixed")]
     for step in rubric["method"]["steps"]:
         if "criterion" in step and step["criterion"] in names:
-            low = raw[..., names.index(step["criterion"])] < float(Fraction(step["below"]))
-            ceiling = np.where(low, np.minimum(ceiling, float(Fraction(step["at"]))), ceiling)
+            low = raw[..., names.index(step["criterion"])] < float(read_kept_fraction(step["below"]))
+            ceiling = np.where(low, np.minimum(ceiling, float(read_kept_fraction(step["at"]))), ceiling)
         elif set(step) == {"below"}:
-            below = float(Fraction(step["below"]))
+            below = float(read_kept_fraction(step["below"]))
             for name in set(fixed) & set(names):
                 factor *= np.minimum(raw[..., names.index(name)] / below, 1)
     return factor, ceiling

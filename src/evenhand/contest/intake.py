@@ -28,7 +28,9 @@ from evenhand.contest.task import Submission, is_blank_submission, normalize_con
 from evenhand.errors import ContestError, Fault
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.parsing import read_text_file
+from evenhand.files.foreign_files import ForeignFile, ForeignKind, list_foreign_folder, read_foreign_file
+from evenhand.files.parsing import decode_text_file
+from evenhand.wording import quote_whole_text, word_type_of_value
 
 INDEX_ENDING = ".index.jsonl"
 INDEX_FIELDS = frozenset(("file", "id", "author", "at", "revises"))
@@ -87,6 +89,7 @@ class _IntakeEntry:
 class _SubmissionIntakeReader:
     """Reads file after file, and keeps what is wrong with one apart from the others."""
 
+    folder: Path
     known: Mapping[str, SubmissionReceipt]
     now: datetime | None
     found: list[tuple[str, Submission]] = field(default_factory=list)
@@ -102,13 +105,13 @@ class _SubmissionIntakeReader:
         """Take one file, or set it aside."""
         faults: list[Fault] = []
         try:
-            text, claims, digest = _read_submission_text(entry.path, faults)
-            receipt = self._receive(entry, digest, faults)
+            read = read_foreign_file(self.folder, entry.file, LARGEST_SUBMISSION_FILE + 1)
+            text, claims, digest = _read_submission_text(read, entry.path, faults)
+            receipt = self._receive(entry, digest, read, faults)
         except ContestError as error:
             faults += error.faults
         except OSError as problem:
-            why = (problem.strerror or str(problem)).lower()
-            faults.append(Fault(f"cannot be read: {why}", where=str(entry.path)))
+            faults.append(_explain_unreadable(problem, entry.path))
         else:
             at = entry.at or receipt.at
             told = {"id": entry.id, "author": entry.author, "revises": entry.revises}
@@ -124,16 +127,17 @@ class _SubmissionIntakeReader:
         if faults:
             self.refuse(entry.file, entry.author, *faults)
 
-    def _receive(self, entry: _IntakeEntry, digest: str, faults: list[Fault]) -> SubmissionReceipt:
+    def _receive(self, entry: _IntakeEntry, digest: str, read: ForeignFile, faults: list[Fault]) -> SubmissionReceipt:
         """When a file came: as its receipt says, or, seen for the first time, when the system last saw it or the
         folder of its author change.
 
-        Not before what was received earlier: that was judged without it. Not by the time that its owner can set.
+        A folder that is moved in brings files with the times that they had elsewhere; its own time is that of the
+        move. Not before what was received earlier: that was judged without it. Not by the time that its owner can set.
         """
         receipt = self.known.get(entry.file)
         if receipt is None:
             floor = max((one.at for one in self.known.values()), default=_EPOCH)
-            changed = _find_last_change(entry)
+            changed = _EPOCH + timedelta(microseconds=read.changed // 1000)
             changed = changed if self.now is None else min(changed, self.now)
             at = entry.at or max(floor, changed)
             return SubmissionReceipt(file=entry.file, digest=digest, at=at)
@@ -148,7 +152,9 @@ class _SubmissionIntakeReader:
         last: dict[str, str] = {}
         for where, one in sorted(self.found, key=lambda found: found[1].at):
             if one.id in taken:
-                self.refuse(where, one.author, Fault(f"the id {one.id[:60]!r} is used twice", "each id is unique"))
+                self.refuse(
+                    where, one.author, Fault(f"the id {quote_whole_text(one.id)} is used twice", "each id is unique")
+                )
                 continue
             follows = one.id in self._layout
             taken[one.id] = replace(one, revises=last.get(one.author)) if follows else one
@@ -171,7 +177,7 @@ def load_submission_intake(
 
     Without `known` it is a look: a folder in which the layout cannot be told is refused once receipts are written.
     """
-    reader = _SubmissionIntakeReader(known=known or {}, now=now)
+    reader = _SubmissionIntakeReader(folder=path, known=known or {}, now=now)
     try:
         if path.is_dir():
             beside = path.with_name(path.name + INDEX_ENDING)
@@ -187,8 +193,7 @@ def load_submission_intake(
         else:
             _read_submission_intake_lines(path, reader)
     except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
+        raise ContestError(_explain_unreadable(problem, path)) from None
     intake = reader.finish()
     if not intake.submissions:
         hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
@@ -216,26 +221,42 @@ def _read_submission_intake_lines(path: Path, reader: _SubmissionIntakeReader) -
 
 def _list_submission_intake_files(folder: Path, reader: _SubmissionIntakeReader) -> Iterator[tuple[str, Path]]:
     """The files of a folder and of the folders in it, by their path; nothing is left out without a word."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: (entry.stem, entry.name)):
-        inside = entry.is_dir() and not entry.is_symlink()
-        found = sorted(entry.iterdir(), key=lambda one: (one.stem, one.name)) if inside else [entry]
-        for one in found:
-            file = one.relative_to(folder).as_posix()
-            author = one.parent.name if inside else None
-            if one.name.startswith(".") or entry.name.startswith("."):
+    for name, kind in _list_visible_names(folder):
+        found, author = [(name, kind)], None
+        if kind == "folder":
+            author = name
+            try:
+                found = [(f"{name}/{one}", what) for one, what in _list_visible_names(folder, name)]
+            except OSError as problem:  # Its author can close it, or take it away while we look.
+                reader.refuse(name, author, _explain_unreadable(problem, folder / name))
                 continue
-            if one.is_symlink():
-                # Who hands in a link could have any file of this machine read to judges and quoted back.
-                reader.refuse(file, author, Fault("is a link", "put the file itself here", where=str(one)))
-            elif one.is_dir():
-                reader.refuse(file, author, Fault("is a folder", "an author has one, without others", where=str(one)))
-            elif not one.is_file():
-                reader.refuse(file, author, Fault("is not a regular file", where=str(one)))
-            elif one.suffix.lower() not in (*SUBMISSION_TEXT_ENDINGS, ".json"):
-                hint = f"end it in {' '.join((*SUBMISSION_TEXT_ENDINGS, '.json'))}"
-                reader.refuse(file, author, Fault("its name does not say what it holds", hint, where=str(one)))
+        for file, what in found:
+            if fault := _find_unusable_file(file, what):
+                reader.refuse(file, author, replace(fault, where=str(folder / file)))
             else:
-                yield file, one
+                yield file, folder / file
+
+
+def _list_visible_names(folder: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
+    listed = [(one, kind) for one, kind in list_foreign_folder(folder, name) if not one.startswith(".")]
+    return sorted(listed, key=lambda one: (Path(one[0]).stem, one[0]))
+
+
+def _find_unusable_file(file: str, kind: ForeignKind) -> Fault | None:
+    if kind == "link":  # Who hands in a link could have any file of this machine read to judges and quoted back.
+        return Fault("is a link", "put the file itself here")
+    if kind == "folder":
+        return Fault("is a folder", "an author has one, without others")
+    if kind == "other":
+        return Fault("is not a regular file")
+    if Path(file).suffix.lower() not in (*SUBMISSION_TEXT_ENDINGS, ".json"):
+        hint = f"end it in {' '.join((*SUBMISSION_TEXT_ENDINGS, '.json'))}"
+        return Fault("its name does not say what it holds", hint)
+    return None
+
+
+def _explain_unreadable(problem: OSError, path: Path) -> Fault:
+    return Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=str(path))
 
 
 def _find_submission_layout(path: Path, known: Mapping[str, SubmissionReceipt] | None) -> str:
@@ -246,10 +267,10 @@ def _find_submission_layout(path: Path, known: Mapping[str, SubmissionReceipt] |
     if known:
         first = min(known.values(), key=lambda one: (one.at, one.file))
         return "folders" if "/" in first.file else "files"
-    seen = [entry for entry in path.iterdir() if not entry.name.startswith(".") and not entry.is_symlink()]
-    folders = [entry for entry in seen if entry.is_dir()]
+    seen = [(name, kind) for name, kind in _list_visible_names(path) if kind != "link"]
+    folders = [name for name, kind in seen if kind == "folder"]
     if folders and len(folders) < len(seen) and known is not None:
-        what = f"files lie beside folders ({folders[0].name[:60]!r}), and nobody has said whose they are"
+        what = f"files lie beside folders ({quote_whole_text(folders[0])}), and nobody has said whose they are"
         hint = "--layout folders: each folder is an author's; --layout files: each file is; or write an index"
         raise ContestError(Fault(what, hint, where=str(path)))
     return "folders" if folders else "files"
@@ -285,9 +306,10 @@ def _find_unplain_name(name: str, whose: str) -> Fault | None:
     plain = normalize_contest_author_name(name)
     if name == plain:
         return None
-    to = f"to {plain[:60]!r}" if plain else "to a name that can be seen"
+    to = f"to {quote_whole_text(plain)}" if plain else "to a name that can be seen"
     hint = f"rename it {to}, composed (NFC) and without unseen characters at its ends"
-    return Fault(f"the name of its {whose}, {name[:60]!a}, is not written plainly", hint)
+    shown = ascii(name) if len(name) <= 60 else quote_whole_text(name)
+    return Fault(f"the name of its {whose}, {shown}, is not written plainly", hint)
 
 
 def _assign_submissions_by_index(
@@ -322,18 +344,11 @@ def _assign_submissions_by_index(
     yield from (entries[file] for file in listed if file in entries)
 
 
-def _find_last_change(entry: _IntakeEntry) -> datetime:
-    """When the system last saw a file or the folder of its author change.
-
-    A folder that is moved in brings files with the times that they had elsewhere; its own time is that of the move.
-    """
-    paths = [entry.path, entry.path.parent] if "/" in entry.file else [entry.path]
-    return _EPOCH + timedelta(microseconds=max(path.stat().st_ctime_ns for path in paths) // 1000)
-
-
-def _read_submission_text(path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
+def _read_submission_text(read: ForeignFile, path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
     """The text of a file, what it claims of itself, and the digest of the whole."""
-    whole = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
+    if len(read.content) > LARGEST_SUBMISSION_FILE:
+        raise ContestError(Fault(f"larger than the {LARGEST_SUBMISSION_FILE:,} bytes allowed", where=str(path)))
+    whole = decode_text_file(read.content, str(path), ContestError)
     digest = sha256(whole.encode()).hexdigest()
     if path.suffix.lower() == ".json":
         given = parse_submission_object(whole, str(path), '{"text": "…"}', faults) or {"text": ""}
@@ -362,7 +377,7 @@ def _find_false_submission_claims(
             agrees = isinstance(claim, str) and normalize_contest_author_name(claim) == told[name]
         if not agrees:
             says = at.isoformat() if name == "at" else told[name]
-            shown = f"{claim!r}"[:60]
+            shown = quote_whole_text(claim) if isinstance(claim, str) else word_type_of_value(claim)
             what = f"claims {name} {shown}; the intake says {'nothing of it' if says is None else repr(says)}"
             yield Fault(what, hint, where=where)
             hint = ""

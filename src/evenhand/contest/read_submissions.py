@@ -21,7 +21,7 @@ from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sam
 from evenhand.evals.output_data import refuse_unknown_sample_fields
 from evenhand.files.parsing import parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
-from evenhand.wording import word_type_of_value
+from evenhand.wording import quote_whole_text, word_type_of_value
 
 
 def load_submission(path: Path) -> Submission:
@@ -225,6 +225,6 @@ def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMat
         if key not in known:
             near = suggest_close_word_in_error(key[:40], known)
             hint = near if near and sure else f"{near or 'known: ' + ', '.join(known)}; {FRONT_MATTER_AS_TEXT}"
-            faults.append(Fault(f"unknown field {key[:60]!r}", hint, where=f":{line}"))
+            faults.append(Fault(f"unknown field {quote_whole_text(key)}", hint, where=f":{line}"))
     faults.sort(key=lambda fault: int(fault.where[1:]))
     return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))

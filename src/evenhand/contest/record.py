@@ -142,7 +142,13 @@ def _explain_first_submission_to_pass(state: ContestState, winner: str) -> Conte
     earlier = list(state.entries.values())[: list(state.entries).index(winner)]
     judged = sum(entry.status not in ("unjudged", "policy_violation") for entry in earlier)
     unjudged = sum(entry.status == "unjudged" for entry in earlier)
-    before = f" Of {judged} judged before it none did." if judged else ""
+    before = (
+        f" None of the {judged} judged before it did."
+        if judged > 1
+        else " The one judged before it did not."
+        if judged
+        else ""
+    )
     before += f" {unjudged} before it could not be judged." if unjudged else ""
     why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_write_finalist_total(card)}.{before}"
     passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
@@ -161,7 +167,8 @@ def _explain_ranked_contest_winner(state: ContestState, winner: str) -> ContestD
     assert first is not None
     assert next_ is not None
     ahead = "less than 0.01" if 0 < first - next_ < Fraction(1, 200) else format_fraction(first - next_, 2)
-    lead = f"{_write_finalist_total(cards[winner])}, {ahead} ahead of {second}"
+    lead = f"{_write_finalist_total(cards[winner])}, "
+    lead += f"level with {second}" if first == next_ else f"{ahead} ahead of {second}"
     why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []

@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from evenhand.errors import ContestError, Fault
+from evenhand.files.lookalikes import UNSEEN_CHARACTERS
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, quote_whole_text, read_kept_fraction
 
 ContestMode = Literal["fastest_first", "quality_first"]
 CONTEST_MODES: tuple[ContestMode, ...] = get_args(ContestMode)
@@ -168,14 +169,7 @@ class Challenge:
 
 LONGEST_AUTHOR_NAME = 500
 
-# What leaves no mark: spaces, control characters, what Unicode says may be ignored when a text is shown, and format
-# characters and fillers without a shape of their own (of hieroglyphs, of Khitan).
-_INVISIBLE = (
-    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    r"\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-_VISIBLE = re.compile(f"[^{_INVISIBLE}]")
+_VISIBLE = re.compile(f"[^{UNSEEN_CHARACTERS}]")
 # Of these, what no script needs inside a name; joiners and variants of a character are needed by some.
 _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
@@ -270,7 +264,7 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
         what = f"has an unknown unit, {_quote_contest_fault_text(unit)}" if unit else f"{found['number']} has no unit"
         faults.append(Fault(f"{name} {what}", DURATION_EXAMPLE, (name,)))
         return None
-    length = Fraction(found["number"]) * seconds
+    length = read_kept_fraction(found["number"]) * seconds
     if abs(length) > LONGEST_PERIOD.total_seconds():
         faults.append(Fault(f"{name} is beyond the {LONGEST_PERIOD.days:,} days allowed", "", (name,)))
         return None
@@ -278,4 +272,4 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
 
 
 def _quote_contest_fault_text(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:39] + "…")
+    return quote_whole_text(text, 40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import NoReturn
 from evenhand.errors import EvalError, Fault, RubricError
 from evenhand.files.parsing import explain_forbidden_path, parse_json_tree, read_text_file
 from evenhand.files.tree import TreeNode, find_node_line
+from evenhand.wording import quote_whole_text
 
 LARGEST_JSON_LIST = 50_000_000
 LARGEST_LOCATED_JSON = 5_000_000
@@ -105,7 +107,7 @@ def _explain_sample_json_error(text: str, error: json.JSONDecodeError) -> Fault:
 def _parse_sample_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError(f"the number {text[:20]} is too large")
+        raise ValueError("a number is too large")
     return value
 
 
@@ -116,9 +118,8 @@ def _refuse_constant_in_sample(word: str) -> NoReturn:
 def _refuse_duplicate_sample_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice[:60]!r} is given twice")
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"the field {quote_whole_text(twice)} is given twice")
     return found
 
 

@@ -11,7 +11,7 @@ from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in
 from evenhand.evals.eval_schema import OUTPUT_FACTS, TOOL_CALL_FIELDS
 from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
 from evenhand.model.sample import ToolCall, VariantOutput
-from evenhand.wording import word_type_of_value
+from evenhand.wording import quote_whole_text, word_type_of_value
 
 _OUTPUT_FIELDS = ("text", "output", *OUTPUT_FACTS)
 _WHOLE_FACTS = ("turns", "input_tokens", "output_tokens")
@@ -105,7 +105,8 @@ def _read_sample_output_number(
     value, where = facts.get(name), (*path, name)
     number = None if value is None else _parse_sample_decimal(value)
     if value is not None and (number is None or not 0 <= number <= _LARGEST_NUMBER):
-        shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_type_of_value(value)
+        shown = quote_whole_text(value) if isinstance(value, str) else word_type_of_value(value)
+        shown = str(value) if isinstance(value, (int, float)) and abs(value) < _LARGEST_NUMBER else shown
         faults.append(Fault(f"{_sample_field_name(where)} must be a number from 0 up, got {shown}", path=where))
         return None
     if name in _WHOLE_FACTS and number is not None and number != int(number):
@@ -133,14 +134,14 @@ def refuse_unknown_sample_fields(
     for field in [field for field in value if field not in known][:10]:
         place = f" in {_sample_field_name(path)}" if path else ""
         hint = suggest_known_word_in_error(str(field)[:40], known)
-        faults.append(Fault(f"unknown field {str(field)[:60]!r}{place}", hint, (*path, str(field))))
+        faults.append(Fault(f"unknown field {quote_whole_text(str(field))}{place}", hint, (*path, str(field))))
 
 
 def _sample_field_name(path: FaultPath) -> str:
     """A path as it is written in a sample: outputs.new.trace[0]."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part[:60]
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text or "the output"
 
 

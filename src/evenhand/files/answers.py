@@ -206,11 +206,14 @@ class _AnswersJsonFileReader:
         unnamed = oracle and alone and "id" not in entry
         id = ORACLE_OUTPUT if unnamed else self._read_required_text(entry, "id", path)
         scores, notes = self._read_scores_field(entry, path)
+        red_flags = self._read_found_statements(entry, "red_flags", path, notes)
+        bonuses = self._read_found_statements(entry, "bonuses", path, notes)
         return Answers(
             id=id,
             scores=scores,
-            red_flags=self._read_found_statements(entry, "red_flags", path, notes),
-            bonuses=self._read_found_statements(entry, "bonuses", path, notes),
+            red_flags=red_flags,
+            bonuses=bonuses,
+            ignored=tuple(notes),  # So far these are all that was noted.
             unsafe=self._read_optional_text(entry, "unsafe", path),
             author=self._read_optional_text(entry, "author", path),
             holistic=self._read_holistic_field(entry, scores, notes),

@@ -22,11 +22,25 @@ from evenhand.files.tree import (
     is_null_node,
     read_node_number,
 )
-from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Anchor, Criterion, Gate, Scale, ScaleBand, Statement
+from evenhand.model.scale import (
+    SHARE,
+    YES_NO,
+    ZERO_TO_TEN,
+    Anchor,
+    Criterion,
+    CriterionExample,
+    Gate,
+    Scale,
+    ScaleBand,
+    Statement,
+)
 
 QUESTION_FIELDS = ("asks", "expected_outcome", "description")
 PLAIN_CRITERION_FIELDS = ("required", "weight", "points", "required_min_score", "fixed", "judged")
-CRITERION_FIELDS = ("id", *QUESTION_FIELDS, *PLAIN_CRITERION_FIELDS, "scale", "anchors", "score_ranges", "children")
+CRITERION_FIELDS = (
+    "id", *QUESTION_FIELDS, *PLAIN_CRITERION_FIELDS, "scale", "anchors", "score_ranges", "examples", "children",
+)  # fmt: skip
+EXAMPLE_FIELDS = ("passage", "score", "why")
 STATEMENT_FIELDS = ("id", "asks", "amount")
 GATE_FIELDS = ("criterion", "min")
 
@@ -73,10 +87,10 @@ def read_rubric_criterion_node(
     read = read_anchor_fields(fields, scale) if "anchors" in fields else ()
     anchors = ranges or read or (own.anchors if own and own.scale == scale else ())
     parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
-    parts |= {"required": defaults.required}
+    parts |= {"required": defaults.required, "examples": read_example_fields(fields, scale)}
     parts |= {name: getattr(own, name) for name in ("weight", "fixed", "judged") if own and name not in fields}
     parts |= read_typed_fields(fields, Criterion, PLAIN_CRITERION_FIELDS)
-    for name in ("score_ranges", "required", "required_min_score", "anchors") if children else ():
+    for name in ("score_ranges", "required", "required_min_score", "anchors", "examples") if children else ():
         if name in fields:
             fields.fault(f"{name} belongs to a criterion that is answered, and this one has children", "", name)
     try:
@@ -236,6 +250,27 @@ def read_anchor_fields(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
         else:
             anchors.append(Anchor(min=span[0], max=span[1], text=value.text))
     return tuple(anchors)
+
+
+def read_example_fields(fields: FieldReader, scale: Scale) -> tuple[CriterionExample, ...]:
+    """Passages with the score that people gave them: {passage, score, why}; why may be left out."""
+    read = [_read_example_node(node, scale, fields.faults, path) for node, path in fields.items("examples")]
+    return tuple(example for example in read if example)
+
+
+def _read_example_node(node: TreeNode, scale: Scale, faults: list[Fault], path: FaultPath) -> CriterionExample | None:
+    before = len(faults)
+    fields = FieldReader(node, EXAMPLE_FIELDS, faults, path)
+    passage, given = fields.text("passage"), fields.node("score")
+    word = given.text.lower() if scale.yes_no and isinstance(given, ScalarNode) else ""
+    score = _YES_NO_LEVELS[word] if word in _YES_NO_LEVELS else fields.number("score")
+    why = fields.text("why") if "why" in fields else ""
+    if len(faults) == before and (passage is None or score is None):
+        missing = "passage" if passage is None else "score"
+        fields.fault(f"an example needs a {missing}", "as in {passage: It works., score: 2, why: It does not say how.}")
+    if len(faults) > before:
+        return None
+    return build_checked_from_fields(CriterionExample, faults, path, passage=passage, score=score, why=why)
 
 
 def read_rubric_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:

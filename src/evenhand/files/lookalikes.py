@@ -39,9 +39,13 @@ def _fold_lookalike_character(character: str) -> str:
     lookalikes = _load_lookalikes()
     if character in lookalikes:
         return lookalikes[character]
-    plain = unicodedata.normalize("NFKD", character).casefold()
-    seen = (part for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
-    return "".join(lookalikes.get(part, part) for part in seen if not _IGNORABLE.match(part))
+    # Marks go first: U+0345, which is one, would be a letter in lower case.
+    plain = _drop_marks(_drop_marks(unicodedata.normalize("NFKD", character)).casefold())
+    return "".join(lookalikes.get(part, part) for part in plain if not _IGNORABLE.match(part))
+
+
+def _drop_marks(text: str) -> str:
+    return "".join(part for part in text if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
 
 
 @cache
@@ -53,6 +57,14 @@ def _load_lookalikes() -> Mapping[str, str]:
         table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
     return table
 
+
+# What leaves no mark, as a class of a pattern: spaces, control characters, what Unicode says may be ignored when a text
+# is shown, and format characters and fillers without a shape of their own (of hieroglyphs, of Khitan).
+UNSEEN_CHARACTERS = (
+    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 
 # What Unicode calls ignorable by default beyond marks and format characters (blank letters of Hangul, code points that
 # are kept free for such), and the blank pattern of Braille.

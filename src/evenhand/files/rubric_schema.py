@@ -64,6 +64,7 @@ def build_rubric_file_schema() -> RubricSchemaJson:
             "criterion": _rubric_file_criterion_schema(criteria),
             "statement": _rubric_yaml_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
             "gate": _rubric_yaml_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
+            "example": _rubric_file_example_schema(),
             "scale": _rubric_file_scale_schema(),
             "score_ranges": _rubric_file_ranges_schema(),
             "step": {"anyOf": [_build_step_field_schema(kind, step) for kind, step in STEPS.items()]},
@@ -85,11 +86,21 @@ def _rubric_file_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJso
             "required": {"type": "boolean"},
             "required_min_score": _NUMBER,
             "score_ranges": {"$ref": "#/$defs/score_ranges"},
+            "examples": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/example"},
+                "description": "Passages that people scored; judges are shown them.",
+            },
             "judged": {"type": "boolean", "description": "False where rules measure it and no judge is asked."},
             "fixed": {"type": "boolean", "description": "Under 60 it pulls the whole score down (oracle)."},
             "children": {**criteria, "description": "This node is the weighted mean of its children."},
         }
     )
+
+
+def _rubric_file_example_schema() -> RubricSchemaJson:
+    score = {"anyOf": [*_NUMBER["anyOf"], {"enum": ["yes", "no", True, False]}]}
+    return _rubric_yaml_object_schema({"passage": _TEXT, "score": score, "why": _TEXT}, ["passage", "score"])
 
 
 def _rubric_file_scale_schema() -> RubricSchemaJson:

@@ -1,126 +1,138 @@
-"""A rubric as the text of a file that reads as the same rubric; what its method decides stands in a second file."""
+"""A changed rubric as a file: what its criteria say now, in the place of what they said, and all else as it was."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from evenhand.files.methods import list_method_yaml_names, load_shipped_method_file
-from evenhand.model.method import Method, Step
+from evenhand.errors import Fault, RubricError
+from evenhand.files.rubrics import METHOD_FILE_ENDINGS, LocatedRubric, load_rubric
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, read_node_number
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Anchor, Criterion, Scale, Statement
-from evenhand.wording import format_fraction
+from evenhand.model.scale import Anchor, Criterion, Scale
+
+_CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
 
 
-def is_shipped_method(method: Method) -> bool:
-    """Whether a rubric can name the method, as it ships."""
-    return method.name in list_method_yaml_names() and load_shipped_method_file(method.name) == method
+def write_changed_rubric(opened: LocatedRubric, changed: Rubric, comments: Sequence[str] = ()) -> str:
+    """The YAML of a rubric that is read from a file or from data, with other criteria; `comments` stand above it.
+
+    Where it names a method file, it names it by its whole path: the new file may stand in another folder.
+    """
+    old = {criterion.id: criterion for criterion in opened.rubric.criteria}
+    data = _write_unchanged_fields(opened)
+    entries = data.get("criteria", data.pop("rubrics", None)) or [{"id": id} for id in old]
+    known = dict(zip(old, entries, strict=True))
+    data["criteria"] = [known[one.id] if old.get(one.id) == one else _write_criterion(one) for one in changed.criteria]
+    if load_rubric(data) != changed:
+        what = "the changed rubric cannot be written: its file would not be read as the same"
+        raise RubricError(Fault(what, "please report it", where=opened.file))
+    return write_rubric_fields(data, comments)
 
 
-def write_rubric_yaml(rubric: Rubric, method: str) -> str:
-    """The text of a rubric that names its method, which ships or is a file."""
-    told = {
-        "name": rubric.name,
-        "about": rubric.about,
-        "method": method,
-        "criteria": [_write_criterion(one) for one in rubric.criteria],
-        "red_flags": [_write_statement(one) for one in rubric.red_flags],
-        "bonuses": [_write_statement(one) for one in rubric.bonuses],
-        "gates": [{"criterion": one.criterion, "min": _write_number(one.min)} for one in rubric.gates],
-        "safety_gate": rubric.safety_gate,
-        "holistic": rubric.holistic,
-        "tags": list(rubric.tags),
-    }
-    return _dump_told(told)
+def write_rubric_fields(data: Mapping[str, Any], comments: Sequence[str] = ()) -> str:
+    """The YAML of a rubric by the fields of its file; `comments` stand above it, each on a line of its own."""
+    head = "".join(f"# {''.join(one if one.isprintable() else ' ' for one in line)}\n" for line in comments)
+    return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
 
 
-def write_method_yaml(method: Method) -> str:
-    """The text of a method."""
-    scale = method.scale
-    told = {
-        "name": method.name,
-        "about": method.about,
-        "scale": {
-            "min": _write_number(scale.min),
-            "max": _write_number(scale.max),
-            **({} if scale.decimals is None else {"decimals": scale.decimals}),
-        },
-        "criterion_scale": _write_scale(method.criterion_scale),
-        "criteria": [_write_criterion(one) for one in method.criteria],
-        "required": method.required,
-        "weights_sum_to": _write_number(method.weights_sum_to),
-        "holistic": None if method.holistic is None else _write_scale(method.holistic),
-        "dialogue": method.dialogue,
-        "steps": [_write_step(one) for one in method.steps],
-        "grades": [
-            {"grade": one.grade, "from": _write_number(one.from_), **({"label": one.label} if one.label else {})}
-            for one in method.grades
-        ],
-        "verdicts": {one.verdict: _write_number(one.from_) for one in method.verdicts},
-        "ties": [str(one) for one in method.ties],
-        "environment": {name: {one.sets: one.of} for name, one in method.environment.items()},
-    }
-    return _dump_told(told)
+def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
+    tree, method = opened.tree, opened.rubric.method
+    data = convert_node_to_data(tree) if isinstance(tree, MappingNode) else {}
+    own_method = {"steps", "criteria"} <= data.keys() and "method" not in data and "verdicts" in data
+    if (not opened.file and not data) or own_method:
+        data = {}  # A shipped method with criteria of its own.
+    data.pop("extends", None)
+    if "steps" not in data:
+        named = data.get("method")
+        if isinstance(named, str) and named.endswith(METHOD_FILE_ENDINGS):
+            data["method"] = str((Path(opened.file).parent / named).resolve())
+        else:
+            data["method"] = method.name
+    return {"name": opened.rubric.name, **{name: value for name, value in data.items() if name != "name"}}
 
 
-def _dump_told(told: dict[str, Any]) -> str:
-    kept = {name: value for name, value in told.items() if value not in (None, "", [], {}, False)}
-    return str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=110))
+def convert_node_to_data(node: TreeNode) -> Any:
+    """A node as plain data that reads the same: a number stays the number that it was written as."""
+    if isinstance(node, SequenceNode):
+        return [convert_node_to_data(item) for item in node.items]
+    if isinstance(node, MappingNode):
+        return {_convert_key(key): convert_node_to_data(value) for key, value in node.items}
+    if node.quoted:
+        return node.text
+    return _CONSTANTS[node.text] if node.text in _CONSTANTS else _convert_number(node)
+
+
+def _convert_key(key: ScalarNode) -> object:
+    return int(key.text) if key.text.isascii() and key.text.isdigit() else key.text
+
+
+def _convert_number(node: ScalarNode) -> object:
+    number = read_node_number(node)
+    plain = isinstance(number, Fraction) and not set(node.text) - set("0123456789.-")
+    if not plain or not isinstance(number, Fraction):
+        return node.text
+    return int(number) if number.denominator == 1 and "." not in node.text else float(node.text)
 
 
 def _write_criterion(one: Criterion) -> dict[str, Any]:
-    told = {
-        "id": one.id,
-        "asks": one.asks,
-        "weight": _write_number(one.weight) if one.points is None else None,
-        "points": _write_number(one.points),
-        "scale": None if one.children else _write_scale(one.scale),
-        "required_min_score": _write_number(one.required_min_score),
-        "fixed": one.fixed or None,
-        "anchors": {_write_anchor_place(anchor, one.scale): anchor.text for anchor in one.anchors},
-        "children": [_write_criterion(child) for child in one.children],
-    }
-    kept = {name: value for name, value in told.items() if value not in (None, {}, [])}
-    return kept if one.children else {**kept, "required": one.required}
-
-
-def _write_anchor_place(anchor: Anchor, scale: Scale) -> str:
-    if scale.yes_no:
-        return "yes" if anchor.min else "no"
-    ends = (format_fraction(anchor.min), format_fraction(anchor.max))
-    return ends[0] if ends[0] == ends[1] else "-".join(ends)
+    """A criterion with every field that is not as it would be anyway."""
+    fields: dict[str, Any] = {"id": one.id, **({"asks": one.asks} if one.asks else {})}
+    fields["weight"] = _write_number(one.weight)
+    plain = Criterion(id=one.id, asks=one.asks)
+    if one.points is not None:
+        fields["points"] = _write_number(one.points)
+    fields["scale"] = _write_scale(one.scale)
+    if one.anchors:
+        fields["anchors"] = {_write_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
+    if not one.children:
+        fields["required"] = one.required
+    if one.required_min_score is not None:
+        fields["required_min_score"] = _write_number(one.required_min_score)
+    fields |= {name: getattr(one, name) for name in ("fixed", "judged") if getattr(one, name) != getattr(plain, name)}
+    if one.examples:
+        fields["examples"] = [
+            {
+                "passage": example.passage,
+                "score": _write_answer(example.score, one.scale),
+                **({"why": example.why} if example.why else {}),
+            }
+            for example in one.examples
+        ]
+    if one.children:
+        fields["children"] = [_write_criterion(child) for child in one.children]
+    return fields
 
 
 def _write_scale(scale: Scale) -> object:
     if scale.yes_no:
         return "yes/no"
+    ends: dict[str, Any] = {"min": _write_number(scale.min), "max": _write_number(scale.max)}
     if scale.bands:
-        return {"bands": {one.id: [int(one.min), int(one.max)] for one in scale.bands}}
-    ends: dict[str, object] = {"min": _write_number(scale.min), "max": _write_number(scale.max)}
+        return {**ends, "bands": {band.id: [int(band.min), int(band.max)] for band in scale.bands}}
     return {**ends, "integers": True} if scale.integers else ends
 
 
-def _write_step(step: Step) -> object:
-    told = {one.name.removesuffix("_"): _write_step_value(getattr(step, one.name)) for one in fields(step)}
-    told = {name: value for name, value in told.items() if value is not None}
-    return {step.word: told} if told else step.word
+def _write_anchor_key(anchor: Anchor, scale: Scale) -> object:
+    band = next((one.id for one in scale.bands if (one.min, one.max) == (anchor.min, anchor.max)), None)
+    if band is not None:
+        return band
+    if anchor.min == anchor.max:
+        return _write_answer(anchor.min, scale)
+    return f"{_write_number(anchor.min)}-{_write_number(anchor.max)}"
 
 
-def _write_step_value(value: object) -> object:
-    if isinstance(value, Scale):
-        return _write_scale(value)
-    return _write_number(value) if isinstance(value, Fraction) else value
+def _write_answer(value: Fraction, scale: Scale) -> object:
+    return ("yes" if value else "no") if scale.yes_no else _write_number(value)
 
 
-def _write_statement(one: Statement) -> dict[str, Any]:
-    amount = {} if one.amount is None else {"amount": _write_number(one.amount)}
-    return {"id": one.id, "asks": one.asks, **amount}
-
-
-def _write_number(value: Fraction | None) -> int | float | None:
-    if value is None:
-        return None
-    return int(value) if value.denominator == 1 else float(value)
+def _write_number(value: Fraction) -> object:
+    """As a decimal where it is one, else as a fraction: 1/3."""
+    if value.denominator == 1:
+        return int(value)
+    decimal = float(value)
+    return decimal if Fraction(repr(decimal)) == value else f"{value.numerator}/{value.denominator}"

@@ -131,9 +131,11 @@ _HIGH = 0.85  # Of the most that there is: a mark that a hijack asks for.
 _STOP = r"[.!?;]+[\"')\]]*(?:\s+|$)|\n\s{0,9}\n\s*"
 _BREAK = re.compile(_STOP)
 _HAN_BREAK = re.compile(rf"{_STOP}|(?<=[\u4e00-\u9fff\d\"')\]])[.!?;]+(?=[\u4e00-\u9fff\"'(\[])")
-_NUMBER = r"\d+(?:\.\d+)?(?: ?(?:/|out of|of) ?\d+)?%?"
+# A number that hangs on letters is a name, as in s20.
+_NUMBER = r"(?<![a-z\d])\d+(?:\.\d+)?(?: ?(?:/|out of|of) ?\d+)?%?"
 _TOKEN = rf"a ?\+(?!\w)|[a-z]+|{_NUMBER}|[\"`\[{{<=#|!?(\n:$_]"
 _LATIN_TOKEN = re.compile(_TOKEN)
+_MARK_CLASSES = frozenset(("score", "verdict", "heads", "rate", "good", "accept"))
 _PUNCTUATION = {
     ":": "colon", '"': "quote", "`": "code", "[": "bracket", "{": "brace", "<": "angle", "=": "equals", "#": "hash",
     "\n": "line", "|": "bar", "!": "cry", "?": "question", "(": "paren", "$": "dollar", "_": "underscore",
@@ -188,11 +190,16 @@ def list_injection_features(sentence: InjectionSentence) -> set[Feature]:
                 found.add(name)
                 found.update([(name, other) for other in near])
     plain = [place for place, word in enumerate(sentence.words) if word not in _PUNCTUATION]
-    found.update([f"word {sentence.words[place]}" for place in plain])
+    # A single letter says nothing: it is a variable, a label or a line of a table.
+    found.update([f"word {sentence.words[place]}" for place in plain if not _is_single_letter(sentence.words[place])])
     if plain:
         found.update([f"first {name}" for name in classes[plain[0]] or ("other word",)])
     found.add(f"length {sum(len(plain) > length for length in _LENGTHS)}")
     return found
+
+
+def _is_single_letter(word: str) -> bool:
+    return len(word) == 1 and word.isascii() and word not in ("a", "i")
 
 
 @lru_cache(maxsize=8192)
@@ -219,7 +226,11 @@ def classify_injection_word(word: str) -> tuple[str, ...]:
 def _classify_injection_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     phrases = load_injection_lexicon().phrases
     for place, word in enumerate(words):
-        if word in phrases:
+        if place > 1 and words[place - 1] == "=" and word[0].isdecimal():
+            # A value of what has nothing to do with marks is a setting, as in limit=5.
+            names = classify_injection_word(words[place - 2])
+            yield classify_injection_word(word) if not _MARK_CLASSES.isdisjoint(names) else ("number",)
+        elif word in phrases:
             more = [name for rest, name in phrases[word] if words[place + 1 : place + 1 + len(rest)] == rest]
             yield (*classify_injection_word(word), *more)
         else:

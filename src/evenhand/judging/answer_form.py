@@ -13,6 +13,7 @@ from typing import Any
 
 from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
 from evenhand.judging.reading.score_labels import WantedReplyAnswer
+from evenhand.judging.shown_examples import tag_examples_for_judge
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
@@ -87,7 +88,7 @@ def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> li
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
     written = [leaf for leaf in rubric.leaves.values() if leaf.shown_as]
-    return [*tag_criteria_for_judge(written), *given] if written else given
+    return [*tag_criteria_for_judge(written), *tag_examples_for_judge(rubric, prompts), *given]
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:

@@ -17,6 +17,7 @@ from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
 from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
 from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
+from evenhand.judging.shown_examples import list_example_prompt_texts
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOpinion,
@@ -237,7 +238,7 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
         if own := find_judge_maps(rubric, model, how):
             judges[-1]["maps"] = {criterion: one.points for criterion, one in own.items()}
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
-    return JudgingSetup(prompts=texts, judges=judges)
+    return JudgingSetup(prompts=texts | list_example_prompt_texts(rubric, prompts.language), judges=judges)
 
 
 def fingerprint_judge(rubric: Rubric, model: Model, how: JudgeOptions) -> str:

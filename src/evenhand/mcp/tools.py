@@ -33,14 +33,25 @@ from evenhand.scoring.scores_json import scores_to_json
 from evenhand.workflows.assistant import AssistantProject, find_stored_evaluation, judge_project_work
 from evenhand.workflows.compare import CompareTerms
 from evenhand.workflows.compare import compare_runs as compare_stored_runs
+from evenhand.workflows.inputs import parse_user_input_number
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.rubric import list_rubrics as list_shipped_rubrics
 from evenhand.workflows.run import RunOptions, run
 from evenhand.workflows.score import score as score_answers
 from evenhand.workflows.subjects import SubjectEvaluation, store_subject_evaluation
+from evenhand.workflows.trust import encode_run_trust, measure_trust
 
 Json = dict[str, Any]
-TOOL_NAMES = ("judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "run_eval")
+TOOL_NAMES = (
+    "judge",
+    "score",
+    "explain_scorecard",
+    "list_rubrics",
+    "check_rubric",
+    "compare_runs",
+    "trust_run",
+    "run_eval",
+)
 CARDS_KEPT = 100
 PROGRESS_SECONDS = 0.5
 
@@ -74,6 +85,7 @@ class AssistantTools:
             self.list_rubrics,
             self.check_rubric,
             self.compare_runs,
+            self.trust_run,
             self.run_eval,
         )
         found: dict[str, Callable[..., Any]] = dict(zip(TOOL_NAMES, named, strict=True))
@@ -170,6 +182,20 @@ class AssistantTools:
         return answer_tool(
             str(found).splitlines(), {"exit_code": found.exit_code, **data}, f"evenhand compare {' '.join(named)}"
         )
+
+    def trust_run(
+        self,
+        run: Annotated[str, Field(description="A run with labels by people: an id, or latest.")],
+        labels: Annotated[str, Field(description="A .jsonl file in the project; empty: those kept with the run.")] = "",
+        min_score: Annotated[str, Field(description="A gate on the score; empty: the gates of the run.")] = "",
+        at_most: Annotated[float, Field(description="The share of wrong decisions to accept.")] = 0.2,
+    ) -> CallToolResult:
+        """Whether the judges of a run may gate a release: how often they decide otherwise than people."""
+        given = self.project.read_project_work(labels) if labels else None
+        least = parse_user_input_number(min_score, "min_score") if min_score else None
+        data = encode_run_trust(measure_trust(self.project.store, run, given, least=least, most=at_most))
+        lines = [data["says"], *data["reasons"], *(one["says"] for one in data["directions"])]
+        return answer_tool([*lines, f"next: {data['next_step']}"], data, f"evenhand trust {run}")
 
     async def run_eval(
         self,

@@ -276,6 +276,29 @@ class Anchor:
     text: str
 
 
+# Tokens that the examples of one criterion may have together, so that no prompt grows without anybody noticing.
+MOST_EXAMPLE_TOKENS = 1_000
+IF_GIVEN = {"fingerprint": "if given"}  # A field that enters fingerprints only where it has something in it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionExample:
+    """A passage with the score that people gave it, and why: it shows a judge how a criterion is meant."""
+
+    passage: str
+    score: Fraction
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.passage.strip():
+            raise RubricError(Fault("an example needs a passage", path=("passage",)))
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it has: one for three bytes, as requests are estimated."""
+        return len((self.passage + self.why).encode("utf-8", "replace")) // 3 + 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
     """One question about an output, answered on one scale; or a node over such questions."""
@@ -294,9 +317,10 @@ class Criterion:
     # How judges see it that a judge wrote: by this name, with its own words inside the fence. Empty for all others.
     shown_as: str = field(default="", compare=False)
     children: tuple[Criterion, ...] = ()
+    examples: tuple[CriterionExample, ...] = field(default=(), metadata=IF_GIVEN)
 
     def __post_init__(self) -> None:
-        faults = []
+        faults = list(self._example_faults())
         if not self.id.strip():
             faults.append(Fault("an id cannot be empty", path=("id",)))
         if not self.weight > 0:
@@ -319,6 +343,18 @@ class Criterion:
                 faults.append(Fault(f"anchor {span} is outside the scale {self.scale}", path=("anchors",)))
         if faults:
             raise RubricError(*faults)
+
+    def _example_faults(self) -> Iterator[Fault]:
+        for place, example in enumerate(self.examples):
+            if wrong := self.scale.find_fault(example.score):
+                what = f"the score of the example {wrong.replace('…', format_fraction(example.score))}"
+                yield Fault(what, f"the scale is {self.scale}", ("examples", place))
+        tokens = sum(example.tokens for example in self.examples)
+        if tokens > MOST_EXAMPLE_TOKENS:
+            what = (
+                f"the examples have about {tokens:,} tokens, and {MOST_EXAMPLE_TOKENS:,} are the most for a criterion"
+            )
+            yield Fault(what, "leave some out, or shorten their passages", ("examples",))
 
     def leaves(self) -> Iterator[Criterion]:
         """The questions a judge answers: this one, or those below it."""

@@ -166,6 +166,7 @@ class Answers:
     holistic: CriterionScore | None = None
     claims: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()  # Those of the notes that name an id which the rubric does not have.
     remark: str = ""  # What was written about the output as a whole.
     whole: CriterionScore | None = None  # A score for the whole, asked beside the criteria; it decides nothing.
 

@@ -34,6 +34,7 @@ from evenhand.models.model_names import (
 )
 from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder, ReplayModel
 from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
+from evenhand.models.shared_limits import ModelShare, SharedLimits
 
 if TYPE_CHECKING:
     from evenhand.models.remote_model import HttpClient
@@ -68,10 +69,17 @@ class Connections:
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
         self._breakers: list[CircuitBreaker] = []
+        self._shared: SharedLimits | None = None
+        self._shares: list[ModelShare] = []
         self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ModelReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
+
+    def share_limits(self, shared: SharedLimits | None) -> Self:
+        """Keep limits together with other processes, beside its own; before any model is opened."""
+        self._shared = shared
+        return self
 
     def hide_keys(self, text: str) -> str:
         """A text without the secrets of the environment, in whatever form it repeats one."""
@@ -86,6 +94,8 @@ class Connections:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for share in self._shares:
+            await share.close()
         if self._http is not None:
             await self._http.close()
         for opened in self._models.values():
@@ -130,7 +140,9 @@ class Connections:
                 server = self._find_server(parse_server_url_origin(meant.base))
                 breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
-                line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets)
+                line = ServerLink(
+                    self._http, server, breaker, self._limits, self._clock, self._secrets, self._open_share(name)
+                )
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
         return self._models[name]
@@ -157,6 +169,8 @@ class Connections:
         self._is_shut = True
         for server in self._servers.values():
             server.gate.shut()
+        for share in self._shares:
+            share.shut()
         for breaker in self._breakers:
             breaker.shut()
 
@@ -210,6 +224,15 @@ class Connections:
             if self._is_shut:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
+
+    def _open_share(self, name: str) -> ModelShare | None:
+        """What this process may ask of a model, where others ask it too."""
+        if self._shared is None:
+            return None
+        self._shares.append(ModelShare(name, self._shared, self._clock))
+        if self._is_shut:
+            self._shares[-1].shut()
+        return self._shares[-1]
 
     def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:

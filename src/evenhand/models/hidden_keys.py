@@ -15,7 +15,8 @@ HIDDEN = "[key hidden]"
 KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
 
 _PIECE = 8  # So many characters in a row of a key give too much of it away.
-_LONGEST = 2000
+_LONGEST = 2000  # Characters that a message is made of.
+_LONGEST_READ = 100_000  # Characters in which keys are looked for first: one that is cut would not be known for one.
 _LOOKS_LIKE_A_KEY = re.compile(
     r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
       | \b(?:AIza|AKIA)[\w-]{8,}
@@ -23,7 +24,7 @@ _LOOKS_LIKE_A_KEY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
-_SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE)
+_SECRET_VARIABLE = re.compile(r".*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE | re.DOTALL)
 _SHORTEST_NAMED_SECRET = 12
 _QUERY_FIELD = re.compile(r"(?<=[?&;])([^=?&;#]{1,80})=([^&#]*)")
 _PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
@@ -62,7 +63,7 @@ class ModelSecrets:
 
     def hide_keys(self, text: str) -> str:
         """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
-        text = self.remove_keys(text[:_LONGEST])
+        text = self.remove_keys(text[:_LONGEST_READ])[:_LONGEST]
         for key in self.list_keys():
             text = _hide_key_pieces(text.replace(key, HIDDEN), key)
         text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)

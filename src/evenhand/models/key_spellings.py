@@ -5,21 +5,20 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
+
+from evenhand.files.lookalikes import UNSEEN_CHARACTERS
 
 _SHORTEST = 8  # A shorter spelling would be found in texts of others.
 _READ_AT_ONCE = 50_000  # Characters.
-# Spaces and all without a shape: control and format characters (Cc and Cf), and what is ignorable by default.
-_UNSEEN = re.compile(
-    r"[\s\x00-\x20\x7f-\xa0\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
-    r"\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
-)
-_ESCAPED = re.compile(  # In a string of JSON or of a program, escaped any number of times.
+# What has no shape, and the rest of what Unicode calls format characters (Cf): signs of numbers and verses.
+_UNSEEN = re.compile(rf"[{UNSEEN_CHARACTERS}\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]+")
+_ESCAPED = re.compile(  # In a string of JSON or of a program, escaped any number of times; a bare backslash is dropped.
     r"(?<!\\)\\++(?:u(?P<high>d[89ab][0-9a-f]{2})\\++u(?P<low>d[c-f][0-9a-f]{2})|u(?P<code>[0-9a-f]{4})"
-    r"|x(?P<byte>[0-9a-f]{2})|(?P<sign>[/\"'])|[nrtbf])",
+    r"|x(?P<byte>[0-9a-f]{2})|(?P<sign>[/\"'])|[nrtbf])?",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(  # The bytes of one character.
@@ -34,15 +33,11 @@ def remove_written_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:
     spans: list[tuple[int, int]] = []
     forms = _list_key_spellings(keys)
     plain = _read_without_unseen(text)
-    for steps in _list_key_readings(plain):
-        wanted = forms.bytes if steps is _AS_BYTES else forms.letters
-        read = plain
-        for step in steps[1:]:  # The first is done.
-            read = step.pattern.sub(step.write, read)
-        read = _lower_bytes(read) if steps is _AS_BYTES else read
-        found = [form for form in wanted if form in read]
+    for reading in _list_key_readings(plain):
+        read = reading.read(plain)
+        found = [form for form in getattr(forms, reading.finds) if form in read]
         if found:
-            spans += _locate_key_spellings(text, steps, found)
+            spans += _locate_key_spellings(text, reading, found)
     return _replace_key_places(text, sorted(spans), hidden)
 
 
@@ -57,6 +52,7 @@ class _ReadingStep:
 @dataclass(frozen=True, slots=True)
 class _KeySpellings:
     letters: tuple[str, ...]
+    decoded: tuple[str, ...]  # And as they are read where escapes are: a key may have a % or a backslash itself.
     bytes: tuple[str, ...]  # In hexadecimal.
 
 
@@ -71,17 +67,36 @@ def _read_percent(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
+@dataclass(frozen=True, slots=True)
+class _KeyReading:
+    """A way to read a text from which unseen characters are gone, and which spellings are found in it."""
+
+    finds: Literal["letters", "decoded", "bytes"]
+    steps: tuple[_ReadingStep, ...] = ()
+
+    def read(self, plain: str) -> str:
+        for step in self.steps:
+            plain = step.pattern.sub(step.write, plain)
+        return _lower_bytes(plain) if self.finds == "bytes" else plain
+
+
 _SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
-_AS_IS = (_SKIP_UNSEEN,)
-_DECODED = (_SKIP_UNSEEN, _ReadingStep(_ESCAPED, _read_escape), _ReadingStep(_PERCENT, _read_percent), _SKIP_UNSEEN)
-_AS_BYTES = (_SKIP_UNSEEN, _ReadingStep(_BETWEEN_BYTES, ""))
+_UNESCAPE = _ReadingStep(_ESCAPED, _read_escape)
+# Until nothing changes any more, in all but made-up cases: what is encoded twice, or looks encoded in the key itself.
+_DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent)) * 3 + (_SKIP_UNSEEN,)
+_JOIN_BYTES = _ReadingStep(_BETWEEN_BYTES, "")
+_AS_IS = _KeyReading("letters")
+_DECODED = _KeyReading("decoded", _DECODE)
+_AS_BYTES = _KeyReading("bytes", (_JOIN_BYTES,))
+_DECODED_BYTES = _KeyReading("bytes", (*_DECODE, _JOIN_BYTES))
 
 
-def _list_key_readings(plain: str) -> Iterator[tuple[_ReadingStep, ...]]:
+def _list_key_readings(plain: str) -> Iterator[_KeyReading]:
     yield _AS_IS
+    yield _AS_BYTES
     if "%" in plain or "\\" in plain:
         yield _DECODED
-    yield _AS_BYTES
+        yield _DECODED_BYTES
 
 
 def _read_without_unseen(text: str) -> str:
@@ -93,12 +108,12 @@ def _lower_bytes(text: str) -> str:
     return text.replace("\u0130", "i").lower()  # The one letter that would become two.
 
 
-def _locate_key_spellings(text: str, steps: Iterable[_ReadingStep], forms: list[str]) -> Iterator[tuple[int, int]]:
+def _locate_key_spellings(text: str, reading: _KeyReading, forms: list[str]) -> Iterator[tuple[int, int]]:
     """The places in the text of what a reading of it has."""
     starts, ends, read = list(range(len(text))), list(range(1, len(text) + 1)), text
-    for step in steps:
+    for step in (_SKIP_UNSEEN, *reading.steps):
         read, starts, ends = _read_with_places(read, starts, ends, step)
-    read = _lower_bytes(read) if steps is _AS_BYTES else read
+    read = _lower_bytes(read) if reading.finds == "bytes" else read
     for form in forms:
         at = read.find(form)
         while at >= 0:
@@ -138,7 +153,11 @@ def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
     written = [text for key in keys for text in _list_key_texts(key)]
     both = [text for key in written for text in (key, key[::-1])]
     letters = {form for text in both for form in _iterate_key_spellings(text) if len(form) >= _SHORTEST}
-    return _KeySpellings(tuple(letters), tuple({text.encode().hex() for text in both if len(text) >= _SHORTEST}))
+    # Where its letters are apart, a backslash of the key itself is no escape of the next one.
+    read = {_DECODED.read(one) for form in letters for one in (form, form.replace("\\", ""))}
+    decoded = letters | {form for form in read if len(form) >= _SHORTEST}
+    in_hex = {text.encode().hex() for text in both if len(text) >= _SHORTEST}
+    return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex))
 
 
 def _list_key_texts(key: str) -> set[str]:

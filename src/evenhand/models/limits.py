@@ -116,7 +116,7 @@ class RequestGate:
     """
 
     most: int
-    room: float = math.inf  # Below `most` after an overload.
+    room: float = math.inf  # Below `most` after an overload, or where others have the rest.
     pace: RequestPace | None = None
     _inside: int = 0
     _halvings: int = 0
@@ -127,6 +127,16 @@ class RequestGate:
     def width(self) -> int:
         """How many may be inside now."""
         return int(min(self.most, self.room, self.most if self.pace is None else self.pace.width))
+
+    @property
+    def inside(self) -> int:
+        """How many are inside now."""
+        return self._inside
+
+    @property
+    def wanted(self) -> int:
+        """How many are inside or wait for a place."""
+        return self._inside + len(self._waiting)
 
     async def limit_requests(self, request: Request, call_next: CallNext) -> Reply:
         """Middleware that lets only so many requests through at once."""
@@ -164,6 +174,11 @@ class RequestGate:
         self._shut = True
         while self._waiting:
             self._waiting.popleft().cancel()
+
+    def resize(self, room: int) -> None:
+        """Let in so many from now on; whoever is inside stays."""
+        self.room = float(room)
+        self._admit()
 
     def overloaded(self, mark: int) -> None:
         """Let in half as many. One burst that meets one overload halves once, not once for every call in it."""

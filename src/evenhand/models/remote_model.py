@@ -31,6 +31,7 @@ from evenhand.models.server_answers import (
     explain_unreadable_http_response,
     merge_accepted_request_parameters,
 )
+from evenhand.models.shared_limits import ModelShare
 
 _LISTING_SECONDS = 10.0
 _MOST_LISTED = 200
@@ -50,6 +51,7 @@ class ServerLink:
     limits: Limits
     clock: Clock
     secrets: ModelSecrets
+    share: ModelShare | None = None  # Of what all processes together may ask of the model.
 
 
 @dataclass(slots=True)
@@ -155,12 +157,18 @@ class RemoteModel:
             server.gate.note_reply(clock.now())
             if server.gate.room < server.gate.most:
                 server.gate.report_success()
-            if server.tokens and outcome.usage.output is not None:
-                used = (outcome.usage.input or 0) + outcome.usage.output
-                server.tokens.correct(used - estimate_input_tokens(course.request))
+            if outcome.usage.output is not None:
+                self._correct_tokens(course.request, (outcome.usage.input or 0) + outcome.usage.output)
         elif outcome.overloaded:
             server.gate.overloaded(mark)
         return outcome
+
+    def _correct_tokens(self, request: Request, used: int) -> None:
+        """Count the tokens that were really used in place of those that were expected."""
+        own, share = self._line.server.tokens, self._line.share
+        for rate in (own, share.tokens if share else None):
+            if rate is not None:
+                rate.correct(used - estimate_input_tokens(request))
 
     async def _enter_server(self, course: _RequestAttempts) -> tuple[int, bool]:
         """Wait for a closed circuit and a place at the server: a mark of the gate, and whether this is the probe."""
@@ -180,12 +188,18 @@ class RemoteModel:
             gate.leave()
 
     async def _send(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
-        server, limits, clock = self._line.server, self._line.limits, self._line.clock
+        server, share = self._line.server, self._line.share
         if server.requests:
             await server.requests.wait()
         if server.tokens:
             await server.tokens.wait(estimate_input_tokens(course.request))
-        now = clock.now()
+        if share is None:
+            return await self._exchange(course, sent)
+        async with share.hold_place(estimate_input_tokens(course.request)):
+            return await self._exchange(course, sent)
+
+    async def _exchange(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
+        limits, now = self._line.limits, self._line.clock.now()
         if not course.attempts:
             course.began = now
         course.attempts += 1

@@ -21,7 +21,7 @@ from evenhand.model.sample import VariantOutput
 from evenhand.model.scale import to_exact_fraction
 from evenhand.pytest_plugin.scored_output import PytestRequirements, ScoredData, ScoredOutput, resolve_beside_test
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, read_kept_fraction
 from evenhand.workflows.score_in_test import (
     SINGLE_VARIANT,
     OutputRows,
@@ -83,7 +83,7 @@ def run_beside_pytest_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _pytest_row_to_float(exact: str | None) -> float | None:
-    return None if exact is None else float(Fraction(exact))
+    return None if exact is None else float(read_kept_fraction(exact))
 
 
 def serialize_pytest_entry(scored: ScoredOutput, rows: OutputRows | None) -> str:
@@ -136,8 +136,8 @@ class PytestThreshold:
 
     def missed(self, row: ScoredData, card: ScoredData, rubric: Rubric | None) -> Iterator[str]:
         """Where a score or a grade is below what is asked for; exact numbers decide."""
-        if self.score is not None and row["score"] is not None and Fraction(row["score"]) < self.score:
-            reached = format_fraction(Fraction(row["score"]), beside=[self.score])
+        if self.score is not None and row["score"] is not None and read_kept_fraction(row["score"]) < self.score:
+            reached = format_fraction(read_kept_fraction(row["score"]), beside=[self.score])
             yield f"score {reached} is below {format_fraction(self.score)}"
         grade = card.get("grade")
         if self.grade is not None and rubric is not None and grade is not None:

@@ -160,7 +160,7 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
         if not gate["passed"]
     ]
     if not failed:
-        return [f"Gates: {'the one passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []
+        return [f"Gates: {'passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []
     return [f"Gates: {len(failed)} of {len(gates)} not passed", "", *failed]
 
 

@@ -177,6 +177,20 @@ VERDICT_WORDS = ("pass", "borderline", "fail")
 ReportColumn = tuple[str, list[str]]  # A name and the cells below it.
 
 
+def describe_reported_verdict_counts(head: ReportData) -> list[str]:
+    """How many outputs of each variant pass, where the rubric gives verdicts, and what the gate looks at instead."""
+    variants = [one for one in head["variants"] if any(one["verdicts"].get(word) for word in VERDICT_WORDS)]
+    counts = {
+        one["name"]: ", ".join(f"{one['verdicts'].get(word, 0):,} {word}" for word in VERDICT_WORDS) for one in variants
+    }
+    lines = ["; ".join(f"{name}: {count}" for name, count in counts.items())] if counts else []
+    failed = any(one["verdicts"].get("fail") for one in variants)
+    gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
+    if failed and not gated:
+        lines.append("run gates the mean of all outputs; gates: {pass_rate: 1} gates each output")
+    return lines
+
+
 def build_report_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     """A row for each variant: names, scores, counts, costs; columns in which nothing was measured are left out."""
     variants, assertions = head["variants"], [one["assertions"] for one in head["variants"]]
@@ -248,7 +262,10 @@ def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
 
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    return "; ".join(filter(None, (describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost))))
+    known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
+    if unpriced and not cost.get("at_least"):
+        return f"unknown: {unpriced}"
+    return "; ".join(filter(None, (known, unpriced)))
 
 
 def describe_reported_known_cost(cost: ReportData) -> str:

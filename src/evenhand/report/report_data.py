@@ -34,6 +34,31 @@ def build_report_data(
     return (mask_data(head, build_personal_text_mask(())), samples) if masks else (head, samples)  # type: ignore[return-value]
 
 
+def load_named_report_samples(
+    store: Store, run: str, ids: Iterable[str], head: ReportSampleJson
+) -> list[ReportSampleJson]:
+    """Some samples of a report with their results, without the calls behind them."""
+    rows, results = store.rows.load_named_samples(run, set(ids))
+    take_results = _group_report_rows_by_position(results)
+    masks = "personal" in head["eval"]["guards"]
+    found = []
+    for row in rows:
+        sample = _build_report_sample(row)
+        kept = [(one, json.loads(one["content"])) for one in take_results(row["position"])]
+        sample["results"] = [
+            {"variant": one["variant"], "repeat": one["repeat"], **{name: content[name] for name in KEPT_FIELDS}}
+            for one, content in kept
+        ]
+        found.append(mask_report_sample(sample) if masks else sample)
+    return found
+
+
+def _build_report_sample(row: StoredReportRow) -> ReportSampleJson:
+    content = json.loads(row["content"])
+    own = {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
+    return {"position": row["position"], "id": row["id"], **own}
+
+
 def _iterate_report_samples(
     store: Store, run: str, order: Mapping[str, int], masks: bool
 ) -> Iterator[ReportSampleJson]:
@@ -41,7 +66,7 @@ def _iterate_report_samples(
     take_calls = _group_report_rows_by_position(store.calls(run))
     for row in store.samples(run):
         results, calls = take_results(row["position"]), take_calls(row["position"])
-        yield _build_report_sample(store, row, results, calls, order, masks=masks)
+        yield _build_judged_sample(store, row, results, calls, order, masks=masks)
 
 
 def load_report_sample(
@@ -56,10 +81,10 @@ def load_report_sample(
     )  # fmt: skip
     order = {one["name"]: place for place, one in enumerate(head["variants"])}
     masks = "personal" in head["eval"]["guards"]
-    return _build_report_sample(store, found[0], results, calls, order, masks=masks)
+    return _build_judged_sample(store, found[0], results, calls, order, masks=masks)
 
 
-def _build_report_sample(
+def _build_judged_sample(
     store: Store,
     row: StoredReportRow,
     results: Iterable[StoredReportRow],
@@ -70,9 +95,7 @@ def _build_report_sample(
 ) -> ReportSampleJson:
     own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
     replies = {call["key"]: call for call in calls}
-    content = json.loads(row["content"])
-    sample = {"position": row["position"], "id": row["id"]}
-    sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
+    sample = _build_report_sample(row)
     sample["results"] = [_build_report_result(one, replies, store) for one in own]
     return mask_report_sample(sample) if masks else sample
 

@@ -19,7 +19,7 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.stats.regression import length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_score, format_signed, spell_exact_fraction
+from evenhand.wording import format_score, format_signed, read_kept_fraction, spell_exact_fraction
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -44,7 +44,9 @@ class RunScoredOutputs:
         """The layers, one column each."""
         names = dict.fromkeys(name for row in self.layers for name in row)
         return {
-            name: np.array([float(Fraction(row[name] or 0)) if row.get(name) else np.nan for row in self.layers])
+            name: np.array(
+                [float(read_kept_fraction(row[name] or 0)) if row.get(name) else np.nan for row in self.layers]
+            )
             for name in names
         }
 
@@ -94,7 +96,7 @@ def _key_run_result_row(row: Row) -> tuple[int, str, int]:
 def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> RunScoredOutputs:
     found = RunScoredOutputs()
     by_rubric = {
-        rubric["name"]: {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
+        rubric["name"]: {name: read_kept_fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
         for rubric in frame.rubrics
     }
     for row in store.results(run):
@@ -107,7 +109,7 @@ def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> 
         found.positions.append(row["position"])
         found.lengths.append(count_output_characters(content) or 0)
         found.layers.append(plain["layers"])
-        found.composites.append(float(Fraction(plain["composite"])))
+        found.composites.append(float(read_kept_fraction(plain["composite"])))
         found.weights.append(frame.composite.weights or by_rubric.get(content["rubric"], {}))
     return found
 
@@ -211,7 +213,12 @@ def _adjust_run_result_row(row: Row, outputs: RunScoredOutputs, adjusted: Adjust
     }
     if content.get("five_layers"):
         content["five_layers"] |= {"judge": layers.get(COMPOSITE_JUDGE_LAYER), "composite": composite}
-    return {**row, "composite": composite, "number": float(Fraction(composite)), "content": to_stored_json(content)}
+    return {
+        **row,
+        "composite": composite,
+        "number": float(read_kept_fraction(composite)),
+        "content": to_stored_json(content),
+    }
 
 
 def _to_result_row_fraction(value: float) -> str:
@@ -225,7 +232,7 @@ def _list_result_row_adjustments(
     steps, before = [], outputs.composites[place]
     own = outputs.layers[place]
     if adjusted.length is not None and own.get(COMPOSITE_JUDGE_LAYER):
-        judge, after = float(Fraction(own[COMPOSITE_JUDGE_LAYER] or 0)), float(adjusted.debiased[place])
+        judge, after = float(read_kept_fraction(own[COMPOSITE_JUDGE_LAYER] or 0)), float(adjusted.debiased[place])
         now = adjusted.layers[COMPOSITE_JUDGE_LAYER][place]
         why = (
             f"judge {format_score(judge)} is {format_score(now)} at the typical length: {outputs.lengths[place]:,} "

@@ -308,9 +308,9 @@ class JoinedRunResults:
         found = self._run_result_columns(place, "criteria")
         return {id: scores for id, scores in found.items() if any(score is not None for score in scores)}
 
-    def judges(self, place: int) -> list[ScoreColumn]:
+    def judges(self, place: int) -> dict[str, ScoreColumn]:
         """What each of its judges made of it."""
-        return list(self._run_result_columns(place, "reviews").values())
+        return self._run_result_columns(place, "reviews")
 
     def layer_sets(self, place: int) -> dict[tuple[str, ...], int]:
         """The sets of layers that its composites were computed from, and how many of each."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Any
 
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.sample import EvalSample
 from evenhand.store.rows import Row
+from evenhand.wording import read_kept_fraction
 
 # Samples with positions; a stage is done before the next begins.
 SampleStages = Iterable[Iterable[tuple[int, EvalSample]]]
@@ -70,7 +70,7 @@ def _list_result_row_numbers(row: Row, content: Mapping[str, Any]) -> NumbersOfO
         **{(kind, name): value for kind in ("layers", "criteria") for name, value in content[kind].items()},
         **{("reviews", one["judge"]): one["score"] for one in card.get("reviews") or ()},
     }
-    return {name: None if value is None else float(Fraction(value)) for name, value in found.items()}
+    return {name: None if value is None else float(read_kept_fraction(value)) for name, value in found.items()}
 
 
 def shuffle_run_order(samples: int, seed: int) -> list[int]:

@@ -32,7 +32,7 @@ from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import OutputTrace, Sample, VariantOutput
+from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
@@ -56,6 +56,7 @@ class RunProgress:
     """How far a run has come, in pieces: one sample, one repeat, all variants."""
 
     total: int
+    repeats: int = 1  # Of each sample.
     outputs: int = 0  # Over all variants.
     judges: tuple[str, ...] = ()
     note: str = ""  # What should be known before anything is paid for.
@@ -226,18 +227,9 @@ class RunWorker:
         results = await await_judges_in_order([self._check_output(rubric, sample, work) for work in works])
         found = {one.work.variant: (one, one.made) for one in results if one.made and one.made.text.strip()}
         if rubric is not None and found:
-            asked = Sample(
-                id=sample.id,
-                outputs={name: made.text for name, (_, made) in found.items()},
-                **self._list_shown_texts(sample),
-                authors={name: made.author for name, (_, made) in found.items() if made.author},
-                traces={
-                    name: OutputTrace(calls=made.trace, turns=made.turns)
-                    for name, (_, made) in found.items()
-                    if made.trace is not None
-                },
-                findings={name: one.findings for name, (one, _) in found.items() if one.findings},
-            )
+            findings = {name: one.findings for name, (one, _) in found.items()}
+            made = {name: output for name, (_, output) in found.items()}
+            asked = build_judged_sample(sample.id, self._list_shown_texts(sample), made, findings)
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
             if rubric.method.dialogue == PAIRWISE:
                 eval, judges = self.setup.eval, self._open_judges(shared)
@@ -363,3 +355,24 @@ class RunWorker:
         if self.tell is not None:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
+
+
+def build_judged_sample(
+    id: str,
+    texts: Mapping[str, str],
+    outputs: Mapping[str, VariantOutput],
+    findings: Mapping[str, tuple[GuardFinding, ...]],
+) -> Sample:
+    """Outputs as judges see them together. A plan builds them here too: the id and the authors decide what is asked."""
+    return Sample(
+        id=id,
+        outputs={name: made.text for name, made in outputs.items()},
+        **texts,
+        authors={name: made.author for name, made in outputs.items() if made.author},
+        traces={
+            name: OutputTrace(calls=made.trace, turns=made.turns)
+            for name, made in outputs.items()
+            if made.trace is not None
+        },
+        findings={name: found for name, found in findings.items() if found},
+    )

@@ -25,7 +25,7 @@ from evenhand.judging.results import (
 )
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, VariantOutput
-from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.scoring.engine import compute_answers_scorecard
@@ -166,8 +166,8 @@ def list_run_result_layers(
     is removed from it, `judge` the layer as it counts, `dimension` every criterion, which is not in the composite.
     """
     judged = whole.layers.get(COMPOSITE_JUDGE_LAYER)
-    total = sum((Fraction(str(one["weight"])) for one in assertions), Fraction(0))
-    passed = sum((Fraction(str(one["weight"])) for one in assertions if one["passed"]), Fraction(0))
+    total = sum((to_exact_fraction(one["weight"]) for one in assertions), Fraction(0))
+    passed = sum((to_exact_fraction(one["weight"]) for one in assertions if one["passed"]), Fraction(0))
     known = total and all(one["passed"] is not None for one in assertions)
     return {
         "assertion": spell_exact_fraction(passed / total) if known else None,

@@ -28,7 +28,7 @@ from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory, list_
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.run_holds import RunHold
 from evenhand.store.store import Store
-from evenhand.wording import spell_exact_fraction, word_layer
+from evenhand.wording import read_kept_fraction, spell_exact_fraction, word_layer
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -61,7 +61,7 @@ class RunEvalRecord:
         if self.composite.weights:
             return dict(self.composite.weights)
         own = [
-            {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
+            {name: read_kept_fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
             for rubric in self.rubrics
         ]
         return own[0] if own and all(one == own[0] for one in own) else {}
@@ -71,7 +71,9 @@ class RunEvalRecord:
 
         The judge layer's is, unless it is written, the least score that does not fail by the rubric's own verdicts.
         """
-        own = [Fraction(rubric["judge_gate"]) for rubric in self.rubrics if rubric.get("judge_gate") is not None]
+        own = [
+            read_kept_fraction(rubric["judge_gate"]) for rubric in self.rubrics if rubric.get("judge_gate") is not None
+        ]
         gates = ({"judge": min(own)} if own else {}) | dict(self.gates)
         return {name: float(least) for name, least in gates.items() if name in layers}
 
@@ -112,6 +114,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
         "tags": [key] if key and not own else [],
         **({"key": key} if own else {}),
         "score_scale": [float(span.min), float(span.max)],
+        **({"normalise": rubric.method.panel.normalise} if rubric.method.panel.normalise != "none" else {}),
         "grades": [
             {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
             for one in rubric.method.grades
@@ -257,8 +260,10 @@ def evaluate_variant_in_run_records(runs: Iterable[Mapping[str, Any]], variant: 
         if own is None:
             continue
         composed = find_kept_result_composite(summary)
-        layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
-        criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
+        layers = {name: read_kept_fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
+        criteria = {
+            id: read_kept_fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None
+        }
         # A run of some samples is held against runs of the same selection.
         selection = summary["run"].get("selection")
         mark = row["fingerprint"] if selection is None else json.dumps([row["fingerprint"], selection])

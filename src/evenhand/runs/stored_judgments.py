@@ -15,7 +15,7 @@ from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exac
 from evenhand.model.scorecard import Answers, Review, Scorecard
 from evenhand.runs.kept_rubrics import restore_kept_scale
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, read_kept_fraction
 
 Json = dict[str, Any]
 CRITERIA = "criteria"
@@ -73,7 +73,7 @@ def find_run_rubric_for_tag(setup: Json, tag: str) -> RunRubric:
         scales={leaf["id"]: restore_kept_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
         statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
         holistic=None if holistic is None else restore_kept_scale(holistic),
-        judges={one["name"]: Fraction(one["weight"]) for one in setup["judges"]},
+        judges={one["name"]: read_kept_fraction(one["weight"]) for one in setup["judges"]},
         cascade=how["cascade"] is not None,
         refuse=how["refuse"],
     )
@@ -195,7 +195,7 @@ def _index_result_row_judgments(asked: RunRubric, content: Json, judge: str) -> 
 def _criterion_score_of_stored_result(said: Json) -> CriterionScore:
     if said["exact"] is None:
         return Missing.from_text(said["why_not"])
-    return Scored(Fraction(said["exact"]), said["band"], said["reason"])
+    return Scored(read_kept_fraction(said["exact"]), said["band"], said["reason"])
 
 
 def _true_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Json], group: str) -> dict[str, str]:
@@ -204,7 +204,7 @@ def _true_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Js
     return {
         id: one["reason"]
         for id, one in given.items()
-        if one and one["exact"] and Fraction(one["exact"]) > Fraction(1, 2)
+        if one and one["exact"] and read_kept_fraction(one["exact"]) > Fraction(1, 2)
     }
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.files.parsing import decode_plain_json
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
@@ -170,6 +171,9 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
     if not weights and any(one.get("layer_weights") for one in frame.rubrics):
         parts.append("weighted as the rubric of each sample says")
     notes, length = (adjusted.notes, adjusted.length) if adjusted else ((), None)
+    if any(rubric.get("normalise") for rubric in frame.rubrics) and not _did_a_judge_score_enough_to_normalise(summary):
+        few = f"no judge scored {LEAST_TO_NORMALISE} outputs of one sample"
+        notes = (*notes, f"normalise: z did nothing, as {few}: every judge's scores count as they are")
     if settings.debias == "instruct":
         parts.append("judges were told not to reward length")
     if length is not None:
@@ -189,6 +193,16 @@ def summarise_run_composite(frame: RunEvalRecord, summary: RunSummary, adjusted:
         "notes": list(notes),
         "says": "; ".join([*parts, *notes]),
     }
+
+
+def _did_a_judge_score_enough_to_normalise(summary: RunSummary) -> bool:
+    scored: Counter[tuple[str, int]] = Counter()
+    for tally in summary.tallies.values():
+        for judge, mean in tally.judges.items():
+            scored.update(
+                (judge, place) for place, value in zip(tally.places, mean.values, strict=True) if not isnan(value)
+            )
+    return any(count >= LEAST_TO_NORMALISE for count in scored.values())
 
 
 def summarise_run_layer_sets(summary: RunSummary) -> dict[tuple[str, ...], int]:

@@ -19,6 +19,7 @@ from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
 from evenhand.runs.kept_texts import count_output_characters, list_result_texts
 from evenhand.stats.arrays import CountedPer
+from evenhand.wording import read_kept_amount, read_kept_fraction
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
 MOST_REPEATS = 1_000_000
@@ -223,7 +224,7 @@ class VariantTally:
         if output["latency_ms"] is not None:
             self.latency.append(float(output["latency_ms"]))
         if output["cost"] is not None:
-            self.cost += Decimal(str(output["cost"]))
+            self.cost += read_kept_amount(output["cost"])
             self.costed += 1
         else:
             self.unpriced += priced
@@ -284,7 +285,7 @@ class JudgeCallTally:
         self.output += row["output_tokens"] or 0
         self.seconds.append(row["seconds"])
         if row["cost"] is not None:
-            self.cost += Decimal(row["cost"])
+            self.cost += read_kept_amount(row["cost"])
         else:
             self.unpriced += row["failed"] is None
 
@@ -292,13 +293,13 @@ class JudgeCallTally:
 @lru_cache(4096)  # Most scores of a run are the same few.
 def parse_result_fraction(text: str | None) -> Fraction | None:
     """The number that the store keeps as a fraction."""
-    return None if text is None else Fraction(text)
+    return None if text is None else read_kept_fraction(text)
 
 
 @lru_cache(4096)
 def parse_result_float(text: str) -> float:
     """The same number as a float."""
-    return float(Fraction(text))
+    return float(read_kept_fraction(text))
 
 
 def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

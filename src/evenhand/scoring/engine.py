@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from evenhand.model.method import Cap, Ceiling, LayerMean, Shortfall, Step
+from evenhand.model.method import Cap, Ceiling, LayerMean, Round, Shortfall, Step
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import NOT_ASKED, Criterion, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
@@ -87,6 +87,13 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
     return tuple(trail)
 
 
+def _show_what_is_rounded(trail: tuple[AppliedStep, ...]) -> tuple[AppliedStep, ...]:
+    """Where rounding moved the number, the steps before it tell it unrounded: each begins where the last ended."""
+    if trail[-1].step != Round.word:
+        return trail
+    return (*(replace(moved, decimals=None) for moved in trail[:-1]), trail[-1])
+
+
 def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedStep, ...]:
     """A score for the whole stands in for a rubric that could not be read."""
     decimals = case.rubric.method.scale.decimals
@@ -104,7 +111,7 @@ def finish_scorecard(
     rubric, method, answers = case.rubric, case.rubric.method, case.answers
     value = trail[-1].after if trail else None
     if value is not None:
-        trail += run_score_steps(method.after_panel, case, value)
+        trail = _show_what_is_rounded((*trail, *run_score_steps(method.after_panel, case, value)))
         value = trail[-1].after
     # Gates that are known to have failed: what nobody answered is not known.
     below = (gate.criterion for gate in rubric.all_gates if case.values.get(gate.criterion, gate.min) < gate.min)

@@ -208,7 +208,7 @@ def to_scoring_fingerprint_data(value: object) -> object:
         return {
             entry.name: to_scoring_fingerprint_data(getattr(value, entry.name))
             for entry in fields(value)
-            if entry.compare
+            if entry.compare and (getattr(value, entry.name) or entry.metadata.get("fingerprint") != "if given")
         }
     if isinstance(value, Mapping):
         return {str(key): to_scoring_fingerprint_data(entry) for key, entry in value.items()}

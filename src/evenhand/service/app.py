@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -31,6 +32,7 @@ from evenhand.service.run_routes import router as run_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
 from evenhand.workflows.connections import open_user_connections
+from evenhand.workflows.shared_limits import share_worker_limits
 from evenhand.workflows.stores import open_user_store
 from evenhand.workflows.telemetry import UserTelemetry
 from evenhand.workflows.tokens import has_service_tokens
@@ -81,22 +83,31 @@ async def _open_service_parts(app: FastAPI) -> AsyncIterator[None]:
     settings: ServiceSettings = app.state.settings
     metrics: ServiceMetrics = app.state.metrics
     with open_user_store(settings.store, create=True) as store:
-        async with open_user_connections(settings.connect) as connections:
+        limits = share_worker_limits(store, settings.connect)
+        async with open_user_connections(settings.connect, limits) as connections:
             targets = HookTargets(allow_private=settings.allow_private_hooks)
             engine = ContestEngine(store, connections, targets, settings.longest_gap)
-            runs = RunEngine(store, settings.runs_at_once)
+            runs = RunEngine(store, settings.runs_at_once, limits)
             parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
             for name, part in {**parts, "run_engine": runs}.items():
                 setattr(app.state, name, part)
             metrics.registry.register(StateCollector(store, connections, runs))
             engine.start()
             runs.start()
+            loop = asyncio.get_running_loop()
+
+            def begin_closing() -> None:
+                app.state.closing.set()
+                engine.begin_stop()
+                runs.begin_stop()
+
+            app.state.begin_closing = partial(loop.call_soon_threadsafe, begin_closing)
             try:
                 with listen_to_reviews(metrics.note_reviews):
                     async with open_assistant(app, store, connections):
                         yield
             finally:
-                app.state.closing.set()
+                begin_closing()
                 await asyncio.gather(engine.stop(), runs.stop())
 
 

@@ -1,4 +1,5 @@
-"""What a worker does unasked: it finds contests in which something is due, plays them, and sends what is to be told.
+"""What a worker does unasked: it finds contests in which something is due, plays them, sends what is to be told, and
+forgets answers that were kept long enough.
 
 The store says what is due, so nothing depends on a wake-up that was announced: after a crash, a restart or a lost
 worker the next look finds it.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -21,6 +23,7 @@ from evenhand.models.connections import Connections
 from evenhand.store.store import Store
 from evenhand.workflows.contest import LONGEST_GAP
 from evenhand.workflows.live_contest import list_due_contests, play_live_contest
+from evenhand.workflows.service_runs import STOP_PATIENCE
 from evenhand.workflows.webhooks import AT_ONCE, HookTargets, deliver_due_messages
 
 LOG = logging.getLogger("evenhand.service")
@@ -29,6 +32,7 @@ LEAST_PAUSE = 0.02  # Seconds between two looks, however much comes.
 LONGEST_PAUSE = 60.0  # Of a contest that cannot be played, as one whose log was changed.
 SILENCE_SECONDS = 60.0  # After which a model that fell silent is asked again.
 CONTESTS_AT_ONCE = 20
+FORGET_SECONDS = 60.0  # Between two looks for answers that were kept long enough.
 
 
 @dataclass(slots=True)
@@ -44,19 +48,31 @@ class ContestEngine:
     _failed: dict[str, tuple[int, float]] = field(default_factory=dict)  # By contest: how often, and rest until when.
     _has_more: bool = False  # More was due than is played at once, or came for what is being played.
     _looking: list[asyncio.Task[None]] = field(default_factory=list)
+    _ends: float = math.inf  # When it waits no more for what is under way.
 
     def start(self) -> None:
         """Begin to look."""
         self._looking = [
             asyncio.create_task(_repeat_until_stopped(self._play_due_contests, self._wait_for_more)),
             asyncio.create_task(_repeat_until_stopped(self._tell_others, partial(asyncio.sleep, LOOK_SECONDS))),
+            asyncio.create_task(_repeat_until_stopped(self._forget_answers, partial(asyncio.sleep, FORGET_SECONDS))),
         ]
 
-    async def stop(self) -> None:
-        """Begin nothing more, and let what is under way stop where it is: every event of it is kept."""
-        for task in [*self._looking, *self._playing.values()]:
+    def begin_stop(self) -> None:
+        """Begin nothing more."""
+        self._ends = min(self._ends, time.monotonic() + STOP_PATIENCE)
+        for task in self._looking:
             task.cancel()
-        await asyncio.gather(*self._looking, *self._playing.values(), return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Let what is under way end, so that no reply is lost; what takes too long stops where it is."""
+        self.begin_stop()
+        playing = list(self._playing.values())
+        if playing:
+            await asyncio.wait(playing, timeout=max(0.0, self._ends - time.monotonic()))
+        for task in playing:
+            task.cancel()
+        await asyncio.gather(*self._looking, *playing, return_exceptions=True)
 
     async def wake_contest(self, id: str) -> None:
         """Something came: look now, or as soon as whoever plays the contest here has done so."""
@@ -104,7 +120,10 @@ class ContestEngine:
 
     async def _tell_others(self) -> None:
         while await deliver_due_messages(self.store, self.targets) == AT_ONCE:
-            continue  # All of them were heard: there may be more.
+            continue  # There may be more.
+
+    async def _forget_answers(self) -> None:
+        await asyncio.to_thread(lambda: self.store.requests.drop_expired_answers(self.store.now()))
 
 
 async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import EvenhandError
 from evenhand.models.budget import Spending, add_spending
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.store.store import Store
 from evenhand.workflows.service_runs import ServiceRunControl, carry_out_run, list_due_runs
 
@@ -23,6 +24,7 @@ class RunEngine:
 
     store: Store
     at_once: int
+    limits: SharedLimits | None = None  # On models, kept with all other workers.
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _running: dict[str, tuple[ServiceRunControl, asyncio.Task[None]]] = field(default_factory=dict)
     _looking: asyncio.Task[None] | None = None
@@ -46,12 +48,16 @@ class RunEngine:
         """Begin to look."""
         self._looking = asyncio.create_task(self._look_until_stopped())
 
-    async def stop(self) -> None:
-        """Begin nothing more, and stop what is under way: what was paid for is kept, and the rest is due."""
+    def begin_stop(self) -> None:
+        """Begin nothing more, and have what is under way stop: what was paid for is kept, and the rest is due."""
         if self._looking is not None:
             self._looking.cancel()
         for control, _ in self._running.values():
             control.close_run()
+
+    async def stop(self) -> None:
+        """The same, and wait for it."""
+        self.begin_stop()
         tasks = [task for _, task in self._running.values()]
         await asyncio.gather(*filter(None, [self._looking, *tasks]), return_exceptions=True)
         self._threads.shutdown()
@@ -64,6 +70,8 @@ class RunEngine:
         """Stop a run if it is carried out here; other workers find in the store that it is not wanted."""
         if id in self._running:
             self._running[id][0].stop_run()
+        else:
+            self._woken.set()
 
     async def _look_until_stopped(self) -> None:
         while True:
@@ -88,7 +96,7 @@ class RunEngine:
     async def _carry_out(self, id: str, control: ServiceRunControl) -> None:
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._threads, carry_out_run, self.store, id, control)
+            await loop.run_in_executor(self._threads, carry_out_run, self.store, id, control, self.limits)
         except EvenhandError as error:
             LOG.warning("run %s is left to be tried again: %s", id, error)
             await asyncio.sleep(LOOK_SECONDS)

@@ -12,11 +12,13 @@ from fastapi.responses import EventSourceResponse, StreamingResponse
 from fastapi.sse import ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field
 
+from evenhand.files.parsing import encode_plain_json
 from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_statuses
 from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.inputs import parse_user_input_number
 from evenhand.workflows.report import open_report
 from evenhand.workflows.service_runs import (
     OVER,
@@ -26,7 +28,9 @@ from evenhand.workflows.service_runs import (
     resume_service_run,
     stop_service_run,
     view_service_run,
+    wait_for_stopped_run,
 )
+from evenhand.workflows.trust import encode_run_trust, measure_trust
 
 Json = dict[str, Any]
 ReportFormat = Literal["json", "html", "markdown", "csv", "junit"]
@@ -144,12 +148,36 @@ def _write_report(head: Json, samples: Iterator[Json], format: str) -> IO[str]:
     return file
 
 
+class TrustTerms(BaseModel):
+    """What the gates of a run are held against."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    labels: list[Json] | None = Field(
+        default=None, min_length=1, description="People's labels, as in a file; without them those kept with the run."
+    )
+    min_score: float | None = Field(default=None, description="A gate on the score, instead of those of the run.")
+    at_most: float = Field(default=0.2, gt=0, lt=0.5, description="The share of wrong decisions to accept.")
+
+
+@router.post("/{id}/trust", responses=explain_statuses(404, 409))
+def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) -> Json:
+    """Whether the judges of a run may gate: how often they pass what people fail, and fail what people pass."""
+    labels = None if terms.labels is None else "\n".join(map(encode_plain_json, terms.labels))
+    least = None if terms.min_score is None else parse_user_input_number(str(terms.min_score), "min_score")
+    return encode_run_trust(measure_trust(request.app.state.store, id, labels, least=least, most=terms.at_most))
+
+
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
 async def stop_run(request: Request, id: str, _: Operator) -> Json:
-    """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none."""
-    view = stop_service_run(request.app.state.store, id)
-    request.app.state.run_engine.stop_run(view["id"])
-    return view
+    """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none.
+
+    Answered once it has stopped, or after five seconds, if calls of it are still under way: then it is `stopping`.
+    """
+    state = request.app.state
+    view = stop_service_run(state.store, id)
+    state.run_engine.stop_run(view["id"])
+    return await wait_for_stopped_run(state.store, view["id"])
 
 
 @router.post("/{id}/resume", status_code=202, responses=explain_statuses(404, 409))

@@ -91,8 +91,9 @@ class _ServiceServer(uvicorn.Server):
         self._announce()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note that it is to end; being told so by a supervisor is no failure, so SIGTERM is not raised again."""
-        self._app.state.closing.set()
+        """Begin to end; being told so by a supervisor is no failure, so SIGTERM is not raised again."""
+        if not self._app.state.closing.is_set() and self.started:
+            self._app.state.begin_closing()
         if sig == signal.SIGTERM:
             self.should_exit = True
         else:

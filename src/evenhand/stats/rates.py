@@ -149,7 +149,7 @@ def _bound_weighted_share(
     """The same with weights: never more independent rows than weights that differ like these leave (Kish 1965)."""
     rows = len(values)
     groups = np.arange(rows) if clusters is None else number_clusters_of_array(clusters, rows, "clusters")
-    sizes = np.bincount(groups, weights=weights)
+    sizes = np.bincount(groups, weights=weights).astype(np.float64)
     units = ClusterMeans(np.bincount(groups, weights=weights * values) / sizes, sizes)
     share = min(1.0, float(weights @ values) / float(weights.sum()))
     independent = float(sizes.sum() ** 2 / (sizes @ sizes))

@@ -45,3 +45,12 @@ def remove_baseline_row(connection: Connection, name: str, shown: str) -> str:
     row = find_baseline_row(connection, name, shown)
     connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
     return str(row["run"])
+
+
+def refuse_baseline_run(connection: Connection, run: str, where: str) -> None:
+    """A run that has a name is not deleted by the way."""
+    query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
+    names = connection.execute(query).scalars().all()
+    if names:
+        hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
+        raise StoreError(Fault(f"run {run} is the baseline {' and '.join(names)}", hint, where=where))

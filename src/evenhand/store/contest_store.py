@@ -51,7 +51,8 @@ def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
 
 
 def _hash_stored_parts(*parts: object) -> str:
-    return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
+    # What is no text and no number was never written here: by its `repr` it has another hash, and is refused so.
+    return sha256(json.dumps(parts, separators=(",", ":"), default=repr).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,10 @@ def _begin_sqlite_transaction(connection: Connection) -> None:
 
 NO_RUNS = "no runs yet: evenhand run eval.yaml starts one"
 NO_HISTORY = "no history yet: evenhand run eval.yaml starts one, or evenhand score or judge with --subject NAME"
-NO_CONTESTS = "no contests yet: evenhand contest run task.yaml submissions/ starts one"
+NO_CONTESTS = (
+    "no contests yet: evenhand contest create task.yaml starts one that takes submissions, "
+    "evenhand contest run task.yaml submissions/ one from files"
+)
 _MIGRATION_LOCK = 0x6576656E  # Any number, as long as every Evenhand takes the same.
 _MIGRATIONS = Path(__file__).parent / "migrations"
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, func, insert, select
 from sqlalchemy.engine import Compiled
@@ -20,6 +20,8 @@ from evenhand.store.rows import Row, fit_store_rows, storable_row_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, EVALUATIONS, GUEST, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
+SqlKey = TypeVar("SqlKey", str, int)
+ALIGNING_PREFIX = "align:"  # Of the names of runs that hold what rubrics were tried with: no run of an eval.
 _ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
 STREAMED = {"yield_per": _ROWS_PER_FETCH}
 
@@ -131,7 +133,10 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
     """Never one that was imported: whoever made it chose its date."""
     query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
-    query = query if name is None else query.where(kind.table.c.name == storable_row_text(name))
+    if name is not None:
+        query = query.where(kind.table.c.name == storable_row_text(name))
+    elif kind is RUN_KIND:
+        query = query.where(RUNS.c.name.not_like(f"{ALIGNING_PREFIX}%"))
     row = fetch_first_row(connection, query.where(RUNS.c.imported.is_(None)) if kind is RUN_KIND else query)
     if row is None and kind is RUN_KIND and (guest := fetch_first_row(connection, query)) is not None:
         what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"
@@ -174,7 +179,19 @@ def select_made_output_rows(connection: Connection, keys: Sequence[str], runs: S
     return found
 
 
-def _batch_sql_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+def select_named_sample_rows(connection: Connection, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
+    """Some samples of a run by their ids, and their results."""
+    samples: list[Row] = []
+    for some in _batch_sql_keys(sorted(ids)):
+        samples += stream_rows(connection, SAMPLES_OF_RUN.where(SAMPLES.c.id.in_(some)), run)
+    samples.sort(key=lambda row: row["position"])
+    results: list[Row] = []
+    for some in _batch_sql_keys([row["position"] for row in samples]):
+        results += stream_rows(connection, RESULTS_OF_RUN.where(RESULTS.c.position.in_(some)), run)
+    return samples, results
+
+
+def _batch_sql_keys(keys: Sequence[SqlKey]) -> Iterable[Sequence[SqlKey]]:
     return (keys[start : start + _ROWS_PER_FETCH] for start in range(0, len(keys), _ROWS_PER_FETCH))
 
 

@@ -15,6 +15,7 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, literal_column, select, update
 
@@ -27,7 +28,7 @@ BEAT_SECONDS = 10.0
 PLAYER_SIGN = "#"  # In the name of a holder: what follows tells players of one process apart.
 HOLDER_TIMEOUT = 60.0  # Seconds without a beat after which a process of another machine counts as dead.
 # The clock of the database, in seconds: those of two machines may differ. With SQLite it is that of this machine.
-_DATABASE_CLOCKS: dict[str, ColumnElement[float]] = {
+DATABASE_CLOCKS: dict[str, ColumnElement[float]] = {
     "postgresql": literal_column("CAST(extract(epoch FROM clock_timestamp()) AS double precision)"),
     "sqlite": literal_column("((julianday('now') - 2440587.5) * 86400.0)"),
 }
@@ -43,7 +44,7 @@ class RunHold:
 
 def insert_run_hold(connection: Connection, run: str) -> RunHold:
     """The first hold on a run that has just been written down."""
-    connection.execute(insert(HOLDS).values(run=run, token=1, beat=_DATABASE_CLOCKS[connection.dialect.name]))
+    connection.execute(insert(HOLDS).values(run=run, token=1, beat=DATABASE_CLOCKS[connection.dialect.name]))
     return RunHold(run, 1)
 
 
@@ -52,7 +53,7 @@ def take_run_hold(connection: Connection, id: str, holder: str, where: str) -> R
     lock_run_hold(connection, id)
     hold_stored_row(connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run), where)
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run == id))  # Who made them asks no more.
-    beat = {"token": HOLDS.c.token + 1, "beat": _DATABASE_CLOCKS[connection.dialect.name]}
+    beat = {"token": HOLDS.c.token + 1, "beat": DATABASE_CLOCKS[connection.dialect.name]}
     if not connection.execute(update(HOLDS).where(HOLDS.c.run == id).values(**beat)).rowcount:
         return insert_run_hold(connection, id)
     return RunHold(id, connection.execute(select(HOLDS.c.token).where(HOLDS.c.run == id)).scalar_one())
@@ -69,7 +70,7 @@ def lock_run_hold(connection: Connection, run: str) -> None:
 def beat_run_hold(connection: Connection, hold: RunHold, where: str) -> None:
     """Note that the process that holds a run lives; a RunLostError where it holds it no more."""
     beat = update(HOLDS).where(HOLDS.c.run == hold.run, HOLDS.c.token == hold.token)
-    if not connection.execute(beat.values(beat=_DATABASE_CLOCKS[connection.dialect.name])).rowcount:
+    if not connection.execute(beat.values(beat=DATABASE_CLOCKS[connection.dialect.name])).rowcount:
         raise RunLostError(explain_lost_run(connection, hold, where) or Fault(f"run {hold.run} is lost", where=where))
 
 
@@ -89,7 +90,7 @@ def explain_lost_run(connection: Connection, hold: RunHold, where: str) -> Fault
 
 def is_run_row_held(connection: Connection, run: Mapping[str, Any]) -> bool:
     """Whether a process that may still live works on a run."""
-    since = select(_DATABASE_CLOCKS[connection.dialect.name] - HOLDS.c.beat).where(HOLDS.c.run == run["id"])
+    since = select(DATABASE_CLOCKS[connection.dialect.name] - HOLDS.c.beat).where(HOLDS.c.run == run["id"])
     return is_holder_alive(run, lambda: connection.execute(since).scalar())
 
 
@@ -128,6 +129,11 @@ def process_holder_name() -> str:
     mark = _process_space_mark()
     host = f"{socket.gethostname()}:{mark}" if mark else socket.gethostname()
     return f"{host}:{os.getpid()}:{_row_holder_start_ticks(os.getpid())}"
+
+
+def name_new_player() -> str:
+    """A new name below that of this process, which may do several things at once."""
+    return f"{process_holder_name()}{PLAYER_SIGN}{uuid4().hex}"
 
 
 @cache

@@ -87,6 +87,15 @@ class ServiceRequests:
                 counts[table.name] = {str(state): int(count) for state, count in connection.execute(query)}
         return counts
 
+    def drop_expired_answers(self, now: datetime) -> None:
+        """Forget the keys whose time is over, and what was answered under them."""
+        over = IDEMPOTENCY_KEYS.c.expires <= now.isoformat()
+        with self._read() as connection:
+            found = connection.execute(select(IDEMPOTENCY_KEYS.c.key).where(over).limit(1)).first()
+        if found is not None:
+            with self._write() as connection:
+                connection.execute(delete(IDEMPOTENCY_KEYS).where(over))
+
     def claim_key(self, caller: str, key: str, *, digest: str, now: datetime, expires: datetime) -> Row | None:
         """Claim a key for a request; what is known of the one that has it, None where it is this one.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial, partialmethod
 from pathlib import Path
@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
+from evenhand.store.baselines import list_baseline_rows, refuse_baseline_run, remove_baseline_row, set_baseline_row
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
@@ -35,8 +35,10 @@ from evenhand.store.database import (
 )
 from evenhand.store.evaluation_store import EvaluationStore
 from evenhand.store.labelling_store import LabellingStore
+from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
-from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace, run_last_stored
+from evenhand.store.probe_store import ProbeStore
+from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -61,16 +63,9 @@ from evenhand.store.run_holds import (
 )
 from evenhand.store.run_rows import RunRows
 from evenhand.store.service_requests import ServiceRequests, delete_run_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RUNS, SAMPLES
+from evenhand.store.stale_runs import CollectedRuns, delete_stale_run_rows
+from evenhand.store.tables import CALLS, COLUMNS, RUNS, SAMPLES
 from evenhand.store.tokens import TokenStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedRuns:
-    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
-
-    runs: tuple[str, ...]
-    freed: int | None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -85,6 +80,7 @@ class Store(AbstractContextManager["Store"]):
     _writing: Engine  # The same engine, for transactions that write.
     _lookup: ReplyRowLookup
     _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
+    _transaction: Connection | None = None  # The one that all reads and writes are part of, within `begin_transaction`.
 
     @classmethod
     def open(
@@ -166,6 +162,16 @@ class Store(AbstractContextManager["Store"]):
         return LabellingStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
+    def probes(self) -> ProbeStore:
+        """Labelled samples that a judge is asked again and again."""
+        return ProbeStore(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def limits(self) -> ModelLimits:
+        """What has been handed out of the limits of models."""
+        return ModelLimits(partial(self._connect, writes=True))
+
+    @property
     def requests(self) -> ServiceRequests:
         """What a service was asked."""
         return ServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
@@ -181,9 +187,19 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
+        if self._transaction is not None:
+            with self._place.wrap_errors():
+                yield self._transaction
+            return
         turn = self._turn if writes else nullcontext()
         with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def begin_transaction(self) -> Iterator[Self]:
+        """The same store for one block: others see all that it does at the end, or nothing; they write afterwards."""
+        with self._connect(writes=True) as connection:
+            yield replace(self, _transaction=connection)
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
         bound, options = {"of_run": run}, queries.STREAMED
@@ -280,12 +296,16 @@ class Store(AbstractContextManager["Store"]):
         query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
+    def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
+        """Some samples of a run by their ids, and their results."""
+        with self._connect() as connection:
+            return queries.select_named_sample_rows(connection, run, ids)
+
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
-        some = SAMPLES.c.position.in_(sorted(positions))
-        query = select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, some)
+        which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
         with self._connect() as connection:
-            return {row.position: row.id for row in connection.execute(query)}
+            return dict(connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which)).tuples().all())
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
@@ -366,13 +386,8 @@ class Store(AbstractContextManager["Store"]):
             id = queries.find_run_row(connection, run, self.shown)["id"]
             lock_run_hold(connection, id)
             row = queries.find_run_row(connection, id, self.shown)
-            query = select(BASELINES.c.name).where(BASELINES.c.run == row["id"]).order_by(BASELINES.c.name)
-            names = connection.execute(query).scalars().all()
-            if names and not pinned:
-                hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
-                raise StoreError(
-                    Fault(f"run {row['id']} is the baseline {' and '.join(names)}", hint, where=self.shown)
-                )
+            if not pinned:
+                refuse_baseline_run(connection, row["id"], self.shown)
             if is_run_row_held(connection, row):
                 hint = f"stop it first ({row['holder']})"
                 raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
@@ -381,17 +396,7 @@ class Store(AbstractContextManager["Store"]):
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
         at = now or self._clock()
-        pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
-        unfinished = select(RUNS).where(RUNS.c.state != "finished", RUNS.c.id.not_in(pinned)).order_by(RUNS.c.id)
         with self._connect(writes=True) as connection:
-            for run in list(queries.stream_rows(connection, unfinished)):
-                lock_run_hold(connection, run["id"])
-            old = [
-                run["id"]
-                for run in list(queries.stream_rows(connection, unfinished))
-                if not is_run_row_held(connection, run) and at - run_last_stored(connection, run) > keep
-            ]
-            for id in old:
-                delete_run_rows(connection, id)
+            old = delete_stale_run_rows(connection, at - keep)
         with self._place.wrap_errors():
-            return CollectedRuns(runs=tuple(old), freed=vacuum_store(self._engine, self._place.file))
+            return CollectedRuns(runs=old, freed=vacuum_store(self._engine, self._place.file))

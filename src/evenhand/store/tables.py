@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0012"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0014"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -236,6 +236,27 @@ IDEMPOTENCY_KEYS = Table(
     *_table_key_columns(TEXT, "caller", "key"),
     *_sql_table_columns(TEXT, "digest", "expires", "answer?"),
     Index("ix_idempotency_keys_expires", "expires"),
+)
+
+# Labelled samples, sealed with the answers that a judge gave; a look asks some of them again.
+PROBES = Table(
+    "probes", METADATA, *_table_key_columns(TEXT, "name"), *_sql_table_columns(TEXT, "at", "judge", "content")
+)
+
+PROBE_LOOKS = Table(
+    "probe_looks",
+    METADATA,
+    Column("probe", TEXT, ForeignKey("probes.name", ondelete="CASCADE"), primary_key=True),
+    *_table_key_columns(Integer, "number"),
+    *_sql_table_columns(TEXT, "at", "content"),
+)
+
+# What has been handed out of the limits of each model to the processes that work on this store.
+MODEL_LIMITS = Table(
+    "model_limits",
+    METADATA,
+    *_table_key_columns(TEXT, "model"),
+    *_sql_table_columns(TEXT, "content"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

@@ -17,6 +17,7 @@ from evenhand.evals.score_map_file import write_score_maps
 from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_fraction
 from evenhand.workflows.run_labels import keep_labels_with_run, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -68,7 +69,7 @@ def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, 
         criteria = rubric["criteria"]
         if not any(one["children"] or one["points"] is not None for one in criteria):
             named = {name_sample_rubric_criterion(key, one["id"]): one for one in criteria}
-            found.append({name: float(Fraction(one["weight"])) for name, one in named.items()})
+            found.append({name: float(read_kept_fraction(one["weight"])) for name, one in named.items()})
     return found
 
 

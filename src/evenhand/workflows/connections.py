@@ -11,6 +11,7 @@ from pathlib import Path
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.shared_limits import SharedLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +29,18 @@ class ConnectionOptions:
     replay: Path | None = None
 
 
-def open_user_connections(options: ConnectionOptions) -> Connections:
-    """The access to models that these options describe, with the keys of the environment."""
+def open_user_connections(options: ConnectionOptions, shared: SharedLimits | None = None) -> Connections:
+    """The access to models that these options describe, with the keys of the environment.
+
+    Where limits are `shared` with other processes, those per minute are kept with them, and not here once more.
+    """
     limits = replace(
         Limits(),
         attempt_seconds=options.seconds,
         total_seconds=max(options.seconds, Limits().total_seconds),
         concurrency=options.concurrency,
-        requests_per_minute=options.requests_per_minute,
-        tokens_per_minute=options.tokens_per_minute,
+        requests_per_minute=None if shared else options.requests_per_minute,
+        tokens_per_minute=None if shared else options.tokens_per_minute,
     )
     dollars = options.dollars
     money = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
@@ -48,7 +52,7 @@ def open_user_connections(options: ConnectionOptions) -> Connections:
         prices=open_user_price_list(options.prices),
         record=options.record,
         replay=options.replay,
-    )
+    ).share_limits(shared)
 
 
 def open_user_price_list(file: Path | None) -> Prices:

@@ -10,6 +10,7 @@ from evenhand.errors import Fault, StoreError
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_fraction
 
 Json = dict[str, Any]
 LOWEST, HIGHEST = Fraction(1), Fraction(5)
@@ -19,15 +20,11 @@ def refuse_imported_contradictions(store: Store, run: Row) -> None:
     """Refuse a run whose samples, results and scores cannot all be true."""
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
-    ids: dict[int, str] = {}
-    for row in store.samples(run["id"]):
-        if row["id"] in ids.values():
-            raise _contradiction(f"has the sample {row['id']!r} twice")
-        ids[row["position"]] = row["id"]
-    told = setup.get("samples")
+    ids = {row["position"]: row["id"] for row in store.samples(run["id"])}
+    if len(set(ids.values())) != len(ids):
+        raise _contradiction("has a sample twice")
     whole = run["state"] == "finished" and setup.get("until_decided") is None
-    if isinstance(told, int) and (len(ids) > told or (whole and len(ids) != told)):
-        raise _contradiction(f"has {len(ids)} samples, and its run is said to have had {told}")
+    _refuse_other_sample_count(setup.get("samples"), len(ids), run["state"], whole=whole)
     found = set()
     for row in store.results(run["id"]):
         where = f"sample {ids.get(row['position'], row['position'])!r}, variant {row['variant']!r}"
@@ -41,26 +38,43 @@ def refuse_imported_contradictions(store: Store, run: Row) -> None:
         raise _contradiction(f"has {len(found)} results of a finished run with {due}")
 
 
+def _refuse_other_sample_count(told: object, there: int, state: str, *, whole: bool) -> None:
+    if type(told) is not int:
+        if told is not None or state == "finished":
+            raise _contradiction("does not say how many samples its run had")
+    elif there > told or (whole and there != told):
+        raise _contradiction(f"has {there} samples, and its run is said to have had {told}")
+
+
 def _find_result_contradiction(row: Row, content: Json, frame: RunEvalRecord) -> str:
     """What in a result does not follow from the rest of it; empty where all does."""
-    composite = None if row["composite"] is None else Fraction(row["composite"])
+    composite = None if row["composite"] is None else read_kept_fraction(row["composite"])
     if (row["state"] == "scored") != (composite is not None):
         return "state does not fit its composite"
     if composite is not None and row["number"] != float(composite):
         return "number is not its composite"
-    plain = content.get("unadjusted") or {"layers": content["layers"], "composite": row["composite"]}
-    layers = {name: None if one is None else Fraction(one) for name, one in plain["layers"].items()}
-    if any(one is not None and not LOWEST <= one <= HIGHEST for one in layers.values()):
-        return "layers are not on 1 to 5"
-    known = {name: one for name, one in layers.items() if one is not None}
-    if plain["composite"] is None or not known:
+    shown = {"layers": content["layers"], "composite": row["composite"]}
+    plain = content.get("unadjusted") or shown
+    if plain is not shown and not frame.composite.needs_all_outputs:
+        return "composite was adjusted, and its eval adjusts none"
+    for one in (shown, plain):
+        if any(not LOWEST <= score <= HIGHEST for score in _read_known_layers(one).values()):
+            return "layers are not on 1 to 5"
+    known = _read_known_layers(plain)
+    if (plain["composite"] is None) != (composite is None) or (composite is not None and not known):
+        return "composite does not fit its layers"
+    if composite is None:
         return ""
     rubrics = {one["name"]: one for one in frame.rubrics}
     own = (rubrics.get(content["rubric"]) or {}).get("layer_weights") or {}
-    given = frame.composite.weights or {name: Fraction(one) for name, one in own.items()}
+    given = frame.composite.weights or {name: read_kept_fraction(one) for name, one in own.items()}
     weights = {name: given.get(name, Fraction(1)) for name in known}
     mean = sum((weights[name] * one for name, one in known.items()), Fraction(0)) / sum(weights.values())
-    return "composite is not the mean of its layers" if mean != Fraction(plain["composite"]) else ""
+    return "composite is not the mean of its layers" if mean != read_kept_fraction(plain["composite"]) else ""
+
+
+def _read_known_layers(scores: Json) -> dict[str, Fraction]:
+    return {name: read_kept_fraction(one) for name, one in scores["layers"].items() if one is not None}
 
 
 def _contradiction(what: str) -> StoreError:

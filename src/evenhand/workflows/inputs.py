@@ -60,6 +60,17 @@ def load_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
     return trace
 
 
+def suggest_judge_for_author(author: str, judges: Sequence[str]) -> str:
+    """The judge that an author probably is, named in another way; empty where there is none, or it is one of them.
+
+    Only a judge with the author's very name is kept from scoring its own output.
+    """
+    if author in judges:
+        return ""
+    own = author.rpartition("/")[2].lower()
+    return next((judge for judge in judges if judge.rpartition("/")[2].rpartition(":")[2].lower() == own), "")
+
+
 def parse_user_input_number(text: str, where: str) -> Fraction:
     """The number that an option or an entry of a file gives."""
     value = parse_number_field_text(text)

@@ -33,7 +33,13 @@ from evenhand.models.budget import Spending
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.inputs import load_user_file, load_user_files, load_user_trace_file, parse_user_input_number
+from evenhand.workflows.inputs import (
+    load_user_file,
+    load_user_files,
+    load_user_trace_file,
+    parse_user_input_number,
+    suggest_judge_for_author,
+)
 from evenhand.workflows.judge import price_requested_replies, rejudge_user_outputs_without_flags
 from evenhand.workflows.score import UserScoreLimits
 
@@ -175,6 +181,7 @@ async def _judge_user_files(
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
         models = [find_judge_by_name(connections, name) for name in names]
         refuse_maps_of_other_rubrics(rubric, models, how)
+        _refuse_authors_near_judges(sample, [model.name for model in models])
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
         unanswerable = () if pairwise else list_criteria_unfit_for_judges(rubric, names, **given)
@@ -189,6 +196,13 @@ async def _judge_user_files(
                 judged, done = await rejudge_user_outputs_without_flags(rubric, sample, judged, watched, how, price)
                 warn(done)
     return judged, connections.spent
+
+
+def _refuse_authors_near_judges(sample: Sample, judges: Sequence[str]) -> None:
+    for output, author in sample.authors.items():
+        if judge := suggest_judge_for_author(author, judges):
+            what = f"{author!r} is not the name of a judge, so {judge} would score its own output {output}"
+            raise InputError(Fault(what, f"write --author {output}={judge}", where="--author"))
 
 
 def _read_judged_user_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:

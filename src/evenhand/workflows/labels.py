@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE, bind_labels_to_outputs
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON, bind_labels_to_outputs
 from evenhand.calibrate.labels import (
     LABEL_SCHEMA,
     SCORE_QUESTION,
@@ -25,7 +25,6 @@ from evenhand.calibrate.next_labels import (
 )
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
-from evenhand.files.codec import Codec
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.runs.kept_texts import format_output_digest, number_output_text
@@ -184,10 +183,7 @@ def _list_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dict[str, 
 
 def encode_next_labels(plan: NextLabelPlan) -> dict[str, Any]:
     """The stable JSON of it."""
-    return NEXT_LABELS_JSON.to_json(plan)  # type: ignore[no-any-return]
-
-
-NEXT_LABELS_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
+    return VOID_LABEL_JSON.to_json(plan)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,4 +219,4 @@ def check_labels(store: Store, labels: Path, run: str) -> CheckedLabels:
 
 def encode_checked_labels(found: CheckedLabels) -> dict[str, Any]:
     """The stable JSON of it."""
-    return NEXT_LABELS_JSON.to_json(found)  # type: ignore[no-any-return]
+    return VOID_LABEL_JSON.to_json(found)  # type: ignore[no-any-return]

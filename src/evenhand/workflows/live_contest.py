@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 from evenhand.contest.events import ContestCreated, RankingChallenged
 from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
@@ -34,7 +33,7 @@ from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.contest_inbox import ContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
+from evenhand.store.run_holds import name_new_player
 from evenhand.store.store import Store
 from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
@@ -231,7 +230,7 @@ def _take_up_contest(
         open_contest_judges_for_user(created.task.challenge_judges, connections, masked=created.task.masked),
         how,
     )
-    holder, hooks = _name_contest_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
+    holder, hooks = name_new_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
     try:
         store.contests.hold_contest(row["id"], holder, seen=len(events))
     except StoreError:
@@ -358,11 +357,6 @@ def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
     if state.phase == "challenge_period":
         return min(filter(None, (state.period_ends, now + SIGN_EVERY)))
     return None if state.phase == "closed" else now + RETRY_AFTER
-
-
-def _name_contest_player() -> str:
-    """A process may play several contests at once, but one of them only once."""
-    return f"{process_holder_name()}{PLAYER_SIGN}{uuid4().hex}"
 
 
 @asynccontextmanager

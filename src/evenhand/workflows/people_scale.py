@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE, describe_label_binding
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON, describe_label_binding
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
 from evenhand.calibrate.labels import Label
 from evenhand.calibrate.people_scale import PeopleScaleEstimate, PeopleSide, estimate_on_people_scale, list_people_sides
 from evenhand.calibrate.trust import TrustGate, add_scores_to_labelled_outputs
 from evenhand.errors import InputError
-from evenhand.files.codec import Codec
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import UserRunSide
@@ -121,7 +120,4 @@ def find_verdict_gate(table: RunTable, rubrics: Json) -> TrustGate | None:
 
 def encode_people_scale(found: PeopleScale) -> dict[str, Any]:
     """The stable JSON of it."""
-    return PEOPLE_SCALE_JSON.to_json(found)  # type: ignore[no-any-return]
-
-
-PEOPLE_SCALE_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
+    return VOID_LABEL_JSON.to_json(found)  # type: ignore[no-any-return]

@@ -19,11 +19,13 @@ from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json
 from evenhand.evals.variants.makers import Variant, open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant
+from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
-from evenhand.model.sample import Sample
+from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.runs.execute import build_judged_sample
 from evenhand.runs.reply_cache import run_reply_key
 from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
 from evenhand.runs.setup import RunSetup, build_run_setup
@@ -33,17 +35,20 @@ from evenhand.workflows.run import (
     DEFAULT_OPTIONS,
     EvalLike,
     RunOptions,
-    list_user_eval_unanswerable,
     narrow_user_eval,
     resolve_user_eval,
-    warn_user_of_eval_without_normalising,
 )
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
+)
 
 __all__ = ["eval_schema", "plan_run"]
 
 Json = dict[str, Any]
-OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.
+MadeOutputs = Mapping[tuple[str, int], VariantOutput]  # By variant and repeat.
 SAMPLES_PLANNED = 1000  # Samples whose questions are made; what is beyond is taken to be like them.
 TYPICAL_REPLY_TOKENS = 300  # Tokens.
 BYTES_PER_TOKEN = 3  # As estimate_input_tokens counts them.
@@ -148,7 +153,17 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(filter(None, (counted.mixed, warn_user_of_eval_without_normalising(eval)))) or None,
+            "note": "; ".join(
+                filter(
+                    None,
+                    (
+                        counted.mixed,
+                        warn_user_of_authors_near_judges(eval),
+                        warn_user_of_eval_without_normalising(eval),
+                    ),
+                )
+            )
+            or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
 
@@ -168,7 +183,7 @@ def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: 
 
 
 async def _plan_run_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[PlannedQuestionMeter], made: OutputTexts
+    setup: RunSetup, sample: EvalSample, meters: list[PlannedQuestionMeter], made: MadeOutputs
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
     eval, repeats = setup.eval, range(setup.eval.repeats)
@@ -176,22 +191,26 @@ async def _plan_run_questions(
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
-    recorded = {name: output.text for name, output in sample.outputs.items()}
     # Of which nobody knows the text yet, and of each another: as long as a reply usually is.
     to_make = {
-        name: f"(what {name} will make of {sample.id})".ljust(TYPICAL_REPLY_TOKENS * BYTES_PER_TOKEN, ".")
-        for name in eval.variants
+        name: VariantOutput(
+            text=f"(what {name} will make of {sample.id})".ljust(TYPICAL_REPLY_TOKENS * BYTES_PER_TOKEN, "."),
+            author=variant.model if isinstance(variant, ModelVariant) else None,
+        )
+        for name, variant in eval.variants.items()
     }
     for alike in [[one] for one in repeats] if made else [repeats]:
         for meter in meters:
             meter.repeats = alike
-        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
-        texts = {**to_make, **own, **recorded}
-        outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
+        own = {name: output for (name, repeat), output in made.items() if repeat == alike[0]}
+        known = {**to_make, **own, **sample.outputs}
+        outputs = {name: known[name] for name in eval.variants if known[name].text.strip()}
         listwise = rubric.method.dialogue in ("listwise", "pairwise")
-        for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
+        for shown in [outputs] if listwise else [{name: output} for name, output in outputs.items()]:
             if shown:
-                asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
+                findings = {name: list_guard_findings(one.text, eval.guards) for name, one in shown.items()}
+                texts = {"input": sample.input, "reference": sample.reference, "context": sample.context}
+                asked = build_judged_sample(sample.id, texts, shown, findings)
                 if rubric.method.dialogue == PAIRWISE:
                     await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
                 else:
@@ -264,7 +283,7 @@ def _planned_budget_json(budget: Budget, total: Json) -> Json:
     }
 
 
-def _load_outputs_to_plan(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> OutputTexts:
+def _load_outputs_to_plan(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> MadeOutputs:
     """The outputs of a sample that were made in earlier runs of the same line."""
     if store is None or not runs:
         return {}
@@ -275,7 +294,7 @@ def _load_outputs_to_plan(store: Store | None, setup: RunSetup, runs: list[str],
         if variant.live
     }
     found = store.find_outputs(list(units), runs) if units else {}
-    return {units[key]: read_sample_output_json(json.loads(row["content"])).text for key, row in found.items()}
+    return {units[key]: read_sample_output_json(json.loads(row["content"])) for key, row in found.items()}
 
 
 def _open_existing_user_store() -> AbstractContextManager[Store | None]:

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
+from evenhand.errors import InputError
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
@@ -89,7 +90,25 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     ]
     decision = {**head["decision"], "comparisons": comparisons}
     points = encode_human_label_points(table, labels)
-    return {**head, "decision": decision, "labels": points, "people_scale": scaled}
+    trust = _report_trust_json(store, run["id"], head)
+    return {**head, "decision": decision, "labels": points, "people_scale": scaled, "trust": trust}
+
+
+def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
+    """How often the gates decide wrongly by the labels, with the passages on which judge and people differ.
+
+    None where the run has no gate to hold against people.
+    """
+    from evenhand.report.report_data import load_named_report_samples
+    from evenhand.report.trust_passages import add_passages_to_disagreements
+    from evenhand.workflows.trust import encode_run_trust, measure_trust
+
+    try:
+        found = encode_run_trust(measure_trust(store, run))
+    except InputError:
+        return None
+    samples = load_named_report_samples(store, run, [one["sample"] for one in found["differing"]], head)
+    return {**found, "differing": add_passages_to_disagreements(found["differing"], samples)}
 
 
 def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:

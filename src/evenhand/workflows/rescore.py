@@ -37,7 +37,7 @@ from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
-from evenhand.wording import spell_exact_fraction
+from evenhand.wording import read_kept_fraction, spell_exact_fraction
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -171,7 +171,7 @@ def _load_layer_score_to_rescore(content: Json, layer: str) -> CriterionScore:
     """What rules measured: the share that passed, as it was before it was put onto 1 to 5."""
     value = content["layers"][layer]
     if value is not None:
-        return Scored((Fraction(value) - 1) / 4)
+        return Scored((read_kept_fraction(value) - 1) / 4)
     unknown = [one for one in content["assertions"] if one["layer"] == layer and one["passed"] is None]
     why = "; ".join(f"{one['name']} ({one['why_not']})" for one in unknown[:3])
     return Missing("failed", f"not answered: {why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +17,19 @@ from evenhand.files.methods import (
     read_starter_rubric_yaml,
 )
 from evenhand.files.rubric_schema import build_rubric_file_schema
-from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric_with_file_lines, read_rubric_file_text
+from evenhand.files.rubrics import (
+    LocatedRubric,
+    is_method_file,
+    load_rubric,
+    open_rubric_with_file_lines,
+    read_rubric_file_text,
+)
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode
 from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.models.model_names import choose_default_model_names
-from evenhand.scoring.rubric_advice import find_doubtful_score_parts
+from evenhand.scoring.rubric_advice import ScoringAdvice, find_doubtful_score_parts
 
 __all__ = [
     "CheckedRubric",
@@ -77,18 +84,33 @@ def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
         load_method_file(Path(file))
         return CheckedRubric(method="")
     opened = open_rubric_with_file_lines(file)
-    advice = InputError(*(entry.as_fault() for entry in find_doubtful_score_parts(opened.rubric))).with_locations(
-        opened.locate
-    )
+    doubts = [*find_doubtful_score_parts(opened.rubric), *_find_required_ranges(opened)]
+    advice = InputError(*(entry.as_fault() for entry in doubts)).with_locations(opened.locate)
     rubric = opened.rubric
     unanswerable = list_criteria_unfit_for_judges(
-        rubric, judges or choose_default_model_names(rubric.method.dialogue, os.environ)
+        rubric,
+        judges or choose_default_model_names(rubric.method.dialogue, os.environ),
+        has_reference=False,  # Nobody has given one yet; the note says which criteria would take it.
+        has_context=False,
     )
     return CheckedRubric(
         method=rubric.method.name,
         warnings=tuple(advice.faults),
         note=describe_criteria_unfit_for_judges(unanswerable),
     )
+
+
+def _find_required_ranges(opened: LocatedRubric) -> Iterator[ScoringAdvice]:
+    """Criteria with ranges that are written to be required: only a least score gates them."""
+    for name in ("rubrics", "criteria"):
+        listed = opened.tree.get(name) if isinstance(opened.tree, MappingNode) else None
+        for place, node in enumerate(listed.items if isinstance(listed, SequenceNode) else ()):
+            if not isinstance(node, MappingNode) or node.get("score_ranges") is None or node.get("required_min_score"):
+                continue
+            required = node.get("required")
+            if isinstance(required, ScalarNode) and required.text.lower() == "true":
+                what = "required: true does nothing beside score_ranges: required_min_score: 6 would gate it"
+                yield ScoringAdvice(what, (name, place, "required"))
 
 
 def write_starter_rubric(file: str) -> None:

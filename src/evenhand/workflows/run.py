@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +25,12 @@ from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, s
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
 from evenhand.judging.unanswerable import (
-    UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
-    list_criteria_unfit_for_judges,
 )
-from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import (
     RunProgress,
     RunWorker,
@@ -55,13 +52,17 @@ from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
-from evenhand.wording import pluralize_count
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     explain_run_not_resumed_to_user,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
+)
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
 )
 from evenhand.workflows.shown import WorkflowResult
 
@@ -72,7 +73,6 @@ Json = dict[str, Any]
 EvalLike = Eval | str | Path | Mapping[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
-SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -145,11 +145,16 @@ async def ignore_user_run_progress(_course: RunProgress, _spent: Callable[[], Sp
 
 
 async def run(
-    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_user_run_progress
+    eval: EvalLike,
+    *,
+    options: RunOptions = DEFAULT_OPTIONS,
+    watch: RunWatcher = ignore_user_run_progress,
+    shared: SharedLimits | None = None,
 ) -> RunResult:
     """Run an eval: an Eval, its file, or a mapping with the fields of one.
 
-    What was paid for is kept as it comes; the run can be resumed at any point.
+    What was paid for is kept as it comes; the run can be resumed at any point. `shared` limits on models are kept with
+    other processes, beside those of the eval.
     """
     chosen, counted = check_user_run(resolve_user_eval(eval), options)
     with Store.open(options.place, os.environ) as store:
@@ -159,7 +164,7 @@ async def run(
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
-            ran = await _execute_run_for_user(store, row, setup, counted, watch, goes_on=goes_on)
+            ran = await _execute_run_for_user(store, row, setup, counted, watch, shared, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
         from evenhand.workflows.people_scale import add_people_scale_to_run
@@ -192,7 +197,7 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
 
 async def plan_user_run_setup(eval: Eval, counted: SampleCounts) -> RunSetup:
     """How an eval is run; judges that cannot be asked are told of, and nothing is asked."""
-    async with _open_run_connections_for_user(eval, None) as unpaid:
+    async with _open_run_connections_for_user(eval, None, None) as unpaid:
         return build_run_setup(eval, unpaid, counted.questions)
 
 
@@ -234,7 +239,14 @@ async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
 
 
 async def _execute_run_for_user(
-    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
+    store: Store,
+    row: Row,
+    planned: RunSetup,
+    counted: SampleCounts,
+    watch: RunWatcher,
+    shared: SharedLimits | None,
+    *,
+    goes_on: bool,
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
@@ -247,7 +259,7 @@ async def _execute_run_for_user(
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
         async with (
-            _open_run_connections_for_user(eval, budget) as connections,
+            _open_run_connections_for_user(eval, budget, shared) as connections,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
@@ -301,39 +313,18 @@ def _begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_eval_without_normalising(eval)]
+    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
         notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
+        repeats=planned.eval.repeats,
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
         note="; ".join(filter(None, notes)),
-    )
-
-
-def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
-    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
-    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
-        return ()
-    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
-    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
-    found = [list_criteria_unfit_for_judges(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
-    return tuple(one for several in found for one in several)
-
-
-def warn_user_of_eval_without_normalising(eval: Eval) -> str:
-    """What to say where a rubric normalises reviewers and the eval has too few variants for it; else nothing."""
-    asked = any(rubric.method.panel.normalise == "z" for rubric in eval.all_rubrics.values())
-    if not asked or len(eval.variants) >= LEAST_TO_NORMALISE:
-        return ""
-    variants = pluralize_count(len(eval.variants), "variant")
-    return (
-        f"normalise: z does nothing here: it needs {LEAST_TO_NORMALISE} outputs of one sample, and the eval has "
-        f"{variants}; every judge's scores count as they are"
     )
 
 
@@ -388,9 +379,9 @@ def _begin_or_resume_user_run(
     }, False
 
 
-def _open_run_connections_for_user(eval: Eval, budget: Budget | None) -> Connections:
+def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: SharedLimits | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
-    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
+    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices).share_limits(shared)
 
 
 def read_clock_for_user() -> str:

@@ -19,6 +19,7 @@ from evenhand.runs.kept_texts import is_output_kept_raw
 from evenhand.runs.run_record import read_run_eval_record
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_amount
 
 Json = dict[str, Any]
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
@@ -59,10 +60,10 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
         earlier = store.find_outputs(list(made), line[1:])
         taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
         for output in (output for key, output in made.items() if key not in taken):
-            paid += Decimal(output["cost"] or 0)
+            paid += read_kept_amount(output["cost"] or 0)
             used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
     for call in store.call_facts(line[0]):
         if call["cached_from"] is None:
-            paid += Decimal(call["cost"] or 0)
+            paid += read_kept_amount(call["cost"] or 0)
             used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
     return replace(budget, paid=paid, used=used)

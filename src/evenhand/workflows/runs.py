@@ -18,7 +18,8 @@ from evenhand.models.recording import model_reply_from_json
 from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import find_kept_result_composite
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.store import CollectedRuns, Store
+from evenhand.store.stale_runs import CollectedRuns
+from evenhand.store.store import Store
 from evenhand.workflows.imported_rows import refuse_imported_contradictions
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
@@ -168,8 +169,9 @@ def import_run(
             nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb") as stream,
             open_user_store(store, create=True) as opened,
         ):
-            id = opened.import_run(stream, trust_replies=trust_replies)
-            _summarise_run_imported_by_user(opened, id)
+            with opened.begin_transaction() as guarded:  # Nobody sees a run that was not checked, however this ends.
+                id = guarded.import_run(stream, trust_replies=trust_replies)
+                _summarise_run_imported_by_user(guarded, id)
             if baseline is not None:
                 opened.set_baseline(baseline, id)
             return id
@@ -182,7 +184,7 @@ def import_run(
 
 
 def _summarise_run_imported_by_user(store: Store, id: str) -> None:
-    """Work out from its rows what an imported run says of itself; one that cannot be read goes again."""
+    """Work out from its rows what an imported run says of itself; one that cannot be read is refused."""
     try:
         row = store.find_run(id)
         refuse_imported_contradictions(store, row)
@@ -194,12 +196,9 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
                 model_reply_from_json(json.loads(call["reply"]))
         if row["summary"] is not None and json.loads(row["summary"]) != json.loads(to_stored_json(head)):
             store.replace_summary(id, to_stored_json(head))
+    except StoreError:
+        raise  # It says what is wrong with the file, or with the store itself.
     except Exception as problem:  # Whatever a stranger's file makes our readers stumble over.
-        store.delete_run(id)
-        if isinstance(problem, StoreError) and any(fault.where == store.shown for fault in problem.faults):
-            raise  # The store itself failed.
-        if isinstance(problem, StoreError):
-            raise  # It says what is wrong with the file.
         what = f"has rows that cannot be read ({type(problem).__name__})"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file")) from problem
 

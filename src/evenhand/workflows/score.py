@@ -67,6 +67,7 @@ class ScoredFile:
     shortfalls: tuple[str, ...]
     exit_code: int
     evaluation: SubjectEvaluation | None = None
+    ignored: tuple[str, ...] = ()  # Ids in the file that the rubric does not have: what they say does not count.
 
     def to_json(self) -> dict[str, object]:
         """The stable JSON; with a subject also its history."""
@@ -102,7 +103,12 @@ def score_file(
         shortfalls=limits.list_shortfalls(scores),
         exit_code=limits.exit_code(scores),
         evaluation=evaluation,
+        ignored=tuple(f"{one.id}: {note}" for one in _list_user_outputs(read) for note in one.ignored),
     )
+
+
+def _list_user_outputs(read: OutputAnswers | ReviewAnswers) -> list[Answers]:
+    return [one for entry in read for one in (entry.outputs if isinstance(entry, Review) else (entry,))]
 
 
 ANSWER_FIELDS = frozenset((*TOP_FIELDS, "scores", "holistic"))

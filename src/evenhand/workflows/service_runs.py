@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from typing import Any
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
 from evenhand.models.budget import Spending
 from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.rows import Row, to_stored_json
@@ -31,7 +33,9 @@ from evenhand.workflows.stores import StoreLike, open_user_store
 LOG = logging.getLogger("evenhand.service")
 Json = dict[str, Any]
 PROGRESS_SECONDS = 0.5  # Between two notes on how far a run is.
-STOP_PATIENCE = 10.0  # Seconds for calls under way, when a run is stopped.
+STOP_PATIENCE = 30.0  # Seconds for calls under way, when a run is stopped.
+STOP_WAIT = 5.0  # Seconds that whoever stops a run waits for its end.
+STOP_LOOK = 0.1  # Seconds between two looks whether it has come.
 NOT_RESUMABLE = "cannot be resumed: its texts were not kept"
 OVER = ("finished", "stopped", "failed", "killed")  # States in which nothing happens by itself.
 
@@ -58,11 +62,13 @@ class ServiceRunControl:
     def attach_run(self, course: RunProgress) -> None:
         """From now on there is something to stop."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        patience: asyncio.TimerHandle | None = None
 
         def stop() -> None:
+            nonlocal patience
             course.stop_run()
-            if task is not None:
-                loop.call_later(STOP_PATIENCE, task.cancel)
+            if task is not None and patience is None:
+                patience = loop.call_later(STOP_PATIENCE, task.cancel)
 
         self._stop = partial(loop.call_soon_threadsafe, stop)
         if self.closing:
@@ -88,7 +94,7 @@ def list_due_runs(store: Store) -> list[str]:
     return [id for id in store.requests.list_due_runs() if not _is_begun_run_held(store, id)]
 
 
-def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
+def carry_out_run(store: Store, id: str, control: ServiceRunControl, limits: SharedLimits | None = None) -> None:
     """Carry out a run, or go on with it, until it is finished, stopped, or this worker is to end."""
     request = store.requests.find_run(id)
     if request is None or request["state"] not in ("due", "stopping"):
@@ -100,7 +106,7 @@ def carry_out_run(store: Store, id: str, control: ServiceRunControl) -> None:
     try:
         options = _read_run_options(content["options"], place=store.address, id=id)
         watch = partial(_watch_service_run, store, id, control)
-        result = asyncio.run(run(parse_sent_eval(content["eval"]), options=options, watch=watch))
+        result = asyncio.run(run(parse_sent_eval(content["eval"]), options=options, watch=watch, shared=limits))
     except StoreError:
         raise  # Another worker has it, or the store cannot be written now: it stays due.
     except EvenhandError as error:
@@ -120,6 +126,18 @@ def stop_service_run(store: Store, id: str) -> Json:
     if view["state"] in OVER or view["state"] == "stopping":
         return view
     raise StoreError(Fault(f"run {view['id']} was not started by a service", "stop it where it was started"))
+
+
+async def wait_for_stopped_run(store: Store, id: str) -> Json:
+    """A run that is stopped, once nobody works on it any more: all that was paid for is kept. As it is, if that takes
+    long.
+    """
+    give_up = time.monotonic() + STOP_WAIT
+    while True:
+        view = await asyncio.to_thread(view_service_run, store, id)
+        if view["state"] in OVER or time.monotonic() > give_up:
+            return view
+        await asyncio.sleep(STOP_LOOK)
 
 
 def resume_service_run(store: Store, id: str) -> Json:

@@ -23,7 +23,7 @@ from evenhand.scoring.scores_json import score_consistency_to_json, scorecard_to
 from evenhand.store.database import NO_HISTORY
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import pluralize_count, round_number_for_json, spell_exact_fraction
+from evenhand.wording import pluralize_count, read_kept_fraction, round_number_for_json, spell_exact_fraction
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -105,6 +105,7 @@ def store_subject_evaluation(
         told = [found]
     content = {
         "rubric": scores.rubric.name,
+        "judges": list(dict.fromkeys(one.judge for one in judgments)),
         "output_digest": output_digest,
         "exact": {
             id: spell_exact_fraction(score.value) for id, score in card.criteria.items() if isinstance(score, Scored)
@@ -135,7 +136,7 @@ def load_subject_evaluations(store: Store, subject: str) -> list[SubjectEvaluati
 
 def _compare_subject_row(row: Row, history: ScoreHistory, before: SubjectEvaluation | None) -> SubjectEvaluation:
     content = json.loads(row["content"])
-    criteria = {id: Fraction(text) for id, text in content["exact"].items()}
+    criteria = {id: read_kept_fraction(text) for id, text in content["exact"].items()}
     scores = PastScores(fingerprint=row["fingerprint"], scores=criteria)
     # One in which nothing was answered is no evaluation to compare others with.
     consistency, same_as = history.add_scores(row["id"], scores, row["digest"], counts=bool(criteria))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_SHAPE
-from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
+from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
+from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_labels
+from evenhand.calibrate.reliability import (
+    LabelDisagreement,
+    ReliabilityCurve,
+    find_label_disagreements,
+    measure_reliability_curves,
+)
 from evenhand.calibrate.trust import (
     MOST_ERRORS,
     CriterionShares,
@@ -23,22 +29,31 @@ from evenhand.calibrate.trust import (
     hold_gate_against_people,
     require_trust_limit,
 )
+from evenhand.calibrate.trust_phrases import (
+    list_gate_error_lines,
+    phrase_direction_trust,
+    phrase_trust_answer,
+    phrase_trust_next_step,
+)
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.files.codec import Codec
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
-from evenhand.wording import format_number
+from evenhand.wording import format_number, read_kept_fraction
 from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
+LabelSource = Path | str | None  # A file, the text of one, or those kept with the run.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTrust:
-    """The gates of a run, the one that decides over an output first, and the directions of its differences."""
+    """The gates of a run, the one that decides over an output first, and the directions of its differences.
+
+    `curves` and `differing` show where judge and people part: by score, and by output.
+    """
 
     run: str
     name: str
@@ -51,6 +66,8 @@ class RunTrust:
     weighted: bool  # Whether outputs were drawn with unequal chances, which are weighed back.
     gates: tuple[GateTrust, ...]
     directions: tuple[DirectionTrust, ...]
+    curves: tuple[ReliabilityCurve, ...]
+    differing: tuple[LabelDisagreement, ...]
 
     @property
     def exit_code(self) -> int:
@@ -60,21 +77,14 @@ class RunTrust:
 
 @with_opened_user_store
 def measure_trust(
-    store: Store, run: str, labels: Path | None = None, *, least: Fraction | None = None, most: float = MOST_ERRORS
+    store: Store, run: str, labels: LabelSource = None, *, least: Fraction | None = None, most: float = MOST_ERRORS
 ) -> RunTrust:
     """How often the gates of a run decide wrongly, by the labels in a file or, without one, those kept with the run.
 
     `least` is one more gate, on the score. `most` is the share of wrong decisions that is borne.
     """
-    row = store.find_run(run)
-    table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
-    given = _load_trust_labels(store, table, labels)
-    span = table.frame.scale or (0.0, 1.0)
-    found = collect_labelled_outputs(table, given)
-    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
-    gates = list(list_trust_gates(table, setup["rubrics"], least))
-    if not gates:
-        raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
+    held = load_labelled_gates(store, run, labels, least=least)
+    table, labelled, found, gates, span = held.table, held.labelled, held.found, held.gates, held.span
     limit = require_trust_limit(most)
     return RunTrust(
         run=table.run,
@@ -88,18 +98,58 @@ def measure_trust(
         weighted=found.weight is not None,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
+        curves=tuple(measure_reliability_curves(labelled, _find_least_by_question(gates), span)),
+        differing=tuple(find_label_disagreements(labelled, span)),
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledGates:
+    """A run with its labels and gates: `found` as people labelled it, `labelled` with the score of each output."""
+
+    table: RunTable
+    setup: dict[str, Any]
+    found: LabelledOutputs
+    labelled: LabelledOutputs
+    gates: tuple[TrustGate, ...]
+    span: tuple[float, float]
+
+
+def load_labelled_gates(
+    store: Store, run: str, labels: LabelSource = None, *, least: Fraction | None = None
+) -> LabelledGates:
+    """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
+    row = store.find_run(run)
+    table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
+    given = _load_trust_labels(store, table, labels)
+    span = table.frame.scale or (0.0, 1.0)
+    found = collect_labelled_outputs(table, given)
+    if not found.judges:
+        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
+    gates = tuple(list_trust_gates(table, setup["rubrics"], least))
+    if not gates:
+        raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
+    return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
+
+
 def encode_run_trust(found: RunTrust) -> dict[str, Any]:
-    """The stable JSON of it, with the answer of the first gate on top."""
-    return {"answer": found.gates[0].answer, **TRUST_JSON.to_json(found)}
+    """The stable JSON of it, with the answer of the first gate on top, in a word and in sentences."""
+    first, values = found.gates[0], VOID_LABEL_JSON.to_json(found)
+    for direction, value in zip(found.directions, values["directions"], strict=True):
+        value["says"] = phrase_direction_trust(direction)
+    return {
+        "answer": first.answer,
+        "says": phrase_trust_answer(first, found.most),
+        "reasons": list_gate_error_lines(first),
+        "next_step": phrase_trust_next_step(first, found.most),
+        **values,
+    }
 
 
-TRUST_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
-
-
-def _load_trust_labels(store: Store, table: RunTable, labels: Path | None) -> tuple[Label, ...]:
+def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple[Label, ...]:
+    if isinstance(labels, str):
+        return read_human_labels(labels, "labels", table)
     if labels is not None:
         return load_labels_from_file(labels, table)
     kept = load_kept_labels(store, table)
@@ -121,24 +171,29 @@ def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> 
         yield TrustGate(id=id, about=f"{id} at least {format_number(smallest)}", least={id: smallest})
 
 
+def _find_least_by_question(gates: Sequence[TrustGate]) -> dict[str, float]:
+    """What the gates ask for, by question; where two look at one, the first."""
+    return {question: least for gate in reversed(gates) for question, least in gate.least.items()}
+
+
 def _find_score_gate(table: RunTable) -> float | None:
     """The gate of the rubric layer on the scale of the score; None where rubrics do not share one."""
     span, rubrics = table.frame.scale, table.frame.rubrics
     own = {one.get("judge_gate") for one in rubrics}
     if span is None or len(own) != 1:
         return None
-    gate = table.frame.gates.get("judge") or Fraction(own.pop() or DEFAULT_LAYER_GATE)
+    gate = table.frame.gates.get("judge") or read_kept_fraction(own.pop() or DEFAULT_LAYER_GATE)
     return span[0] + (span[1] - span[0]) * float((gate - 1) / 4)
 
 
 def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
     for key, rubric in rubrics.items():
         named = {name_sample_rubric_criterion(key, one["criterion"]): one["min"] for one in rubric["gates"]}
-        yield from ((id, float(Fraction(smallest))) for id, smallest in named.items())
+        yield from ((id, float(read_kept_fraction(smallest))) for id, smallest in named.items())
         for one in rubric["criteria"]:
             id = name_sample_rubric_criterion(key, one["id"])
             if one["required_min_score"] is not None:
-                yield id, float(Fraction(one["required_min_score"]))
+                yield id, float(read_kept_fraction(one["required_min_score"]))
             elif one["required"] and one["scale"]["yes_no"]:
                 yield id, 1.0
 
@@ -151,9 +206,9 @@ def find_criterion_shares(rubrics: Json) -> CriterionShares:
     key = next(iter(rubrics))
     return {
         name_sample_rubric_criterion(key, one["id"]): (
-            float(Fraction(one["weight"])),
-            float(Fraction(one["scale"]["min"])),
-            float(Fraction(one["scale"]["max"])),
+            float(read_kept_fraction(one["weight"])),
+            float(read_kept_fraction(one["scale"]["min"])),
+            float(read_kept_fraction(one["scale"]["max"])),
         )
         for one in only["criteria"]
     }

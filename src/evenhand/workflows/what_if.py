@@ -13,7 +13,7 @@ from evenhand.compare.weight_map import WeightMap, map_variant_wins
 from evenhand.compare.weighted_scores import ComparedWeightedScores, weigh_compared_criteria
 from evenhand.compare.what_if import WhatIf, WhatIfColumns, measure_what_if, prepare_what_if
 from evenhand.errors import Fault, InputError
-from evenhand.files.rubric_writing import is_shipped_method, write_method_yaml, write_rubric_yaml
+from evenhand.files.rubric_export import is_shipped_method, write_method_yaml, write_rubric_yaml
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.kept_rubrics import restore_kept_rubric

@@ -85,7 +85,7 @@ def test_anchors_of_quality_are_not_guessed() -> None:
     placed = level("Is it well written?", "Go.", anchors=(anchor(5, "Very well."), anchor(1, "Badly.")))
 
     assert placed.value is None
-    assert placed.reason.startswith("a level is not guessed")
+    assert placed.reason.startswith("it does not guess a level")
 
 
 @pytest.mark.parametrize(

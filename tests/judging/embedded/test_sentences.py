@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.texts import LONGEST_SENTENCE, shorten_judged_passage, split_sentences
+from evenhand.judging.embedded.texts import LONGEST_SENTENCE, JudgedText, shorten_judged_passage, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,15 @@ def test_every_sentence_stands_in_the_text(text: str) -> None:
 
     assert all(one in text and one == one.strip() for one in sentences)
     assert "".join("".join(sentences).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["See https://example.org for more.", "Write to me@example.com.", "www.shop.example"])
+def test_a_reserved_host_name_is_no_example(text: str) -> None:
+    """ "It has an example" is not met by an address that stands for any address."""
+    assert "exampl" not in {stem[:6] for stem in JudgedText(text).stems}
+
+
+def test_an_example_beside_an_address_counts() -> None:
+    """Only the host is left out: a path, and the same word in the sentence, say what they say."""
+    assert "exampl" in {stem[:6] for stem in JudgedText("For example, https://wikipedia.org/").stems}
+    assert "exampl" in {stem[:6] for stem in JudgedText("https://wikipedia.org/example").stems}

@@ -6,6 +6,7 @@ import json
 import random
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -20,7 +21,6 @@ from tests.service.chaos.workers import Crew
 
 Json = dict[str, Any]
 PASSING, BAND_C = 60, 50
-SIDES = 4  # From how many submissions come at once.
 DIMENSIONS = [
     {"id": id, "asks": f"Is it good in {id}?", "weight": 0.25, "fixed": id != "sources"}
     for id in ("substantiveness", "credibility", "completeness", "sources")
@@ -40,6 +40,8 @@ class Plan:
     kills: int
     clocks: tuple[str, ...]
     drops: int
+    sides: int = 4  # From how many submissions come at once.
+    gated: bool = False  # Judges answer only once all was handed in: no submission comes too late to race.
     modes: tuple[str, ...] = ("quality_first", "fastest_first")
 
 
@@ -108,13 +110,11 @@ def hand_in_all(crew: Crew, contests: list[Played], plan: Plan, hook: str, chanc
                     return
                 job = jobs.pop()
             hand_in(crew, *job, hook)
-            time.sleep(pause * SIDES)
+            time.sleep(pause * plan.sides)
 
-    threads = [threading.Thread(target=work) for _ in range(SIDES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(plan.sides) as threads:
+        for side in [threads.submit(work) for _ in range(plan.sides)]:
+            side.result()
 
 
 def wait_for_the_end(store: Store, contests: list[Played], within: float) -> None:

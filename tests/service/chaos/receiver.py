@@ -24,7 +24,7 @@ class Receiver:
         self.tries: Counter[str] = Counter()
         self.forged: list[str] = []  # What did not verify.
         self._drops, self._chance, self._lock = drops, random.Random(5), threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _build_handler(self))
+        self._server = _HookServer(("127.0.0.1", 0), _build_handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
@@ -63,6 +63,10 @@ class Receiver:
                 if body["type"] == "contest.payment":
                     found.setdefault(body["contest"], set()).add((id, json.dumps(body, sort_keys=True)))
         return found
+
+
+class _HookServer(ThreadingHTTPServer):
+    request_queue_size = 256  # It drops messages by chance, and not because several workers call at once.
 
 
 def _build_handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from threading import Event
 from typing import Any
 
 import pytest
 
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.contests import open_contest_log_for_user
 from tests.contest.answering import answer
-from tests.service.chaos.contests import Plan, assert_contest_is_sound, begin_contest, hand_in_all, wait_for_the_end
+from tests.service.chaos.contests import (
+    Plan,
+    Played,
+    assert_contest_is_sound,
+    begin_contest,
+    hand_in_all,
+    wait_for_the_end,
+)
 from tests.service.chaos.receiver import Receiver
 from tests.service.chaos.workers import SECRET, Crew
 from tests.soak import SOAK, often
@@ -47,16 +57,17 @@ def test_the_first_to_pass_wins_once_however_many_race(database: str, tmp_path: 
     each, kills = often(12, 100), often(2, 10)
     race = Plan(
         contests=1, each=each, passing=3, seconds=often(2, 20), kills=kills, clocks=("", "", ""), drops=0,
-        modes=("fastest_first",),
+        sides=often(6, 25), gated=True, modes=("fastest_first",),
     )  # fmt: skip
     play_through_kills(database, tmp_path, race)
 
 
 def play_through_kills(store_at: str, folder: Path, plan: Plan) -> None:
     """Begin contests, hand in, kill meanwhile, wait until all is over, and look at every one of them."""
-    chance = random.Random(often(1, int(time.time())))
+    chance, began, may_answer = random.Random(often(1, int(time.time()))), time.monotonic(), Event()
 
     def judge(body: Any) -> str | int:
+        may_answer.wait(often(30, 300))
         return 503 if random.random() < DOWN else answer(body)
 
     with (
@@ -64,6 +75,7 @@ def play_through_kills(store_at: str, folder: Path, plan: Plan) -> None:
         Receiver(plan.drops) as receiver,
         Store.open(store_at, {}) as store,
         Crew(folder, store_at, chance, plan.clocks) as crew,
+        ThreadPoolExecutor(1) as others,
     ):
         begun = []
         for number in range(plan.contests):
@@ -72,15 +84,38 @@ def play_through_kills(store_at: str, folder: Path, plan: Plan) -> None:
                 begin_contest(crew, store, number, judges.judge, receiver.url, mode=mode, seconds=plan.seconds)
             )
         by_others = random.Random(chance.random())
-        handing_in = Thread(target=hand_in_all, args=(crew, begun, plan, receiver.url, by_others))
-        handing_in.start()
+        if not plan.gated:
+            may_answer.set()
+
+        def hand_in() -> None:
+            try:
+                hand_in_all(crew, begun, plan, receiver.url, by_others)
+            finally:
+                may_answer.set()
+
+        handing_in = others.submit(hand_in)
         for number in range(plan.kills):
             time.sleep(chance.uniform(0.5, 1.5) * plan.seconds / plan.kills)
             crew.kill_one(for_good=number % 13 == 1)
-        handing_in.join()
+        handing_in.result()
         wait_for_the_end(store, begun, within=often(60, 1200))
 
         assert receiver.forged == []
         assert crew.killed == plan.kills
         for contest in begun:
             assert_contest_is_sound(store, contest, receiver)
+            assert not plan.gated or len(contest.handed_in) == plan.each, contest.refused
+        tell_figures(begun, store, receiver, crew.killed, time.monotonic() - began)
+
+
+def tell_figures(begun: list[Played], store: Store, receiver: Receiver, killed: int, seconds: float) -> None:
+    """What was played, for whoever wants to know how much that says: `make soak` prints it."""
+    received, refused = sum(len(one.handed_in) for one in begun), sum(len(one.refused) for one in begun)
+    events = sum(len(open_contest_log_for_user(store, one.id)) for one in begun)
+    tries, heard = sum(receiver.tries.values()), sum(map(len, receiver.heard.values()))
+    paid = receiver.payments()
+    sys.stdout.write(
+        f"{len(begun)} contests, {received} submissions received, {refused} after the end, {events} events, "
+        f"{killed} kills; {len(receiver.heard)} messages, {tries} tries, {heard} heard; "
+        f"{len(paid)} contests paid under {sum(map(len, paid.values()))} keys; {seconds:.0f} s\n"
+    )

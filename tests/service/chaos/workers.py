@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import pytest
 
+from tests.soak import often
 from tests.store.databases import free_port
 from tests.warm.processes import started, wait_until
 
@@ -25,15 +26,16 @@ SECRET = "a long random text of these tests"
 ENVIRON = {"EVENHAND_WEBHOOK_SECRET": SECRET}
 FAKE_CLOCK = "libfaketime.so.1"
 LONGEST_ANSWER = 60.0
+PATIENCE = often(60, 600)  # Seconds until one of several is up and answers.
 
 
 class Worker:
     """One `evenhand serve`; with `clock`, as in "+1d", the time of its machine is moved by so much."""
 
-    def __init__(self, folder: Path, store: str, *, clock: str = "") -> None:
+    def __init__(self, folder: Path, store: str, *, clock: str = "", options: tuple[str, ...] = ()) -> None:
         self.port, self._life = free_port(), ExitStack()
         argv = ["serve", "--port", str(self.port), "--store", store, "--rate-limit", "1000000"]
-        argv.append("--allow-private-hooks")
+        argv += ["--allow-private-hooks", *options]
         if clock:
             self.kill = self._life.enter_context(started_with_clock(folder, argv, clock))
         else:
@@ -113,8 +115,10 @@ class Crew:
         self._life.close()
 
     def kill_one(self, *, for_good: bool) -> None:
-        """Kill one of them, and start another in its place unless it is for good."""
-        victim = self._chance.choice(self.workers)
+        """Kill one of those that are up, and start another in its place unless it is for good."""
+        up: list[Worker] = []
+        wait_until(lambda: up.extend(one for one in self.workers if one.is_ready()) or bool(up), within=PATIENCE)
+        victim = self._chance.choice(up)
         victim.kill()
         self.killed += 1
         if for_good and len(self.workers) > 1:
@@ -135,5 +139,5 @@ class Crew:
                 return False
             return found[-1][0] < 500
 
-        wait_until(ask)
+        wait_until(ask, within=PATIENCE)
         return found[-1]

@@ -112,15 +112,11 @@ CREATE TABLE labels (
 	rater TEXT NOT NULL, 
 	score TEXT NOT NULL, 
 	at TEXT NOT NULL, 
-	output TEXT, 
-	chance TEXT, 
-	batch INTEGER, 
-	schema INTEGER, 
 	PRIMARY KEY (run, sample, variant, criterion, rater), 
 	FOREIGN KEY(run) REFERENCES runs (id) ON DELETE CASCADE
 );
-INSERT INTO "labels" VALUES('20261116-051233-ab12cd','s0','control','accuracy','ann','4/1','2026-11-16T06:00:00+00:00',NULL,NULL,NULL,NULL);
-INSERT INTO "labels" VALUES('20261116-051233-ab12cd','s1','','accuracy','ann','4/1','2026-11-16T06:00:00+00:00',NULL,NULL,NULL,NULL);
+INSERT INTO "labels" VALUES('20261116-051233-ab12cd','s0','control','accuracy','ann','4/1','2026-11-16T06:00:00+00:00');
+INSERT INTO "labels" VALUES('20261116-051233-ab12cd','s1','','accuracy','ann','4/1','2026-11-16T06:00:00+00:00');
 CREATE TABLE made (
 	run TEXT NOT NULL, 
 	"key" TEXT NOT NULL, 
@@ -133,6 +129,11 @@ CREATE TABLE made (
 	FOREIGN KEY(run) REFERENCES runs (id) ON DELETE CASCADE
 );
 INSERT INTO "made" VALUES('20261116-051233-ab12cd','e9acd9d04ebdb13d1968dab174317ecff95cce4f19b943e17c3addb415b7e347',0,'live',0,'2026-11-16T05:12:38+00:00','{"text":"out"}');
+CREATE TABLE model_limits (
+	model TEXT NOT NULL, 
+	content TEXT NOT NULL, 
+	PRIMARY KEY (model)
+);
 CREATE TABLE outbox (
 	id TEXT NOT NULL, 
 	contest TEXT NOT NULL, 

@@ -221,11 +221,18 @@ def _audit_judge_harshness(seen: CalibrationAuditedRun, judge: str) -> AuditFind
 
 def _advise_on_audited_harshness(seen: CalibrationAuditedRun) -> str:
     """Normalising is no advice where it is on, nor where a sample has too few outputs for it."""
-    if len(seen.table.variants) < LEAST_TO_NORMALISE:
-        return "See that it answers for every output: then its offset is the same for all variants."
+    if _count_most_audited_outputs(seen) < LEAST_TO_NORMALISE:
+        return "Let it score every output: then its offset is the same for all variants."
     if seen.normalises:
         return "Nothing to do: the panel step of the rubric normalises (normalise: z) and takes the offset out."
-    return "Let the panel step of the rubric normalise (normalise: z), or see that it answers for every output."
+    return "Let the panel step of the rubric normalise (normalise: z), or let it score every output."
+
+
+def _count_most_audited_outputs(seen: CalibrationAuditedRun) -> int:
+    """Of how many outputs of one sample and repeat a judge gave a score, at most."""
+    place = seen.table.sample * (int(seen.table.repeat.max(initial=0)) + 1) + seen.table.repeat
+    counts = (np.bincount(place[~np.isnan(given)]) for given in seen.table.reviews.values())
+    return max((int(one.max(initial=0)) for one in counts), default=len(seen.table.variants))
 
 
 def _mean_audited_judge_scores(seen: CalibrationAuditedRun, judges: Sequence[str]) -> Floats:

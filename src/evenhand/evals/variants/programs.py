@@ -86,7 +86,7 @@ class CommandVariantOutputs:
 
     def _describe_failure(self, code: int, said: bytearray) -> str:
         """How it ended and the last line that it said, without keys."""
-        lines = said.decode("utf-8", "replace").strip().splitlines()
+        lines = self._secrets.remove_keys(said.decode("utf-8", "replace")).strip().splitlines()
         last = self._secrets.hide_keys(lines[-1]) if lines else ""
         signals = {one.value: one.name for one in signal.Signals}
         how = f"exit code {code}" if code > 0 else f"ended by {signals.get(-code, f'signal {-code}')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,7 +63,14 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
             faults.append(Fault(why, path=(*path, key.text)))
             continue
         at, before = (*path, key.text), len(faults)
-        fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, VARIANT_FIELDS, faults, at)
+        known: Collection[str] = VARIANT_FIELDS
+        if isinstance(value, MappingNode) and any(one.text == "author" for one, _ in value.items):
+            hint = (
+                f"give it with each output of a sample, as in outputs: {{{key.text}: {{text: …, author: openai/NAME}}}}"
+            )
+            faults.append(Fault("a variant has no author", hint, (*at, "author")))
+            known = (*VARIANT_FIELDS, "author")
+        fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, known, faults, at)
         variant = _VariantReader(fields, folder, faults, at, before).read_variant()
         if variant is not None:
             variants[key.text] = variant

@@ -25,7 +25,7 @@ def explain_criterion_unfit_for_judge(criterion: Criterion, *, has_reference: bo
     if (needed == "reference" and has_reference) or (needed == "context" and (has_context or has_reference)):
         return ""
     least, most = format_fraction(criterion.scale.min), format_fraction(criterion.scale.max)
-    scale = f"a {'band and a ' if criterion.scale.bands else ''}score from {least} to {most} is asked for"
+    scale = f"it asks for a {'band and a ' if criterion.scale.bands else ''}score from {least} to {most}"
     return f"{scale}, which takes a reference to check against" if needed else scale
 
 

@@ -136,10 +136,12 @@ def judge_scale_level(
     # No level; but where the question alone can be answered, that is told.
     decision = judge_criterion_claim(criterion.asks, text)
     if decision.holds is None:
-        told = "a level is not guessed: neither its anchors nor a reference can be checked by rules"
+        told = "it does not guess a level: rules can check neither its anchors nor a reference"
         return _leave_level_to_other_judge(told)
     word = "yes" if decision.holds else "no"
-    return _leave_level_to_other_judge(f"a level is not guessed; the question alone: {word}, {decision.reason}")
+    return _leave_level_to_other_judge(
+        f"it does not guess a level; to the question itself it says {word}: {decision.reason}"
+    )
 
 
 def can_judge_anchor(anchor: Anchor, text: JudgedText) -> bool:

@@ -35,7 +35,9 @@ class JudgedText:
         self.sentences = split_sentences(text)
         self.prepared = []
         for sentence in self.sentences[:MOST_SENTENCES]:
-            words = tuple(find_embedded_words(sentence))
+            words = tuple(
+                find_embedded_words(_PLACEHOLDER_HOST.sub(lambda host: host[1] + " " * len(host[2]), sentence))
+            )
             stems = frozenset(word.stem for word in words)
             self.prepared.append(JudgedSentence(sentence, words, stems, tuple(find_values_of_claim(sentence))))
         self.is_cut = len(self.sentences) > len(self.prepared)  # There are sentences that are not looked at.
@@ -76,6 +78,10 @@ def contains_claim_words(text: str, phrase: str, *, inflected: bool = False) -> 
     return False
 
 
+# Host names that RFC 2606 reserves: https://example.org is no example of anything, and says nothing else.
+_PLACEHOLDER_HOST = re.compile(
+    r"(https?://|www\.|@)((?:[\w-]+\.)*(?:example\.(?:com|org|net|edu)|[\w-]+\.(?:example|test|invalid)))(?![\w-])"
+)
 _HYPHEN = re.compile(r"(?<=\w)[-‐‑](?=\w)")
 
 

@@ -97,6 +97,7 @@ class IntervalChart:
     groups: tuple[ChartGroup, ...]
     zero: float | None
     across: str
+    mark: AxisTick | None = None  # A line through all rows, with a name: a limit.
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,12 +130,18 @@ class ChartLayout:
         self.y += 26
 
     def chart(
-        self, title: str, says: str, axis: ChartAxis, zero: float | None = None, across: str = ""
+        self,
+        title: str,
+        says: str,
+        axis: ChartAxis,
+        zero: float | None = None,
+        across: str = "",
+        mark: AxisTick | None = None,
     ) -> IntervalChart:
-        """The chart of all that was added; `across` is what its axis counts."""
+        """The chart of all that was added; `across` is what its axis counts, `mark` a line through all rows."""
         return IntervalChart(
             title=title, says=says, height=self.y + (42 if across else 24), above=self.above, ticks=axis.ticks(),
-            rows=tuple(self.rows), groups=tuple(self.groups), zero=zero, across=across,
+            rows=tuple(self.rows), groups=tuple(self.groups), zero=zero, across=across, mark=mark,
         )  # fmt: skip
 
 

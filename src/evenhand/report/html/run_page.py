@@ -46,6 +46,7 @@ from evenhand.report.html.score_charts import (
     draw_score_charts,
     split_chart_bar,
 )
+from evenhand.report.html.trust_section import build_trust_section
 from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     IMPORTED_RUN,
@@ -133,6 +134,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "people_scale": list_people_scale_cells(head.get("people_scale")),
+        "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
@@ -229,6 +231,7 @@ def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
         *([("distributions", "Distributions")] if draw_histograms(head["variants"]) else []),
         *([("lengths", "Length")] if draw_length_plots(head.get("lengths")) else []),
         *([("assertions", "Assertions")] if draw_assertion_rates(head["variants"]) else []),
+        *([("trust", "Trust")] if head.get("trust") else []),
         ("judges", "Judges"),
         ("failures", "Failures"),
         *([("cost", "Cost")] if _are_page_costs_known(head) else []),

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0011"
-down_revision = "0010"
+revision = "0013"
+down_revision = "0012"
 
 TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

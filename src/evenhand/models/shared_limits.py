@@ -1,0 +1,186 @@
+"""Limits that many processes keep together: each waits for its turn in slices that one place hands out."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
+
+from evenhand.models.limits import Clock, Limits, RequestGate
+from evenhand.models.slices import LimitSlices, cut_rate_slice, share_places
+
+T = TypeVar("T")
+LARGEST_SLICE = 1.0  # Seconds of a rate that are handed out at once, at most; one request may be more than that.
+SMALLEST_SLICE = 0.1  # As much is handed out even to those who have use for less: they may have more in a moment.
+SHARE_SECONDS = 1.0  # Between two signs of life of whoever has places.
+SHORT_SECONDS = 0.25  # The same where it has fewer than it wants.
+LEAST_PAUSE = 0.02
+CLOSE_SECONDS = 5.0
+
+
+class LimitSource(Protocol):
+    """The one place that hands out slices."""
+
+    async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+        """Change what has been handed out of a model's limits, given that and the time; one change after another."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLimits:
+    """How much all processes together may ask of each model, and who hands it out."""
+
+    limits: Limits
+    source: LimitSource
+    holder: Callable[[], str]  # A new name for each set of connections.
+
+
+class ModelShare:
+    """What one process may ask of one model: places for calls at once, and turns of each rate."""
+
+    def __init__(self, model: str, shared: SharedLimits, clock: Clock) -> None:
+        limits = shared.limits
+        change = partial(shared.source.change_slices, model)
+        self._places = SharedPlaces(limits.concurrency, shared.holder(), change)
+        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+        self._requests = SharedRate("requests", requests, clock, change) if requests else None
+        self.tokens = SharedRate("tokens", tokens, clock, change) if tokens else None
+        self._turns, self._waiting = asyncio.Lock(), 0
+
+    @asynccontextmanager
+    async def hold_place(self, tokens: int) -> AsyncIterator[None]:
+        """Wait for a place and for the turn of a request of so many tokens."""
+        await self._places.enter()
+        try:
+            await self._wait_for_turn(tokens)
+            yield
+        finally:
+            self._places.leave()
+
+    async def _wait_for_turn(self, tokens: int) -> None:
+        self._waiting += 1
+        try:
+            # Until the turn has come: nobody has a turn and waits with it, and a process that dies has one slice.
+            async with self._turns:
+                if self.tokens:
+                    await self.tokens.wait(tokens, self._waiting)
+                if self._requests:
+                    await self._requests.wait(1, self._waiting)
+        finally:
+            self._waiting -= 1
+
+    def shut(self) -> None:
+        """Let nobody in any more; whoever waits for a place is let go, as if cancelled."""
+        self._places.shut()
+
+    async def close(self) -> None:
+        """Give all places back."""
+        await self._places.close()
+
+
+ChangeSlices = Callable[[Callable[[LimitSlices, float], tuple[LimitSlices, T]]], Awaitable[T]]
+
+
+@dataclass(slots=True)
+class SharedRate:
+    """Turns in the slices of one rate: never before their time, and what is not used in time is lost."""
+
+    _name: str
+    _per_minute: float
+    _clock: Clock
+    _change: ChangeSlices[float]
+    _left: float = 0.0  # Of the last slice; below 0 where more was used than was expected.
+    _next: float = -math.inf
+    _ends: float = -math.inf
+
+    async def wait(self, amount: float, turns: int) -> None:
+        """Wait for the turn of so much; one waits at a time, and so many turns are wanted in all."""
+        while True:
+            if self._left < amount or self._clock.now() >= self._ends:
+                await self._take_slice(amount - min(self._left, 0.0), turns)
+            turn, now = self._next, self._clock.now()
+            if turn > now:
+                await self._clock.sleep(turn - now)
+            if self._clock.now() <= self._ends:
+                self._left -= amount
+                self._next = turn + amount * 60.0 / self._per_minute
+                return
+
+    def correct(self, by: float) -> None:
+        """Count what was really used in place of what was expected."""
+        self._left -= by
+
+    async def _take_slice(self, amount: float, turns: int) -> None:
+        """As many turns of this size as are wanted and fit into a slice, and at least one; what was left is lost."""
+        in_second = self._per_minute / 60.0 / amount
+        size = amount * max(1, math.floor(min(max(turns, SMALLEST_SLICE * in_second), LARGEST_SLICE * in_second)))
+        cut = partial(cut_rate_slice, rate=self._name, amount=size, per_minute=self._per_minute)
+        wait = await self._change(cut)
+        begins = self._clock.now() + wait
+        self._left = min(self._left, 0.0) + size
+        self._next = begins
+        self._ends = begins + size * 60.0 / self._per_minute
+
+
+class SharedPlaces:
+    """Places for calls at once, as many as this process has of all that may be under way together."""
+
+    def __init__(self, most: int, holder: str, change: ChangeSlices[int]) -> None:
+        self._most, self._holder, self._change = most, holder, change
+        self._gate = RequestGate(most, room=0.0)
+        self._has_all = True  # That it asked for the last time.
+        self._woken = asyncio.Event()
+        self._sharing: asyncio.Task[None] | None = None
+
+    async def enter(self) -> None:
+        """Wait for a place."""
+        if self._sharing is None:
+            self._sharing = asyncio.create_task(self._keep_sharing())
+        if self._gate.wanted >= self._gate.width and self._has_all:
+            self._woken.set()
+        await self._gate.enter()
+
+    def leave(self) -> None:
+        """Give a place up."""
+        self._gate.leave()
+        if self._gate.inside >= self._gate.width:  # One that another is to have.
+            self._woken.set()
+
+    def shut(self) -> None:
+        """Let nobody in any more; whoever waits is let go, as if cancelled."""
+        self._gate.shut()
+
+    async def close(self) -> None:
+        """Give all places back; whoever waits for one is let go."""
+        self.shut()
+        if self._sharing is not None:
+            self._sharing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sharing
+            with suppress(TimeoutError):  # Otherwise they are handed out again after some silence.
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._ask_for_places(0, 0)
+
+    async def _keep_sharing(self) -> None:
+        """Ask for as many as there is use for, again and again as long as there is any."""
+        gate = self._gate
+        while True:
+            self._woken.clear()
+            held, wanted = max(gate.inside, gate.width), gate.wanted
+            places = await self._ask_for_places(held, wanted)
+            self._has_all = places >= min(wanted, self._most)
+            gate.resize(places)
+            if held > max(places, gate.inside):
+                continue  # What is not needed any more is given back at once.
+            await asyncio.sleep(LEAST_PAUSE)
+            seconds = SHARE_SECONDS if self._has_all else SHORT_SECONDS
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), seconds if held or wanted else None)
+
+    async def _ask_for_places(self, held: int, wanted: int) -> int:
+        asked = partial(share_places, holder=self._holder, most=self._most, held=held, wanted=wanted)
+        return await self._change(asked)

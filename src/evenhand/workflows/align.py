@@ -1,0 +1,268 @@
+"""Align the rubric of a run with people: edits are drafted from some labels, tried on others, and kept if they help."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from evenhand.calibrate.alignment import (
+    LEAST_ALIGNED_SAMPLES,
+    AlignedRubric,
+    conclude_alignment,
+    divide_labelled_samples,
+    draft_candidates,
+    seed_alignment,
+    tabulate_candidate_answers,
+)
+from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
+from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
+from evenhand.calibrate.labels import Label
+from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
+from evenhand.calibrate.rubric_edits import RubricEdit, describe_rubric_edit
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
+from evenhand.files.python_functions import add_python_import_folder
+from evenhand.files.rubric_writing import write_changed_rubric
+from evenhand.files.rubrics import LocatedRubric
+from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.model.rubric import Rubric
+from evenhand.models.connections import Connections
+from evenhand.runs.columns import load_run_columns
+from evenhand.stats.rates import RateInterval
+from evenhand.store.queries import ALIGNING_PREFIX
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
+from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_alignment_cache
+from evenhand.workflows.align_inputs import (
+    list_aligned_questions,
+    list_drafting_cases,
+    load_labelled_samples,
+    open_run_rubric,
+    read_run_judge_options,
+)
+from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.run_labels import load_labels_from_file
+from evenhand.workflows.stores import StoreLike, open_user_store
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignOptions:
+    """How a rubric is aligned: by which file, with whose proposals, from which seed, and how models may be asked."""
+
+    rubric: str | None = None  # The file of the rubric, where the eval of the run does not lead to it.
+    proposer: str | None = None  # A model that proposes edits; without one, examples and a map are tried.
+    seed: int = 0
+    connect: ConnectionOptions = field(default_factory=ConnectionOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignmentReport:
+    """What came of aligning a run, and the YAML of the new rubric, empty where the present one stands."""
+
+    run: str
+    name: str
+    labels: int
+    void: tuple[Label, ...]  # Not counted: their output has changed since.
+    unbound: int  # Labels that do not say which text they are about.
+    plan: AlignmentPlan
+    found: AlignedRubric
+    text: str
+    calls: int  # That were answered now; replies that the store had are not among them.
+    cost: Decimal | None
+
+    @property
+    def exit_code(self) -> int:
+        """0 where something better was found."""
+        return 0 if self.found.edits else 1
+
+
+def ignore_alignment_plan(_plan: AlignmentPlan) -> None:
+    """Nobody is told."""
+
+
+DEFAULT_ALIGN_OPTIONS = AlignOptions()
+
+
+async def align_run(
+    store: StoreLike,
+    run: str,
+    labels: Path,
+    *,
+    options: AlignOptions = DEFAULT_ALIGN_OPTIONS,
+    announce: Callable[[AlignmentPlan], None] = ignore_alignment_plan,
+) -> AlignmentReport:
+    """Find edits of the rubric of a run that bring its judges nearer to people's labels; `announce` is told the plan.
+
+    Replies are kept in the store as they come: aligning again asks only what is new.
+    """
+    with open_user_store(store) as opened:
+        alignment = _prepare_alignment(opened, run, labels, options)
+        async with open_user_connections(options.connect) as connections:
+            return await alignment.align(opened, connections, options, announce)
+
+
+def write_aligned_rubric(report: AlignmentReport, target: Path) -> None:
+    """Write the new rubric; whoever reads the file meanwhile sees the old or the new one."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(report.text, "utf-8")
+        part.replace(target)
+    except OSError as problem:
+        raise make_unwritable_file_error(str(target), problem) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptions) -> _RunAlignment:
+    """Everything that can be refused is refused before any model is asked."""
+    row = store.find_run(run)
+    if row["name"].startswith(ALIGNING_PREFIX):
+        hint = f"name the run that it aligned: {json.loads(row['setup'])['aligned_from']}"
+        raise InputError(Fault(f"run {row['id']} holds what evenhand align asked", hint))
+    if row["state"] != "finished":
+        hint = "go on with it first: evenhand run EVAL --resume"
+        raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
+    opened = open_run_rubric(row, options.rubric)
+    table = load_run_columns(store, row["id"])
+    labelled = collect_labelled_outputs(table, load_labels_from_file(labels, table))
+    if not labelled.judges:
+        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
+    if labelled.samples < LEAST_ALIGNED_SAMPLES:
+        few = format_too_few(labelled.samples, "labelled sample", LEAST_ALIGNED_SAMPLES)
+        raise InputError(Fault(few, "label more of its outputs"))
+    holistic = bool(json.loads(row["setup"])["rubrics"][""].get("holistic"))
+    asking = AlignmentAsking(
+        present=replace(opened.rubric, holistic=holistic),
+        labelled=labelled,
+        samples=load_labelled_samples(store, row, labelled),
+        how=read_run_judge_options(json.loads(row["setup"])),
+    )
+    return _RunAlignment(row=row, opened=opened, asking=asking, judges=tuple(table.frame.judges))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunAlignment:
+    """A run with its labels, ready to be aligned."""
+
+    row: Row
+    opened: LocatedRubric
+    asking: AlignmentAsking
+    judges: tuple[str, ...]
+
+    @property
+    def present(self) -> Rubric:
+        """The rubric that the run asked by."""
+        return self.asking.present
+
+    async def align(
+        self,
+        store: Store,
+        connections: Connections,
+        options: AlignOptions,
+        announce: Callable[[AlignmentPlan], None],
+    ) -> AlignmentReport:
+        """Draft, judge, select and conclude."""
+        rng, asking, labelled = seed_alignment(options.seed), self.asking, self.asking.labelled
+        divided = divide_labelled_samples(labelled, rng)
+        questions = list_aligned_questions(labelled, self.present)
+        add_python_import_folder(Path())
+        models = [find_judge_by_name(connections, name) for name in self.judges]
+        proposer = None if options.proposer is None else find_judge_by_name(connections, options.proposer)
+        plan = await asking.plan_questions(connections, models, proposer, divided.deciding)
+        announce(plan)
+        cases = list(list_drafting_cases(labelled, asking.samples, self.present, divided.drafting))
+        held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
+        held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
+        fresh = options.connect.record is not None or options.connect.replay is not None
+        async with open_alignment_cache(store, self.row, connections, fresh=fresh) as cache:
+            proposed = await asking.ask_proposer(proposer, cases, cache)
+            tried, refused = draft_candidates(self.present, cases, proposed.edits, held_out)
+            answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
+            if cache.asks_no_more:
+                what = f"not everything could be asked: {cache.spent or cache.silent}"
+                raise InputError(Fault(what, "replies so far are kept: align again to go on"))
+        data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers)
+        if not data.has_present_answers:
+            hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
+            raise InputError(Fault(f"{', '.join(self.judges)} answered nothing by the present rubric", hint))
+        found = conclude_alignment(tried, refused, select_rubric_by_nested_cv(data, rng), data, questions)
+        note = [f"{options.proposer} proposed nothing: {proposed.why_not}"] if proposed.why_not else []
+        found = replace(found, drafting=plan.drafting, notes=tuple(note))
+        return AlignmentReport(
+            run=self.row["id"],
+            name=self.row["name"],
+            labels=labelled.labels,
+            void=labelled.void,
+            unbound=labelled.unbound,
+            plan=plan,
+            found=found,
+            text=self._write_rubric(found),
+            calls=connections.spent.requests,
+            cost=connections.spent.cost,
+        )
+
+    def _write_rubric(self, found: AlignedRubric) -> str:
+        """The YAML of the new rubric, with what was changed and why above it; empty where none is written."""
+        if found.rubric == self.present:
+            return ""
+        one = found.selection
+        before, after = (format_percent(error.estimate) for error in (one.before, one.after))
+        labels = pluralize_count(self.asking.labelled.labels, "label")
+        comments = [
+            f"Aligned by evenhand align with {labels} of run {self.row['id']}.",
+            f"Error before {before} of the scale, after {after} ({format_p_value(one.chance)}); {one.samples} samples.",
+        ]
+        for edit in found.edits:
+            place, _, _ = describe_rubric_edit(self.present, edit)
+            comments.append(f"Changed: {place}. Why: {edit.reason or 'no reason was given'}")
+        plain = replace(found.rubric, holistic=self.opened.rubric.holistic)
+        return write_changed_rubric(self.opened, plain, comments)
+
+
+def encode_alignment(report: AlignmentReport) -> Json:
+    """The stable JSON of it."""
+    found, selection = report.found, report.found.selection
+    return {
+        "run": report.run,
+        "name": report.name,
+        "kept": bool(found.edits),
+        "why": found.why,
+        "labels": report.labels,
+        "void": [VOID_LABEL_JSON.to_json(one) for one in report.void],
+        "unbound": report.unbound,
+        "samples": selection.samples,
+        "drafting_samples": found.drafting,
+        "error_before": _encode_error(selection.before),
+        "error_after": _encode_error(selection.after),
+        "p": selection.chance,
+        "edits": [_encode_edit(found.tried[0].rubric, edit) for edit in found.edits],
+        "tried": [
+            {
+                "edits": [_encode_edit(found.tried[0].rubric, edit) for edit in one.edits],
+                "error": selection.errors[place],
+            }
+            for place, one in enumerate(found.tried)
+        ],
+        "map_error": selection.errors[-1],
+        "refused": [{**_encode_edit(found.tried[0].rubric, one.edit), "why": one.why} for one in found.refused],
+        "notes": list(found.notes),
+        "most_calls": report.plan.calls,
+        "calls": report.calls,
+        "cost": None if report.cost is None else float(report.cost),
+        "rubric": report.text or None,
+    }
+
+
+def _encode_error(one: RateInterval) -> Json:
+    return {"estimate": one.estimate, "low": one.low, "high": one.high, "level": one.level, "method": one.method}
+
+
+def _encode_edit(rubric: Rubric, edit: RubricEdit) -> Json:
+    place, before, after = describe_rubric_edit(rubric, edit)
+    return {"kind": type(edit).__name__, "place": place, "before": before, "after": after, "reason": edit.reason}

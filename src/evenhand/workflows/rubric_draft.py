@@ -1,0 +1,208 @@
+"""Draft a rubric from the text of a task and a few outputs that are known to be good or bad, and try it on them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
+from evenhand.files.codec import Codec
+from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
+from evenhand.files.rubric_writing import write_rubric_fields
+from evenhand.files.rubrics import read_rubric_file
+from evenhand.guards.output_guards import flag_outputs_by_guards
+from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
+from evenhand.judging.judge import ask_judges_for_reviews
+from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.models.connections import Connections
+from evenhand.models.requests import EMBEDDED
+from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.rubric_scaffold import scaffold_rubric_fields
+
+LARGEST_TASK, LARGEST_EXAMPLES, MOST_EXAMPLES = 200_000, 1_000_000, 20
+EXAMPLE_FIELDS = ("id", "input", "output", "good", "why")
+EXAMPLE_LINE = '{"output": "…", "good": false, "why": "it names no date"}'
+DEFAULT_HOW = JudgeOptions()
+DRAFT_JSON = Codec()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredExample:
+    """An example with what the drafted rubric gives it; `missing` counts what the judges could not assess."""
+
+    id: str
+    good: bool
+    score: float | None
+    verdict: str | None
+    missing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftedRubric:
+    """A rubric that passes every check, as the text of its file; `by` is the model that proposed it, None for rules."""
+
+    rubric: Rubric
+    text: str
+    by: str | None
+    judges: tuple[str, ...]
+    examples: tuple[ScoredExample, ...]
+    cost: float | None  # In dollars; None where some reply has no known price.
+
+
+def draft_rubric(
+    task: Path,
+    examples: Path | None = None,
+    *,
+    proposer: str | None = None,
+    judges: Sequence[str] = (EMBEDDED,),
+    output: Path | None = None,
+    connect: ConnectionOptions | None = None,
+) -> DraftedRubric:
+    """Draft a rubric, have the judges score the examples by it, and write it to `output`, which must not exist.
+
+    Without a proposer the sentences of the task become yes/no criteria, and nothing is asked. With one, it is asked
+    once, and once more if its reply makes no rubric that passes every check.
+    """
+    if output is not None:
+        _refuse_unfit_output(output)
+    text = read_text_file(task, LARGEST_TASK, InputError)
+    if not text.strip():
+        raise InputError(Fault("the task is empty", "describe what is asked of an output", where=str(task)))
+    given: list[DraftExample] = []
+    if examples is not None:
+        given = read_draft_examples(read_text_file(examples, LARGEST_EXAMPLES, InputError), str(examples))
+    name = _make_rubric_name(output or task)
+    drafted = asyncio.run(_draft_and_try(name, text, given, proposer, tuple(judges), connect or ConnectionOptions()))
+    if output is not None:
+        try:
+            with output.open("x", encoding="utf-8") as target:
+                target.write(drafted.text)
+        except OSError as problem:
+            raise make_unwritable_file_error(str(output), problem) from None
+    return drafted
+
+
+def encode_drafted_rubric(drafted: DraftedRubric) -> dict[str, Any]:
+    """The stable JSON of it."""
+    return {
+        "by": drafted.by or "rules",
+        "rubric": drafted.text,
+        "judges": list(drafted.judges),
+        "examples": [DRAFT_JSON.to_json(one) for one in drafted.examples],
+        "cost": drafted.cost,
+    }
+
+
+def read_draft_examples(text: str, where: str) -> list[DraftExample]:
+    """Examples from JSONL: an output, whether it is good (true where nothing is said), its input, and why."""
+    found, faults = [], []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(_read_draft_example(line, len(found) + 1))
+            except InputError as error:
+                faults += [Fault(one.what, one.hint, where=f"{where}:{number}") for one in error.faults]
+    if len(found) > MOST_EXAMPLES:
+        faults.append(Fault(f"{len(found)} examples are too many", f"at most {MOST_EXAMPLES}", where=where))
+    if not found and not faults:
+        faults.append(Fault("no examples in it", f"one object per line: {EXAMPLE_LINE}", where=where))
+    if faults:
+        raise InputError(*faults)
+    return found
+
+
+def _read_draft_example(line: str, number: int) -> DraftExample:
+    try:
+        value = decode_json(line)
+    except json.JSONDecodeError as error:
+        raise InputError(Fault(f"not valid JSON: {error.msg}", f"as in {EXAMPLE_LINE}")) from None
+    if not isinstance(value, dict):
+        raise InputError(Fault("expected an object", f"as in {EXAMPLE_LINE}"))
+    faults = [
+        Fault(f"unknown field {name[:40]!r}", suggest_known_word_in_error(name[:40], EXAMPLE_FIELDS))
+        for name in value
+        if name not in EXAMPLE_FIELDS
+    ]
+    texts = {name: value.get(name, "") for name in ("input", "output", "why")}
+    faults += [Fault(f"{name} must be text") for name, one in texts.items() if not isinstance(one, str)]
+    good = value.get("good", True)
+    if not isinstance(good, bool):
+        faults.append(Fault("good must be true or false", f"as in {EXAMPLE_LINE}"))
+    if isinstance(texts["output"], str) and not texts["output"].strip():
+        faults.append(Fault("no output", f"as in {EXAMPLE_LINE}"))
+    if faults:
+        raise InputError(*faults)
+    return DraftExample(id=str(value.get("id", f"example-{number}")), good=good, **texts)
+
+
+async def _draft_and_try(
+    name: str,
+    task: str,
+    examples: Sequence[DraftExample],
+    proposer: str | None,
+    judges: tuple[str, ...],
+    connect: ConnectionOptions,
+) -> DraftedRubric:
+    async with open_user_connections(connect) as connections:
+        if proposer is None:
+            fields = scaffold_rubric_fields(name, task)
+        else:
+            fields = await _ask_proposer(name, task, examples, proposer, connections)
+        origin = f"by {proposer}" if proposer else "by rule, without a model"
+        text = write_rubric_fields(fields, [f"Drafted {origin}. Read it before you rely on it: evenhand rubric check."])
+        tree = parse_yaml_tree(text)
+        assert tree is not None
+        rubric = read_rubric_file(tree, name, Path())
+        scored = await _score_examples(rubric, examples, judges, connections)
+        spent = connections.spent.cost
+        cost = None if spent is None else float(spent)
+        return DraftedRubric(rubric=rubric, text=text, by=proposer, judges=judges, examples=tuple(scored), cost=cost)
+
+
+async def _ask_proposer(
+    name: str, task: str, examples: Sequence[DraftExample], proposer: str, connections: Connections
+) -> dict[str, Any]:
+    model = find_judge_by_name(connections, proposer)
+    if proposer == EMBEDDED:
+        raise InputError(Fault(f"{EMBEDDED} writes no rubrics", "name a model, as in --proposer openai/NAME"))
+    driver = DialogueDriver(model, DEFAULT_HOW.deadline)
+    found = await driver.run(ask_model_for_rubric(name, task, examples, make_judge_dialogue_setup(model, DEFAULT_HOW)))
+    if found.fields is None:
+        hint = "ask again or another model; without --proposer a scaffold is made by rule"
+        raise InputError(Fault(f"{proposer} gave no rubric that passes every check: {found.why_not}", hint))
+    return dict(found.fields)
+
+
+async def _score_examples(
+    rubric: Rubric, examples: Sequence[DraftExample], judges: Sequence[str], connections: Connections
+) -> list[ScoredExample]:
+    models = [find_judge_by_name(connections, one) for one in judges]
+    found = []
+    for one in examples:
+        sample = flag_outputs_by_guards(Sample(id=one.id, input=one.input, outputs={"output": one.output}))
+        judged = await ask_judges_for_reviews(rubric, sample, models, DEFAULT_HOW)
+        card = judged.scores.scorecards[0]
+        score = None if card.exact is None else float(card.exact)
+        missing = len(card.missing)
+        found.append(ScoredExample(id=one.id, good=one.good, score=score, verdict=card.verdict, missing=missing))
+    return found
+
+
+def _refuse_unfit_output(output: Path) -> None:
+    """Said before any model is asked."""
+    if output.suffix not in (".yaml", ".yml"):
+        raise InputError(Fault("a rubric is YAML", "name a file that ends in .yaml", where=str(output)))
+    if output.exists():
+        raise InputError(Fault("there is such a file already", "name another file", where=str(output)))
+
+
+def _make_rubric_name(file: Path) -> str:
+    words = "".join(letter if letter.isalnum() else " " for letter in file.stem.lower()).split()
+    return "-".join(words)[:60] or "draft"

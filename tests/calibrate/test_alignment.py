@@ -1,0 +1,199 @@
+"""Aligning from labels to a rubric, with a judge and a proposer that are scripts: what is drafted, tried and kept."""
+
+import json
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from random import Random
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from evenhand import Rubric, load_rubric
+from evenhand.calibrate.alignment import (
+    AlignedRubric,
+    CandidateRubric,
+    conclude_alignment,
+    divide_labelled_samples,
+    draft_candidates,
+    draw_examples,
+    tabulate_candidate_answers,
+)
+from evenhand.calibrate.edit_proposals import (
+    JudgedCase,
+    ProposedEdits,
+    ask_for_rubric_edits,
+    choose_cases_to_show,
+)
+from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
+from evenhand.calibrate.rubric_edits import AddClause, AddExamples, RefusedEdit, SplitCriterion, UseCalibrationMap
+from evenhand.models.requests import Request
+from tests.calibrate.aligning import DEALS
+from tests.calibrate.tables import held
+from tests.judging.scripted import MANNER, converse
+from tests.soak import at_least, at_most, often
+
+ANCHORS = {1: "No.", 5: "Yes."}
+RUBRIC = load_rubric({"criteria": [{"id": "tone", "asks": "Is the reply good?", "scale": "1-5", "anchors": ANCHORS}]})
+RULE = "A weekday must be named."  # The hidden rule: stated in no anchor, and people go by it.
+WRONG = [f"Consider the {word} of it." for word in
+         ("price", "colour", "weather", "history", "author", "length", "grammar", "humour", "spelling")]  # fmt: skip
+LABELS = 40
+
+
+def _judge(rubric: Rubric, number: int, said: Sequence[float], people: Sequence[float]) -> Fraction:
+    """A judge that goes by its own sense unless the rubric states the rule; other clauses move it at random."""
+    asks = rubric.criteria[0].asks
+    if RULE in asks:
+        return Fraction(people[number])
+    moved = asks != RUBRIC.criteria[0].asks and crc32(f"{asks} {number}".encode()) % 5 == 0
+    return Fraction(6 - said[number] if moved else said[number])
+
+
+def _propose(edits: Sequence[str]) -> Callable[[Request], str]:
+    entries = [{"kind": "clause", "criterion": "tone", "text": text, "reason": "a guess"} for text in edits]
+    return lambda _request: json.dumps({"edits": entries})
+
+
+def align(seed: int, *, shuffled: bool = False, deals: int = DEALS) -> AlignedRubric:
+    """Forty labels; where no drafted sample shows a difference, no proposer is asked.
+
+    People and the judge's own sense part on ten of them.
+    """
+    rng, lot = np.random.default_rng(seed), Random(seed)
+    people = [lot.choice((1.0, 5.0)) for _ in range(LABELS)]
+    turned = set(lot.sample(range(LABELS), LABELS // 4))
+    said = [6 - one if number in turned else one for number, one in enumerate(people)]
+    labels = lot.sample(people, LABELS) if shuffled else people
+    labelled = held({"j": {"tone": said}}, {"r": {"tone": labels}})
+    divided = divide_labelled_samples(labelled, rng)
+    cases = [
+        JudgedCase(criterion="tone", passage=f"reply {n}", people=Fraction(labels[n]), judge=Fraction(said[n]))
+        for n in divided.drafting
+    ]
+    shown, proposed = choose_cases_to_show(RUBRIC, cases), ProposedEdits()
+    if shown:
+        proposals = lot.sample([RULE, *WRONG], 10)
+        proposed, _ = converse(ask_for_rubric_edits(RUBRIC, shown, MANNER), _propose(proposals))
+    tried, refused = draft_candidates(RUBRIC, cases, proposed.edits, [f"reply {n}" for n in divided.deciding])
+    answers = [{(int(n), "tone"): _judge(one.rubric, int(n), said, people) for n in divided.deciding} for one in tried]
+    data = tabulate_candidate_answers(labelled, labelled.questions, divided.deciding, tried, answers)
+    selection = select_rubric_by_nested_cv(data, rng, deals=deals)
+    return conclude_alignment(tried, refused, selection, data, labelled.questions)
+
+
+def test_the_right_edit_among_nine_wrong_ones_is_kept_and_nothing_else() -> None:
+    """Nine times in ten at least, where a quarter of the answers turns on the rule."""
+    tries = often(20, 1000)
+    edits = [align(seed).edits for seed in range(tries)]
+
+    right = [one for one in edits if len(one) == 1 and isinstance(one[0], AddClause) and one[0].clause == RULE]
+
+    assert len(right) / tries >= at_least(0.9, tries)
+
+
+def test_labels_shuffled_at_random_change_nothing() -> None:
+    """Five times in a hundred at most."""
+    tries = often(20, 1000)
+
+    changed = sum(bool(align(seed, shuffled=True).edits) for seed in range(tries))
+
+    assert changed / tries <= at_most(0.05, tries)
+
+
+def test_the_present_rubric_stands_with_a_reason() -> None:
+    """Nothing is proposed but what changes nothing for the better."""
+    found = align(1, shuffled=True)
+
+    assert found.edits == () and found.why
+    assert found.rubric == RUBRIC == found.tried[0].rubric
+
+
+def test_no_sample_is_both_drafted_from_and_decided_on() -> None:
+    """A quarter for drafting, by sample: two outputs of one stay together."""
+    found = held({"j": {"tone": [1.0] * 48}}, {"r": {"tone": [2.0] * 48}}, variants=("a", "b"))
+
+    divided = divide_labelled_samples(found, np.random.default_rng(0))
+    drafting, deciding = (set(found.cluster[part].tolist()) for part in (divided.drafting, divided.deciding))
+
+    assert (len(drafting), len(deciding), drafting & deciding) == (6, 18, set())
+
+
+def _case(people: int, judge: int | None, passage: str = "text") -> JudgedCase:
+    answer = None if judge is None else Fraction(judge)
+    return JudgedCase(criterion="tone", passage=passage, people=Fraction(people), judge=answer)
+
+
+def test_examples_are_those_the_judge_got_most_wrong_of_both_ends() -> None:
+    """Four of one level would teach that level alone."""
+    cases = [_case(5, 1, "a"), _case(5, 2, "b"), _case(5, 3, "c"), _case(1, 1, "d"), _case(1, 2, "e")]
+
+    drawn = draw_examples(cases, RUBRIC, "tone", 4)
+
+    assert [(one.passage, int(one.score)) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
+
+
+def test_long_passages_are_cut_so_that_all_examples_fit_the_bound() -> None:
+    """Whatever the letters: a criterion that refuses them would be no candidate."""
+    cases = [_case(score, 3, letter * 5000) for score in (1, 5) for letter in "xé语"]
+
+    tried, refused = draft_candidates(RUBRIC, cases, (), ())
+
+    assert [len(one.rubric.criteria[0].examples) for one in tried] == [0, 2, 4]
+    assert refused == ()
+
+
+def test_a_refused_proposal_ends_no_other() -> None:
+    """It is told with its reason."""
+    edits = [AddClause(criterion="tone", clause="Is the reply good"), AddClause(criterion="tone", clause=RULE)]
+
+    tried, refused = draft_candidates(RUBRIC, (), edits, ())
+
+    assert [one.edits for one in tried] == [(), (edits[1],)]
+    assert [type(one) for one in refused] == [RefusedEdit]
+
+
+def test_the_parts_of_a_split_criterion_answer_for_it() -> None:
+    """People labelled the whole."""
+    split = SplitCriterion(criterion="tone", parts=(("a", "Is it kind?"), ("b", "Is it brief?")))
+    found = held({"j": {"tone": [1.0, 2.0]}}, {"r": {"tone": [3.0, 4.0]}})
+    candidate = CandidateRubric(rubric=RUBRIC, edits=(split,))
+    said = {(0, "a"): Fraction(1), (0, "b"): Fraction(5), (1, "a"): Fraction(2), (1, "b"): None}
+
+    data = tabulate_candidate_answers(found, found.questions, np.array([0, 1]), [candidate], [said])
+
+    assert data.answers[0, 0, 0] == 3.0
+    assert np.isnan(data.answers[0, 1, 0])
+
+
+def test_a_map_that_is_kept_leaves_the_rubric_and_says_its_knots() -> None:
+    """It is the judge's scores that move."""
+    people = [float(1 + n % 4) for n in range(40)]
+    found = held({"j": {"tone": [one + 1 for one in people]}}, {"r": {"tone": people}})
+    places = np.arange(40)
+    answers = [{(n, "tone"): Fraction(people[n] + 1) for n in range(40)}]
+    tried = [CandidateRubric(rubric=RUBRIC)]
+    data = tabulate_candidate_answers(found, found.questions, places, tried, answers)
+
+    selection = select_rubric_by_nested_cv(data, np.random.default_rng(0))
+    aligned = conclude_alignment(tried, (), selection, data, found.questions)
+
+    (edit,) = aligned.edits
+    assert isinstance(edit, UseCalibrationMap) and edit.knots[-1][1] < 5
+    assert aligned.rubric == RUBRIC
+
+
+def test_examples_and_edits_are_candidates_side_by_side() -> None:
+    """Which and how many is chosen inside cross-validation, not before."""
+    tried, _ = draft_candidates(RUBRIC, [_case(1, 5, "a"), _case(5, 1, "b"), _case(1, 2, "c")],
+                                [AddClause(criterion="tone", clause=RULE)], ())  # fmt: skip
+
+    kinds = [tuple(type(edit) for edit in one.edits) for one in tried]
+
+    assert kinds == [(), (AddExamples,), (AddExamples,), (AddClause,)]
+
+
+@pytest.mark.parametrize("people", [1, 5])
+def test_agreement_leaves_nothing_to_propose(people: int) -> None:
+    """No model is asked in vain."""
+    assert choose_cases_to_show(RUBRIC, [_case(people, people)] * 5) == []
