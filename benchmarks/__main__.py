@@ -20,6 +20,7 @@ from benchmarks.sensitivity import measure_sensitivity
 from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
 from benchmarks.what_if import measure_what_if_page
+from benchmarks.workbench import measure_workbench
 
 MEASURES = (
     measure_judging,
@@ -38,6 +39,7 @@ MEASURES = (
     measure_runs,
     measure_service,
     measure_what_if_page,
+    measure_workbench,
 )
 
 

@@ -168,7 +168,7 @@ def _listening(command: Callable[[str], list[str]]) -> Iterator[str]:
                 time.sleep(0.1)
         yield base
     finally:
-        process.terminate()
+        process.kill()  # Judges that say nothing would be waited for.
         process.wait()
 
 

@@ -9,6 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from evenhand.errors import Fault, StoreError
+
 
 def format_exact_dollars(money: Decimal) -> str:
     """Money to its last digit."""
@@ -28,16 +30,17 @@ def spell_exact_fraction(value: Fraction | None) -> str | None:
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
 
+_DAMAGED = "the store is damaged, or a run was imported that nobody made"
 _KEPT_FRACTION = re.compile(r"-?[0-9]{1,4000}(?:\.[0-9]{1,40}|/[1-9][0-9]{0,3999})?")
 
 
-def read_kept_fraction(kept: str | int) -> Fraction:
-    """The number that is kept as a fraction; a ValueError for what nobody here has written.
+def read_kept_fraction(kept: str | float) -> Fraction:
+    """The number that is kept as a fraction; a StoreError for what nobody here has written.
 
     `Fraction` alone would work on the eleven letters of 1e999999999 until the memory is full.
     """
     if isinstance(kept, str) and not _KEPT_FRACTION.fullmatch(kept):
-        raise ValueError(f"{shorten_text_to_line(kept, 40)!r} is not a fraction as in 2/3")
+        raise StoreError(Fault(f"{quote_whole_text(kept, 40)} is not a fraction as in 2/3", _DAMAGED))
     return Fraction(kept)
 
 
@@ -45,9 +48,9 @@ _KEPT_AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})
 
 
 def read_kept_amount(kept: str | float) -> Decimal:
-    """An amount of money that is kept; a ValueError for one that nobody paid, and that would fill a page."""
+    """An amount of money that is kept; a StoreError for one that nobody paid, and that would fill a page."""
     if not _KEPT_AMOUNT.fullmatch(str(kept)):
-        raise ValueError(f"{shorten_text_to_line(str(kept), 40)!r} is not an amount as in 0.25")
+        raise StoreError(Fault(f"{quote_whole_text(str(kept), 40)} is not an amount as in 0.25", _DAMAGED))
     return Decimal(str(kept))
 
 

@@ -151,9 +151,14 @@ def find_unbounded_fractions(modules: Sequence[Module]) -> list[str]:
         if LEVEL_OF[module.room] >= LEVEL_OF["store"]
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "Fraction" and len(node.args) == 1
-        if any(isinstance(part, ast.Subscript) for part in ast.walk(node.args[0]))
-        or ".get(" in ast.unparse(node.args[0])
+        if _is_taken_from_data(node.args[0])
     ]
+
+
+def _is_taken_from_data(given: ast.expr) -> bool:
+    """Whether a value comes out of a mapping or a list as it is; a float out of one has its bounds."""
+    text = ast.unparse(given)
+    return not text.startswith("float(") and ("[" in text or ".get(" in text)
 
 
 def find_surroundings(modules: Sequence[Module]) -> list[str]:

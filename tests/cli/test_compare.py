@@ -196,3 +196,15 @@ def test_the_commands_of_the_recipe_are_run_on_its_page() -> None:
 
     assert [command.split()[1] for command in commands] == ["run", "baseline", "compare"]
     assert [command for command in commands if f"$ {command}" not in run] == []
+
+
+def test_a_comparison_is_written_as_a_page(folder: Path) -> None:
+    """One file that needs nothing else, with the samples that moved; the exit code is that of the decision."""
+    done = evenhand("compare", A, B, "--html", "-o", "compare.html", folder=folder)
+    page = (folder / "compare.html").read_text("utf-8")
+    bare = evenhand("compare", A, B, "--html", folder=folder)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "written: compare.html\n")
+    assert page.startswith("<!doctype html>") and "Samples that moved most" in page and "PROGRESS" in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+    assert bare.returncode == 2 and "as in --html -o compare.html" in bare.stderr

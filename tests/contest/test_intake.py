@@ -358,7 +358,7 @@ def test_a_folder_that_its_author_has_closed_stops_nobody_else(
         closed = path == "zed" if at == "look" else Path(f"/proc/self/fd/{path}").readlink().name == "zed"
         if closed:
             raise PermissionError(errno.EACCES, "Permission denied")
-        return real(path, *more, **named)  # type: ignore[call-overload]
+        return real(path, *more, **named)  # type: ignore[arg-type,call-overload]
 
     monkeypatch.setattr(f"evenhand.files.foreign_files.os.{real.__name__}", refuse)
 

@@ -89,6 +89,7 @@ DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
     ),
     "draft": lambda t, m=MANNER: ask_model_for_rubric(
         "drafted",
+        "judge-skill",
         t.get("question", "q"),
         [
             DraftExample(id="a", output=t.get("output", "o"), input=t.get("context", "c"), why=t.get("reference", "r")),

@@ -37,7 +37,9 @@ def proposed(**changes: Any) -> str:
 
 
 def draft(*replies: str | NoReply, task: str = "Name the page.") -> tuple[RubricDraft, list[Request]]:
-    dialogue = ask_model_for_rubric("answers", task, [DraftExample(id="a", output="Open Orders.")], MANNER)
+    dialogue = ask_model_for_rubric(
+        "answers", "judge-skill", task, [DraftExample(id="a", output="Open Orders.")], MANNER
+    )
     asked = list(next(dialogue))
     given = iter(replies)
     try:
@@ -56,7 +58,7 @@ def test_a_proposal_becomes_a_rubric_with_anchors_flags_and_gates() -> None:
 
     assert found.rubric is not None and len(asked) == 1
     assert [float(one.weight) for one in found.rubric.criteria] == [0.75, 0.25]
-    assert [(one.criterion, one.min) for one in found.rubric.gates] == [("page", 5)]
+    assert [(one.criterion, float(one.min)) for one in found.rubric.gates] == [("page", 5.0)]
     assert [one.id for one in found.rubric.red_flags] == ["invented-date"]
     assert find_doubtful_score_parts(found.rubric) == []
 

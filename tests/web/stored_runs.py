@@ -131,7 +131,7 @@ class StoredRuns:
     contest: str
 
 
-def fill_store(folder: Path) -> StoredRuns:
+def fill_store(folder: Path, *, hostile: bool = True) -> StoredRuns:
     """Four runs of one eval, the last two with other questions, the hostile one, and a contest that is over."""
     place = folder / ".evenhand"
     options = RunOptions(place=place)
@@ -143,10 +143,10 @@ def fill_store(folder: Path) -> StoredRuns:
         build_help_desk(better=11, rubric=reworded),
     ]
     runs = tuple(run_sync(one, options=options).id for one in evals)
-    hostile = run_sync(build_hostile_eval(), options=options).id
+    foe = run_sync(build_hostile_eval(), options=options).id if hostile else ""
     shutil.copytree(EXAMPLE_CONTEST, folder, dirs_exist_ok=True)
     played = evenhand("contest", "run", "task.yaml", "submissions", folder=folder)
     assert played.returncode == 0, played.stderr
     with Store.open(place, {}) as store:
         contest = list_contests(store)[0].id
-    return StoredRuns(place, runs, hostile, contest)
+    return StoredRuns(place, runs, foe, contest)

@@ -47,7 +47,8 @@ def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     if not seen.page.evaluate("'axe' in window"):
         seen.page.evaluate(Path(axe.AXE_FILE_PATH).read_text("utf-8") + "; undefined")
-    found = seen.page.evaluate("(options) => axe.run(document, options)", options)
+    settings = {"resultTypes": ["violations"], "iframes": False, **options}
+    found = seen.page.evaluate("(settings) => axe.run(document, settings)", settings)
     return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in SERIOUS]
 
 
@@ -223,7 +224,7 @@ def held() -> Iterator[HeldJudge]:
 
 def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
     """Progress comes by itself; when the run is over, its verdict does."""
-    eval = {
+    eval: dict[str, Any] = {
         "name": "watched",
         "samples": [{"id": f"s{number}", "input": "?", "outputs": {"one": f"Orders {number}"}} for number in range(8)],
         "rubric": {"criteria": ["Does it name the page?"]},
@@ -235,8 +236,9 @@ def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visi
     expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
     expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)
     seen.page.get_by_role("button", name="Stop").click()
+    expect(seen.page.locator("#live")).to_contain_text("stopping", timeout=20_000)
+    held.free.set()  # What is under way is heard out.
     expect(seen.page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
-    held.free.set()
     seen.page.get_by_role("button", name="Resume").click()
     expect(seen.page.locator(".verdict").first).to_contain_text("SOLO", timeout=30_000)
 

@@ -11,6 +11,7 @@ from evenhand.errors import InputError
 from evenhand.files.parsing import parse_yaml_tree
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import load_rubric, read_rubric_file
+from evenhand.files.tree import MappingNode
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 from evenhand.workflows.rubric import check_rubric_file
 from evenhand.workflows.rubric_draft import draft_rubric, read_draft_examples
@@ -109,7 +110,7 @@ def test_any_task_becomes_a_rubric_without_a_warning_or_is_refused(task: str) ->
         return
 
     tree = parse_yaml_tree(write_rubric_fields(fields))
-    assert tree is not None
+    assert isinstance(tree, MappingNode)
     rubric = read_rubric_file(tree, "t", Path())
     assert find_doubtful_score_parts(rubric) == []
     assert 1 <= len(rubric.criteria) <= MOST_SCAFFOLD_CRITERIA

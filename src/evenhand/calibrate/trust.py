@@ -110,9 +110,10 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     )
 
 
-def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
-    """What the majority of people decides of each output: 1 passes, 0 fails, NaN where they are split or silent."""
-    return find_majority(decide_as_each_rater(labelled, gate))
+def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> list[bool | None]:
+    """What the majority of people decides of each output: whether it passes, None where they are split or silent."""
+    found = find_majority(decide_as_each_rater(labelled, gate))
+    return [None if np.isnan(one) else bool(one) for one in found]
 
 
 def decide_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:

@@ -34,7 +34,7 @@ COMMAND_SUMMARIES = {
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
     "contest": "Play contests: accept submissions, advise, pick a winner, and show why.",
     "view": "Open the workbench in the browser: look, drill down, compare.",
-    "serve": "Serve the workbench and the REST API, and play contests as they become due.",
+    "serve": "Serve the workbench and the REST API, and play contests.",
     "token": "Make, list and revoke the tokens with which others call the service.",
     "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",

@@ -120,9 +120,8 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
     name = escape_terminal_text(file)
     stopping = ran.head.get("stopping")
     if stopping and stopping["settled_early"]:
-        left = stopping["planned"] - stopping["used"]
-        asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
-        print_message(f"\nsettled: {asked}", err=True)
+        asked = f"{stopping['planned'] - stopping['used']:,} of {stopping['planned']:,} samples"
+        print_message(f"\nsettled: {asked} did not have to be asked about", err=True)
     if ran.head["run"].get("selection") and not ran.why_stopped:
         print_message(f"\nall samples: evenhand run {name} --resume", err=True)
     if ran.why_stopped:
@@ -130,8 +129,8 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         why = escape_terminal_text(ran.why_stopped)
         print_message(f"\nnot finished: {why}\nto go on: evenhand run {name} --resume{once}", err=True)
     elif ran.head["unfinished"]:
-        some = pluralize_count(ran.head["unfinished"], "result")
-        print_message(f"\n{some} may get better by another try: evenhand run {name} --resume", err=True)
+        again = f"may get better by another try: evenhand run {name} --resume"
+        print_message(f"\n{pluralize_count(ran.head['unfinished'], 'result')} {again}", err=True)
     print_message(f"\nreport: evenhand report {ran.id} --html -o report.html", err=True)
 
 
@@ -141,13 +140,12 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
+    make = f", {course.to_make:,} of them to make" if course.to_make else ""
     if course.note:
         print_message(escape_cli_line(f"note: {course.note}"), err=True)
-    make = f", {course.to_make:,} of them to make" if course.to_make else ""
-    samples = pluralize_count(course.total // course.repeats, "sample")
-    begin = f"{samples} to score, {pluralize_count(course.outputs, 'output')}{make}; {judges}{until}"
-    unit = "samples" if course.repeats == 1 else "repeats"
-    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total, unit=unit)
+    sizes = [pluralize_count(course.total // course.repeats, "sample"), pluralize_count(course.outputs, "output")]
+    begin = f"{' to score, '.join(sizes)}{make}; {judges}{until}"
+    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
     def cut_short() -> None:
@@ -201,7 +199,7 @@ class ProgressState:
     """How far a run is."""
 
     total: int
-    unit: str = "samples"  # What is counted.
+    repeats: int = 1  # Of each sample.
     done: int = 0
     failed: int = 0
     made: int = 0
@@ -215,19 +213,12 @@ class ProgressLine:
     """The line on its way to a terminal, or now and then into a file; trouble with the stream never stops a run."""
 
     def __init__(
-        self,
-        stream: TextIO | None,
-        clock: Callable[[], float],
-        what: str,
-        *,
-        total: int,
-        before: int = 0,
-        unit: str = "samples",
+        self, stream: TextIO | None, clock: Callable[[], float], what: str, *, total: int, before: int = 0
     ) -> None:
         """Say what will be asked, before anything is waited for; what was done before does not count as fast."""
         self._stream, self._clock = stream, clock
         self._terminal = stream is not None and stream.isatty()
-        self._state = ProgressState(total=total, done=before, unit=unit)
+        self._state = ProgressState(total=total, done=before)
         self._drawn = clock()
         self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_cli_line(what)}\n")
@@ -235,7 +226,7 @@ class ProgressLine:
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
-        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make")}
+        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make", "repeats")}
         self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
@@ -272,7 +263,7 @@ def format_run_progress(state: ProgressState, width: int) -> str:
     elif state.cost is None and state.tokens:
         spent = f"{state.tokens:,} tokens"
     parts = {  # The higher the number, the sooner it is left out.
-        0: f"{state.done:,} of {state.total:,} {state.unit}",
+        0: f"{state.done:,} of {state.total:,} {'samples' if state.repeats == 1 else 'repeats'}",
         3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
         5: rate,
         4: spent,
@@ -280,9 +271,9 @@ def format_run_progress(state: ProgressState, width: int) -> str:
         2: left,
     }
     shown = {number: text for number, text in parts.items() if text}
-    while len(shown) > 1 and len(" · ".join(shown.values())) > width:
+    while len(line := " · ".join(shown.values())) > width and len(shown) > 1:
         del shown[max(shown)]
-    return " · ".join(shown.values())[: max(width, 0)]
+    return line[: max(width, 0)]
 
 
 def _format_progress_time_left(seconds: float) -> str:

@@ -13,6 +13,7 @@ from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
     measure_least_table_width,
+    measure_whole_table_width,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -260,7 +261,7 @@ def _print_sample_table(
     screen.line(title, bold=True, gap=True)
     cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
     names = cut if len(set(cut)) == len(cut) else names
-    if heads == 1 and measure_least_table_width(names, rows, names[heads:]) > screen.width:
+    if heads == 1 and measure_whole_table_width(names, rows) > screen.width:
         turned = _turn_sample_table(names[heads:], samples, cells)
         ids = list(turned)[1:]
         if turned and measure_least_table_width([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
@@ -395,6 +396,6 @@ def format_treatment_lines_for_terminal(comparisons: Sequence[RunHeadData]) -> l
     """What was decided of each treatment, by which rule, and what to do; one alone is told by the verdict below."""
     lines = []
     for one in comparisons if len(comparisons) > 1 else ():
-        decided = f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}"
+        decided = f"{one['treatment']}: {one['verdict']} (rule {one['rule']}). {one['next_step']}"
         lines.append((decided, VERDICT_COLOURS.get(one["verdict"])))
     return lines

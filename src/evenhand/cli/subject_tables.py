@@ -19,15 +19,18 @@ def print_subject_evaluation(evaluation: SubjectEvaluation | None) -> None:
         return
     screen, consistency = Screen(), evaluation.consistency
     screen.line(f"History of {evaluation.subject}", gap=True, bold=True)
-    for strayed in consistency.strayed:
-        screen.line(f"for review: {strayed}", indent=2)
-    if not consistency.strayed:
+    strayed = [("latest", one) for one in consistency.strayed]
+    if len(strayed) == 1:
+        screen.line(f"for review: {consistency.strayed[0]}", indent=2)
+    if not strayed:
         screen.line(str(consistency), indent=2)
     if evaluation.changed:
         screen.line("the fingerprint changed: scores of before cannot be compared with this one", indent=2)
     if evaluation.same_as:
         screen.line(f"same output and answers as {evaluation.same_as}: the two count as one evaluation", indent=2)
     screen.line(f"stored as evaluation {evaluation.id}", indent=2)
+    if len(strayed) > 1:
+        _print_strayed_table(screen, strayed)
 
 
 def print_subject_history(screen: Screen, evaluations: Sequence[SubjectEvaluation], *, criteria: bool) -> None:

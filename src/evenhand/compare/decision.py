@@ -393,14 +393,5 @@ def _measured_decision_kinds() -> dict[str, Any]:
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    known = (
-        ComparedClusters,
-        ComparedLayersTogether,
-        DifferenceHistogram,
-        NotWorseResult,
-        SharedJudges,
-        Difference,
-        PowerBand,
-        Saturation,
-    )
-    return {one.__name__: one for one in known}
+    compared = (ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult, SharedJudges)
+    return {one.__name__: one for one in (*compared, Difference, PowerBand, Saturation)}

@@ -76,9 +76,11 @@ def _open_below(folder: Path, name: str, flags: int) -> Iterator[list[int | Path
         yield [folder, *(folder.joinpath(*parts[: end + 1]) for end in range(len(parts)))]
         return
     with ExitStack() as opened:
-        way: list[int | Path] = [os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
-        opened.callback(os.close, way[0])
+        last = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.callback(os.close, last)
+        way: list[int | Path] = [last]
         for place, part in enumerate(parts, start=1):
-            way.append(os.open(part, flags if place == len(parts) else _FOLDER_FLAGS, dir_fd=way[-1]))
-            opened.callback(os.close, way[-1])
+            last = os.open(part, flags if place == len(parts) else _FOLDER_FLAGS, dir_fd=last)
+            opened.callback(os.close, last)
+            way.append(last)
         yield way

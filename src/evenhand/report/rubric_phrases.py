@@ -50,7 +50,12 @@ def describe_method_scale(method: Method) -> str:
 def format_anchor_place(anchor: Anchor, scale: Scale) -> str:
     """The levels that an anchor pins."""
     if scale.yes_no:
-        return "yes" if anchor.min else "no"
+        return format_scale_score(anchor.min, scale)
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
+
+
+def format_scale_score(score: Fraction, scale: Scale) -> str:
+    """A score as an answer on its scale."""
+    return ("yes" if score else "no") if scale.yes_no else format_fraction(score)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, weigh_passed_assertions
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion, read_eval_layer_weights
@@ -166,8 +166,8 @@ def list_run_result_layers(
     is removed from it, `judge` the layer as it counts, `dimension` every criterion, which is not in the composite.
     """
     judged = whole.layers.get(COMPOSITE_JUDGE_LAYER)
-    total = sum((to_exact_fraction(one["weight"]) for one in assertions), Fraction(0))
-    passed = sum((to_exact_fraction(one["weight"]) for one in assertions if one["passed"]), Fraction(0))
+    total = sum((to_exact_fraction(cast(float, one["weight"])) for one in assertions), Fraction(0))
+    passed = sum((to_exact_fraction(cast(float, one["weight"])) for one in assertions if one["passed"]), Fraction(0))
     known = total and all(one["passed"] is not None for one in assertions)
     return {
         "assertion": spell_exact_fraction(passed / total) if known else None,

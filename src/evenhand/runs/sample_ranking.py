@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,28 @@ from numpy.typing import NDArray
 from evenhand.runs.columns import VERDICT_NUMBERS, Floats, Integers, RunTable
 
 SampleOrder = Literal["attention", "gates", "judges", "moved", "threshold", "lowest", "file"]
-SAMPLE_ORDERS: tuple[SampleOrder, ...] = get_args(SampleOrder)
+SampleState = Literal["", "unscored", "gate", "flagged", "pass", "borderline", "fail"]
 NEAR_GATE = 0.5  # Points of a layer's scale of 1 to 5 within which a sample stands near its gate.
 WIDE_SPREAD = 0.3  # Share of a criterion's scale by which judges are far apart.
 WORST_VERDICTS = {number: name for name, number in VERDICT_NUMBERS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSample:
+    """What speaks for a look at one sample; None is what is not known, or does not stand out."""
+
+    position: int
+    id: str
+    composites: Mapping[str, float | None]
+    moved: float | None
+    spread: float | None  # Only where judges are far apart.
+    spread_on: str
+    near: float | None  # Only where it stands near a gate.
+    gates: int
+    assertions: int
+    findings: int
+    unscored: int
+    verdict: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +45,7 @@ class SampleRanking:
     """
 
     samples: tuple[str, ...]
+    positions: Integers  # In the store.
     variants: tuple[str, ...]
     composites: Floats
     lowest: Floats  # Composite.
@@ -64,8 +83,47 @@ class SampleRanking:
         }
         return np.argsort(-self.attention if order == "attention" else keys[order], kind="stable")
 
+    def choose_samples(self, order: SampleOrder, state: SampleState, among: Collection[int] | None) -> list[int]:
+        """The places of the samples that are in a state, and at some positions if they are given, in an order."""
+        places = self.order_samples(order)
+        if state:
+            counts = {"unscored": self.unscored, "gate": self.gates, "flagged": self.findings}
+            fits = counts[state] > 0 if state in counts else self.verdict == VERDICT_NUMBERS[state]
+            places = places[fits[places]]
+        if among is not None:
+            places = places[np.isin(self.positions[places], list(among))]
+        found: list[int] = places.tolist()
+        return found
 
-def rank_run_samples(table: RunTable, gates: Mapping[str, float]) -> SampleRanking:
+    def list_positions(self, order: SampleOrder) -> list[int]:
+        """All positions in an order."""
+        found: list[int] = self.positions[self.order_samples(order)].tolist()
+        return found
+
+    def describe_sample(self, place: int) -> RankedSample:
+        """What is known of the sample at a place."""
+        spread, near, verdict = (_find_known(one[place]) for one in (self.spread, self.near, self.verdict))
+        return RankedSample(
+            position=int(self.positions[place]),
+            id=self.samples[place],
+            composites={name: _find_known(self.composites[at][place]) for at, name in enumerate(self.variants)},
+            moved=_find_known(self.moved[place]),
+            spread=spread if spread is not None and spread >= WIDE_SPREAD else None,
+            spread_on=self.criteria[self.spread_criterion[place]] if self.criteria else "",
+            near=near if near is not None and near <= NEAR_GATE / 2 else None,
+            gates=int(self.gates[place]),
+            assertions=int(self.assertions[place]),
+            findings=int(self.findings[place]),
+            unscored=int(self.unscored[place]),
+            verdict=None if verdict is None else WORST_VERDICTS[int(verdict)],
+        )
+
+
+def _find_known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Sequence[int]) -> SampleRanking:
     """Every sample of a run, over the variants that may be shipped; `gates` are those of layers."""
     count, shippable = len(table.samples), table.frame.shippable_variants
     own = np.isin(table.variant, [table.variants.index(name) for name in shippable])
@@ -80,6 +138,7 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float]) -> SampleRanki
     without = np.isnan(table.score[own]) & np.isnan(table.composite[own])
     return SampleRanking(
         samples=table.samples,
+        positions=np.array(positions, dtype=np.int64),
         variants=table.variants,
         composites=composites,
         lowest=_reduce_columns(np.fmin, composites[[table.variants.index(name) for name in shippable]]),

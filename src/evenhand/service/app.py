@@ -144,9 +144,8 @@ class LimitedBodies:
             await self._app(scope, receive, send)
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        refused = build_problem(413, [_long_body_fault(self._most)])
         if length.isdigit() and int(length) > self._most:
-            await refused(scope, receive, send)
+            await self._refuse(scope, receive, send)
             return
         received, began = 0, False
 
@@ -167,7 +166,10 @@ class LimitedBodies:
             await self._app(scope, receive_counted, send_noted)
         except _LongBodyError:
             if not began:
-                await refused(scope, receive, send)
+                await self._refuse(scope, receive, send)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await build_problem(413, [_long_body_fault(self._most)])(scope, receive, send)
 
 
 class _LongBodyError(BaseException):

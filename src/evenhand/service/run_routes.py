@@ -12,7 +12,6 @@ from fastapi.responses import EventSourceResponse, StreamingResponse
 from fastapi.sse import ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field
 
-from evenhand.files.parsing import encode_plain_json
 from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
 from evenhand.service.idempotency import KeyedRoute
@@ -163,9 +162,8 @@ class TrustTerms(BaseModel):
 @router.post("/{id}/trust", responses=explain_statuses(404, 409))
 def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) -> Json:
     """Whether the judges of a run may gate: how often they pass what people fail, and fail what people pass."""
-    labels = None if terms.labels is None else "\n".join(map(encode_plain_json, terms.labels))
     least = None if terms.min_score is None else parse_user_input_number(str(terms.min_score), "min_score")
-    return encode_run_trust(measure_trust(request.app.state.store, id, labels, least=least, most=terms.at_most))
+    return encode_run_trust(measure_trust(request.app.state.store, id, terms.labels, least=least, most=terms.at_most))
 
 
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))

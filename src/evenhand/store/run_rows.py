@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, func, select
 
+from evenhand.store.queries import select_named_sample_rows
 from evenhand.store.rows import Row, storable_row_text
 from evenhand.store.tables import CALLS, RESULTS, RUNS, SAMPLES
 
@@ -67,6 +68,11 @@ class RunRows:
     def list_calls_at(self, run: str, positions: Collection[int]) -> list[Row]:
         """The calls about some samples of a run, by position, variant, repeat and judge."""
         return self._list_rows_at(CALLS, run, positions)
+
+    def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
+        """Some samples of a run by their ids, and their results."""
+        with self._read() as connection:
+            return select_named_sample_rows(connection, run, ids)
 
     def count_result_states(self, run: str) -> dict[tuple[str, str], int]:
         """How many results there are of each variant in each state."""

@@ -296,16 +296,12 @@ class Store(AbstractContextManager["Store"]):
         query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
-    def load_named_samples(self, run: str, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
-        """Some samples of a run by their ids, and their results."""
-        with self._connect() as connection:
-            return queries.select_named_sample_rows(connection, run, ids)
-
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
         which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
         with self._connect() as connection:
-            return dict(connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which)).tuples().all())
+            rows = connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which))
+            return {row.position: row.id for row in rows}
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
@@ -368,10 +364,7 @@ class Store(AbstractContextManager["Store"]):
             yield from export_stored_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
     def import_run(self, stream: BinaryIO, *, trust_replies: bool = False) -> str:
-        """Take in an exported run as a guest, and say its id; refused if it is cut off, changed, or here already.
-
-        Its replies are used for other runs only where they are trusted.
-        """
+        """Take in an exported run as a guest, and say its id; other runs use its replies only if they are trusted."""
         with self._connect(writes=True) as connection:
             return insert_run_rows(connection, stream, self.shown, "trusted" if trust_replies else "guest")
 

@@ -16,6 +16,7 @@ from evenhand.workflows.compare_moved import list_moved_samples
 from evenhand.workflows.runs import UserRunListing, find_run_listing
 
 router = APIRouter(route_class=WorkbenchRoute)
+MOST_COMPARED_AT_ONCE = 10_000  # Samples; of more, the page is there before the comparison is.
 NONE_NAMED = {"where": "", "what": "two runs are compared, or the variants of one", "would_work": "tick two runs"}
 
 
@@ -26,14 +27,18 @@ def get_compare_page(
     run: Annotated[list[str] | None, Query()] = None,
     variant: Annotated[list[str] | None, Query()] = None,
     force: bool = False,
+    whole: bool = False,
 ) -> Response:
     """Two runs held against each other, the older one as the control; what cannot be compared says why."""
     store = request.app.state.store
     runs = [find_run_listing(store, one) for one in sorted(run or ())]
     chosen = _choose_variants(runs, variant or [])
-    shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": ()}
+    shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
     if not 1 <= len(runs) <= 2:
         return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": (NONE_NAMED,)}, compared=None)
+    if not whole and sum(one.samples or 0 for one in runs) > MOST_COMPARED_AT_ONCE:
+        later = f"/compare?{request.url.query}&whole=true"
+        return render_page(request, "compare.html.j2", **{**shown, "later": later}, compared=None)
     named = [f"{one.id}:{name}" if name and len(runs) == 2 else one.id for one, name in shown["runs"]]
     try:
         found = compare_runs(store, *named, terms=CompareTerms(force=force))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
-from evenhand.errors import InputError
-from evenhand.report.html.judge_page import build_audit_part, build_judge_page, build_trust_part
+from evenhand.report.html.judge_page import build_audit_part, build_judge_page
 from evenhand.web.pages import WorkbenchRoute, render_page
 from evenhand.web.viewers import OperatorViewer
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.eval_trends import list_finished_runs
 from evenhand.workflows.report import load_labelled_run_head
-from evenhand.workflows.trust import measure_trust
+from evenhand.workflows.runs import load_run_head
 
 router = APIRouter(route_class=WorkbenchRoute)
 
@@ -25,7 +22,7 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
     finished = list_finished_runs(store)
     if not run and not finished:
         return render_page(request, "judges_page.html.j2", finished=(), run=None)
-    head = load_labelled_run_head(store, run or finished[0].id)
+    head = load_run_head(store, run or finished[0].id)
     return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_page(head))
 
 
@@ -33,9 +30,5 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
 def get_audit_part(request: Request, _: OperatorViewer, run: str) -> Response:
     """What takes longer: the audit of the judges, and the gates held against people."""
     store = request.app.state.store
-    shown: dict[str, Any] = {"trust": None, "no_trust": ""}
-    try:
-        shown |= build_trust_part(measure_trust(store, run))
-    except InputError as error:
-        shown["no_trust"] = error.faults[0].what
-    return render_page(request, "audit.html.j2", **build_audit_part(audit_run(store, run)), **shown)
+    shown = build_audit_part(audit_run(store, run), load_labelled_run_head(store, run))
+    return render_page(request, "audit.html.j2", **shown)

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from evenhand.errors import InputError
-from evenhand.report.html.judge_page import build_trust_part
 from evenhand.report.html.label_page import build_labelling_progress
 from evenhand.service.callers import Caller
 from evenhand.service.problems import find_problem
@@ -22,6 +21,7 @@ from evenhand.workflows.labelling import (
     undo_label_answer,
 )
 from evenhand.workflows.labelling_progress import export_label_file, measure_labelling_progress
+from evenhand.workflows.trust import encode_run_trust
 
 router = APIRouter(route_class=WorkbenchRoute)
 RaterName = Annotated[str, Query(max_length=80)]
@@ -57,8 +57,8 @@ def get_labelling_progress(
 ) -> Response:
     """What the labels come to by now: it takes the whole run, so the page asks for it apart."""
     found = measure_labelling_progress(request.app.state.store, id, _find_rater(viewer, rater))
-    shown = build_labelling_progress(found) | (build_trust_part(found.trust) if found.trust else {"trust": None})
-    return render_page(request, "label_progress.html.j2", done=done, **shown)
+    trust = encode_run_trust(found.trust) if found.trust else None
+    return render_page(request, "label_progress.html.j2", done=done, **build_labelling_progress(found, trust))
 
 
 @router.get("/runs/{id}/labels.jsonl")

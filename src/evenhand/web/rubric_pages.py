@@ -108,7 +108,8 @@ def _render_editor(
 def _read_text(request: Request, name: str, file: str) -> str:
     if file and not _has_files(request):
         raise ProblemError(403, "files are read from this machine only", "open a rubric that ships")
-    shipped = [one.name for one in (*list_rubrics().rubrics, *list_rubrics().methods)]
+    library = list_rubrics()
+    shipped = [*(one.name for one in library.rubrics), *(one.name for one in library.methods)]
     if not file and name not in shipped:
         raise ProblemError(404, f"no rubric {name[:60]!r} ships", "go to the list of rubrics")
     return read_rubric_draft(file) if file else read_rubric_file_text(name)

@@ -13,12 +13,17 @@ from fastapi.sse import ServerSentEvent
 
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
 from evenhand.report.html.trend_charts import draw_trend_plots
-from evenhand.runs.sample_ranking import SampleOrder
+from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
 from evenhand.workflows.run_following import RunFollower
-from evenhand.workflows.run_samples import SampleQuestion, SampleState, find_run_sample, list_run_samples
+from evenhand.workflows.run_samples import (
+    SampleQuestion,
+    are_samples_at_hand,
+    find_run_sample,
+    list_run_samples,
+)
 from evenhand.workflows.runs import load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
 
@@ -26,6 +31,7 @@ router = APIRouter(route_class=WorkbenchRoute)
 EVALS_PER_PAGE = 10
 RUNS_PER_EVAL = 6  # Listed below its charts; a page of the eval alone has more.
 SAMPLES_PER_PAGE = 50
+MOST_RANKED_AT_ONCE = 20_000
 FOLLOW_SECONDS = 0.5
 WITH_REPORT = ("finished", "stopped")  # A run that goes on, or was killed, has no numbers that are kept.
 PageNumber = Annotated[int, Query(ge=1, le=100_000)]
@@ -81,6 +87,7 @@ def get_run_page(
     state: SampleState = "",
     order: SampleOrder = "attention",
     page: PageNumber = 1,
+    whole: bool = False,
 ) -> Response:
     """A run: how far it is, or what came out, and a page of its samples."""
     store = request.app.state.store
@@ -92,13 +99,15 @@ def get_run_page(
     asked = SampleQuestion(
         search=search, state=state, order=order, skip=(page - 1) * SAMPLES_PER_PAGE, most=SAMPLES_PER_PAGE
     )
-    listed = list_run_samples(store, id, asked)
     shown = build_run_page(load_run_head(store, id))
+    # The samples of a large run are ranked once, after the page is there.
+    later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not are_samples_at_hand(store, id)
+    listed = None if later else list_run_samples(store, id, asked)
     shown["samples_page"] = {
         "listed": listed,
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
-        "pages": _count_pages(listed.found, SAMPLES_PER_PAGE),
+        "pages": _count_pages(listed.found, SAMPLES_PER_PAGE) if listed else 1,
     }
     shown["following"] = RunFollower(store, id).look() if run["state"] == "stopped" else None
     return render_page(request, "run.html.j2", **shown)

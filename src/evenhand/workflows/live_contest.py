@@ -131,13 +131,14 @@ def submit_to_contest(
     Where revisions are asked for, a further submission of an author revises the one before.
     """
     refuse_unsigned_hooks(notify)
+    shown = collect_keys_to_hide(os.environ).remove_keys(text)  # Before anybody has to wait for it.
 
     def make_row(known: FollowedContest, at: datetime) -> Row:
         state = known.foreseen
         own = state.entries_by_author(normalize_contest_author_name(author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
         name = id or _choose_submission_id(author, state)
-        kept = _mask_for_contest(state, text)
+        kept = _mask_for_contest(state, shown)
         given = Submission(id=name, author=author, at=at, text=kept, revises=revises)
         _refuse_closed_contest(state)
         refuse_submission(state, given)
@@ -149,6 +150,7 @@ def submit_to_contest(
 
 def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: str) -> ContestReceipt:
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
+    shown = collect_keys_to_hide(os.environ).remove_keys(reason)
 
     def make_row(known: FollowedContest, at: datetime) -> Row:
         if known.challenges:
@@ -158,7 +160,7 @@ def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: st
         if state.phase != "challenge_period":
             what = f"there is no ranking to challenge: the contest is {state.phase}"
             raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
-        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, reason))
+        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, shown))
         refuse_challenge_without_stake(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
         content = to_stored_json({"reason": given.reason})
@@ -298,8 +300,7 @@ def _receive_contest_row(
 
 
 def _mask_for_contest(state: ContestState, text: str) -> str:
-    """What others wrote as this contest keeps it: nothing that is to be hidden or masked is received as it came."""
-    text = collect_keys_to_hide(os.environ).remove_keys(text)
+    """What others wrote as this contest keeps it: nothing that is to be masked is received as it came."""
     return mask_personal_data(text) if state.required_task.masked else text
 
 

@@ -11,8 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evenhand.calibrate.bound_labels import describe_label_binding
 from evenhand.calibrate.probes import (
     Decision,
@@ -236,8 +234,8 @@ def _choose_probe_gate(held: LabelledGates) -> tuple[TrustGate, list[bool | None
     """The first gate over which people decided at all, and their decisions by labelled output."""
     for gate in held.gates:
         found = decide_gate_by_people(held.labelled, gate)
-        if np.isfinite(found).any():
-            return gate, [None if np.isnan(one) else bool(one) for one in found]
+        if any(one is not None for one in found):
+            return gate, found
     hint = "label every criterion of an output, or its score"
     raise InputError(Fault("the labels decide over no gate of the run", hint))
 

@@ -14,6 +14,7 @@ from evenhand.files.codec import Codec
 from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import read_rubric_file
+from evenhand.files.tree import MappingNode
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.judge import ask_judges_for_reviews
@@ -29,6 +30,7 @@ from evenhand.workflows.rubric_scaffold import scaffold_rubric_fields
 LARGEST_TASK, LARGEST_EXAMPLES, MOST_EXAMPLES = 200_000, 1_000_000, 20
 EXAMPLE_FIELDS = ("id", "input", "output", "good", "why")
 EXAMPLE_LINE = '{"output": "…", "good": false, "why": "it names no date"}'
+PROPOSED_METHOD = "judge-skill"  # Criteria on 1 to 10 with anchors, red flags and gates.
 DEFAULT_HOW = JudgeOptions()
 DRAFT_JSON = Codec()
 
@@ -102,7 +104,8 @@ def encode_drafted_rubric(drafted: DraftedRubric) -> dict[str, Any]:
 
 def read_draft_examples(text: str, where: str) -> list[DraftExample]:
     """Examples from JSONL: an output, whether it is good (true where nothing is said), its input, and why."""
-    found, faults = [], []
+    found: list[DraftExample] = []
+    faults: list[Fault] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
@@ -158,7 +161,7 @@ async def _draft_and_try(
         origin = f"by {proposer}" if proposer else "by rule, without a model"
         text = write_rubric_fields(fields, [f"Drafted {origin}. Read it before you rely on it: evenhand rubric check."])
         tree = parse_yaml_tree(text)
-        assert tree is not None
+        assert isinstance(tree, MappingNode)
         rubric = read_rubric_file(tree, name, Path())
         scored = await _score_examples(rubric, examples, judges, connections)
         spent = connections.spent.cost
@@ -173,7 +176,8 @@ async def _ask_proposer(
     if proposer == EMBEDDED:
         raise InputError(Fault(f"{EMBEDDED} writes no rubrics", "name a model, as in --proposer openai/NAME"))
     driver = DialogueDriver(model, DEFAULT_HOW.deadline)
-    found = await driver.run(ask_model_for_rubric(name, task, examples, make_judge_dialogue_setup(model, DEFAULT_HOW)))
+    manner = make_judge_dialogue_setup(model, DEFAULT_HOW)
+    found = await driver.run(ask_model_for_rubric(name, PROPOSED_METHOD, task, examples, manner))
     if found.fields is None:
         hint = "ask again or another model; without --proposer a scaffold is made by rule"
         raise InputError(Fault(f"{proposer} gave no rubric that passes every check: {found.why_not}", hint))

@@ -38,6 +38,7 @@ from evenhand.calibrate.trust_phrases import (
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.files.parsing import encode_plain_json
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
@@ -45,7 +46,8 @@ from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_fil
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
-LabelSource = Path | str | None  # A file, the text of one, or those kept with the run.
+# A file, the text of one, the labels as plain data, or, None, those kept with the run.
+LabelSource = Path | str | Sequence[Mapping[str, object]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +150,9 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
 
 
 def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple[Label, ...]:
-    if isinstance(labels, str):
-        return read_human_labels(labels, "labels", table)
+    if labels is not None and not isinstance(labels, Path):
+        text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
+        return read_human_labels(text, "labels", table)
     if labels is not None:
         return load_labels_from_file(labels, table)
     kept = load_kept_labels(store, table)

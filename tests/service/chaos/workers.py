@@ -116,9 +116,8 @@ class Crew:
 
     def kill_one(self, *, for_good: bool) -> None:
         """Kill one of those that are up, and start another in its place unless it is for good."""
-        up: list[Worker] = []
-        wait_until(lambda: up.extend(one for one in self.workers if one.is_ready()) or bool(up), within=PATIENCE)
-        victim = self._chance.choice(up)
+        wait_until(lambda: any(one.is_ready() for one in self.workers), within=PATIENCE)
+        victim = self._chance.choice([one for one in self.workers if one.is_ready()] or self.workers)
         victim.kill()
         self.killed += 1
         if for_good and len(self.workers) > 1:

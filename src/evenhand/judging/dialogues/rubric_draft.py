@@ -30,7 +30,6 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Missing
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 
-DRAFT_METHOD = "judge-skill"
 LEAST_CRITERIA, MOST_CRITERIA, MOST_FLAGS = 2, 7, 5
 LEVELS = ("9-10", "7-8", "5-6", "3-4", "1-2")
 LONGEST_TEXT = 400
@@ -86,9 +85,12 @@ class RubricDraft:
 
 
 def ask_model_for_rubric(
-    name: str, task: str, examples: Sequence[DraftExample], manner: JudgeSetup
+    name: str, method: str, task: str, examples: Sequence[DraftExample], manner: JudgeSetup
 ) -> Dialogue[RubricDraft]:
-    """Draft a rubric that passes every check; a reply that does not is asked for once more, and then refused."""
+    """Draft a rubric that passes every check; a reply that does not is asked for once more, and then refused.
+
+    `method` is one of criteria on 1 to 10 whose weights sum to 1, with red flags.
+    """
     prompts = _add_draft_prompt(manner.prompts)
     bounds = {"least": str(LEAST_CRITERIA), "most": str(MOST_CRITERIA), "flags": str(MOST_FLAGS)}
     halves = prompts.fill("draft", **bounds, form=_build_draft_form())
@@ -97,7 +99,11 @@ def ask_model_for_rubric(
 
     def read(text: str) -> ReplyReading[RubricDraft]:
         data = _find_draft_in_reply(text)
-        found = Missing.unreadable("there is no JSON object with criteria") if data is None else _read_draft(name, data)
+        found = (
+            Missing.unreadable("there is no JSON object with criteria")
+            if data is None
+            else _read_draft({"name": name, "method": method}, data)
+        )
         if isinstance(found, Missing):
             return ReplyReading(faults={DRAFT_KEY: found})
         return ReplyReading(items={DRAFT_KEY: found}, data=data)
@@ -144,12 +150,12 @@ def _find_draft_in_reply(text: str) -> Mapping[str, Any] | None:
     return None
 
 
-def _read_draft(name: str, data: Mapping[str, Any]) -> RubricDraft | Missing:
+def _read_draft(head: Mapping[str, str], data: Mapping[str, Any]) -> RubricDraft | Missing:
     """The rubric in a reply, or what is wrong with it in words that a model may be told."""
     fault = _find_draft_fault(data)
     if fault is not None:
         return Missing.unreadable(fault)
-    fields = _build_draft_fields(name, data)
+    fields = {**head, **_build_draft_fields(data)}
     try:
         rubric = load_rubric(fields)
     except InputError as error:
@@ -192,15 +198,13 @@ def _is_whole(value: object, low: int, high: int) -> bool:
     )
 
 
-def _build_draft_fields(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _build_draft_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     """As a rubric file has them. A model wrote the texts after it read a stranger's task: they are made powerless."""
     criteria = data["criteria"]
     weights = share_hundredths([int(one["importance"]) for one in criteria])
     gated = [(one["id"], int(one.get("least", 0))) for one in criteria]
     return {
-        "name": name,
         "about": _clean_line(str(data.get("about") or "")),
-        "method": DRAFT_METHOD,
         "criteria": [
             {
                 "id": one["id"],

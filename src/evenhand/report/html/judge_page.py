@@ -16,25 +16,15 @@ from evenhand.report.html.page_tables import (
     describe_unknown_agreement_on_page,
     list_people_scale_cells,
 )
-from evenhand.report.trust_phrases import (
-    describe_trust_answer,
-    describe_trust_direction,
-    describe_trust_next_step,
-    format_trust_answer,
-    format_trust_errors,
-    list_trust_deciders,
-    list_trust_gate_lines,
-)
+from evenhand.report.html.trust_section import build_trust_section
 from evenhand.wording import format_dollar_amount, format_number
 
 Head = Mapping[str, Any]
 FIT_TONES = {"yes": "good", "no": "bad", "with care": "warn"}
-TRUST_TONES = {"may gate": "good", "one way": "warn", "may not": "bad"}
 
 
 def build_judge_page(head: Head) -> dict[str, Any]:
     """All that the template is given of the judges of a run."""
-    scales = {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
     return {
         **head,
         "judge_columns": build_page_judge_columns(head["judges"]),
@@ -42,7 +32,7 @@ def build_judge_page(head: Head) -> dict[str, Any]:
         "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
         "heat": draw_agreement_heat_map(head["agreement"]),
         "people_scale": list_people_scale_cells(head.get("people_scale")),
-        "people": draw_people_plots(head.get("labels"), scales.values()),
+        "people": [],  # They take all answers, and come with the audit.
         "bars": _draw_judge_bars(head["judges"]),
     }
 
@@ -91,13 +81,17 @@ def _draw_bars(
     )  # fmt: skip
 
 
-def build_audit_part(audit: Audit) -> dict[str, Any]:
-    """The findings of an audit: what was measured, worst first, and what is not known, by its reason."""
+def build_audit_part(audit: Audit, head: Head) -> dict[str, Any]:
+    """What takes all answers: the findings of an audit, and judges against people, where some labelled outputs."""
+    scales = {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
     unknown: dict[tuple[str, str], list[str]] = {}
     for one in audit.findings:
         if one.value is None:
             unknown.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited(one))
     return {
+        "run": head["run"],
+        "people": draw_people_plots(head.get("labels"), scales.values()),
+        "trusted": build_trust_section(head.get("trust")),
         "audit": audit,
         "audit_tone": FIT_TONES.get(audit.fit, "calm"),
         "measured": [_show_finding(one) for one in audit.findings if one.value is not None],
@@ -114,22 +108,3 @@ def _show_finding(one: AuditFinding) -> SimpleNamespace:
 
 def _name_audited(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
-
-
-def build_trust_part(found: Any) -> dict[str, Any]:
-    """Whether the judges may gate, by the labels that are kept with their run."""
-    first = found.gates[0]
-    return {
-        "trust": found,
-        "trust_tone": TRUST_TONES.get(first.answer, "calm"),
-        "trust_answer": describe_trust_answer(first, found.most),
-        "trust_lines": list_trust_gate_lines(first),
-        "trust_next": describe_trust_next_step(first, found.most),
-        "trust_rows": [
-            (gate.gate if who == gate.who else "", who, format_trust_errors(passed), format_trust_errors(failed),
-             format_trust_answer(gate) if who == gate.who else "")
-            for gate in found.gates
-            for who, passed, failed in list_trust_deciders(gate)
-        ],
-        "trust_directions": [describe_trust_direction(one) for one in found.directions],
-    }  # fmt: skip

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.report.html.trust_section import NOT_SETTLED, TRUST_LOOKS
 from evenhand.wording import MISSING_DASH, format_number, format_percent, pluralize_count
 
 
-def build_labelling_progress(found: Any) -> dict[str, Any]:
-    """All that the template is given of how far labelling is."""
+def build_labelling_progress(found: Any, trust: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All that the template is given of how far labelling is; `trust` is the JSON of it, where it is known."""
     people, outputs = pluralize_count(len(found.raters), "person", "people"), pluralize_count(found.outputs, "output")
     return {
         "run": {"id": found.run},
         "labelled": f"{pluralize_count(found.labels, 'label')} by {people} on {outputs}",
         "cannot_say": found.cannot_say,
+        "trust": trust,
+        "trust_tone": TRUST_LOOKS.get(trust["answer"], NOT_SETTLED)[1] if trust else "",
         "no_trust": found.no_trust,
         "consistency": _describe_consistency(found.consistency),
         "width_columns": [_name_more(more) for more in found.widths],

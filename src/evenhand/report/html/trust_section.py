@@ -77,9 +77,16 @@ def _draw_gate_errors(trust: TrustData) -> IntervalChart:
             row = IntervalRow(name=name, kind=kind)
             if share is not None:
                 low, high = format_percent(share["low"]), format_percent(share["high"])
-                at = {end: axis.at(share[key]) for end, key in (("at", "estimate"), ("low", "low"), ("high", "high"))}
                 value = f"{errors['wrong']} of {errors['n']}"
-                row = IntervalRow(name=name, kind=kind, value=value, bounds=f"{low} to {high}", **at)
+                row = IntervalRow(
+                    name=name,
+                    kind=kind,
+                    at=axis.at(share["estimate"]),
+                    low=axis.at(share["low"]),
+                    high=axis.at(share["high"]),
+                    value=value,
+                    bounds=f"{low} to {high}",
+                )
                 said.append(f"{gate['about']}, {name}: {value}, {low} to {high}")
             layout.row(row)
     limit = AxisTick(axis.at(trust["most"]), f"limit {format_percent(trust['most'])}")

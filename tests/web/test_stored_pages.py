@@ -1,0 +1,103 @@
+"""What pages show of a store: trends, files of rubrics, and contests as each may see them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from evenhand.errors import InputError
+from evenhand.store.store import Store
+from evenhand.workflows.eval_trends import list_eval_trends
+from evenhand.workflows.rubric_editing import check_rubric_text, list_rubric_files, read_rubric_draft, save_rubric_text
+from evenhand.workflows.tokens import create_service_token
+from tests.runs.stored import keep_run
+from tests.web.stored_runs import StoredRuns
+
+VALID = "criteria:\n  - id: kind\n    asks: Is it kind?\n"
+
+
+def test_a_trend_marks_where_the_fingerprint_changed(tmp_path: Path) -> None:
+    """The oldest run comes first; the verdict is that of the newest finished one."""
+    with Store.open(tmp_path, {}) as store:
+        for number, (score, print) in enumerate([(2.0, "f"), (3.0, "f"), (4.0, "g")]):
+            keep_run(store, f"20261116-09000{number}-aaaaaa", {"output": [score] * 3}, fingerprint=print)
+        keep_run(store, "20261116-090009-bbbbbb", {"output": [1.0] * 3}, state="stopped")
+        [trend] = list_eval_trends(store).evals
+        none = list_eval_trends(store, search="elsewhere")
+        by_id = list_eval_trends(store, search="20261116-090001 DESK")
+        by_verdict = list_eval_trends(store, verdict="PROGRESS")
+
+    assert [(one.composite, one.changed) for one in trend.points] == [(2.0, False), (3.0, False), (4.0, True)]
+    assert (trend.verdict, trend.total, trend.runs[0].state) == ("SOLO", 4, "stopped")
+    assert (none.found, none.known, by_id.found, by_verdict.found) == (0, 1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.yaml", "/tmp/out.yaml", "a/b.yaml", "out.txt", ".hidden.yaml", "", "a\0.yaml"]
+)
+def test_a_rubric_is_written_to_its_folder_only(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name leads elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="cannot be the name"):
+        save_rubric_text(name, VALID)
+    with pytest.raises(InputError, match="cannot be the name"):
+        read_rubric_draft(name)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by a file's name nor by what a rubric builds on."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (tmp_path / "secret.yaml").write_text(VALID)
+    (folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    monkeypatch.chdir(folder)
+    with pytest.raises(InputError, match="cannot be the name"):
+        save_rubric_text("link.yaml", "other", replace=True)
+    [message] = check_rubric_text(f"extends: {tmp_path}/secret.yaml\n").messages
+
+    assert "outside the folder" in message.what
+    assert (tmp_path / "secret.yaml").read_text() == VALID
+
+
+def test_rubrics_of_the_folder_are_listed_and_evals_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what is in them."""
+    monkeypatch.chdir(tmp_path)
+    save_rubric_text("mine.yaml", VALID)
+    (tmp_path / "eval.yaml").write_text(f"samples: s.jsonl\n{VALID}")
+    (tmp_path / "other.yaml").write_text("a: 1\n")
+
+    assert list_rubric_files() == ["mine.yaml"]
+
+
+def test_an_author_sees_their_own_submissions_and_a_reader_none(workbench: str, stored: StoredRuns) -> None:
+    """The whole page is the operator's; others see what `contest/views` lets them."""
+    from evenhand.service.app import build_service
+    from evenhand.service.settings import ServiceSettings
+    from evenhand.web.workbench import add_workbench
+
+    app = build_service(ServiceSettings(store=stored.place))
+    add_workbench(app)
+    path = f"/contests/{stored.contest}"
+    with TestClient(app, base_url="http://127.0.0.1:8321", follow_redirects=False) as client:
+        whole = client.get(path).text
+        as_heron = client.get(path, params={"author": "heron"}).text
+        as_anybody = client.get(path, params={"public": "true"}).text
+
+    assert "What broke the rules" in whole
+    assert "Submissions of" in as_heron and "Say why the receipt matters." in as_heron
+    for page in (as_heron, as_anybody):
+        assert "What broke the rules" not in page and "magpie" not in page
+    assert "Submissions of" not in as_anybody and "Say why the receipt matters." not in as_anybody
+
+
+def test_a_submitter_cannot_look_as_another(client: TestClient, stored: StoredRuns) -> None:
+    """Whatever the address says, the name of the token counts."""
+    store = client.app.state.store  # type: ignore[attr-defined]
+    client.cookies.set("evenhand_token", create_service_token(store, role="submitter", name="wren").secret)
+    page = client.get(f"/contests/{stored.contest}", params={"author": "heron"})
+
+    assert page.status_code == 404  # This store has no contest: nothing is told of it either.
