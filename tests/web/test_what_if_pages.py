@@ -143,6 +143,18 @@ def test_a_rubric_comes_back_from_what_a_run_keeps_and_from_its_file(name: str, 
     assert load_rubric(tmp_path / "rubric.yaml") == rubric
 
 
+def test_examples_of_a_criterion_come_back_too(tmp_path: Path) -> None:
+    """People's examples are part of what judges were asked: a saved rubric without them is another one."""
+    example = {"passage": "Open Orders.", "score": 9, "why": "names the page"}
+    first, *rest = RUBRIC["criteria"]
+    rubric = load_rubric({**RUBRIC, "criteria": [{**first, "examples": [example]}, *rest]})
+    (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, rubric.method.name), "utf-8")
+
+    assert rubric.criteria[0].examples
+    assert restore_kept_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric)))) == rubric
+    assert load_rubric(tmp_path / "rubric.yaml") == rubric
+
+
 def test_ceilings_move_and_weights_that_must_sum_to_one_do() -> None:
     """Council refuses other sums: what is dragged is put in proportion."""
     council = load_rubric("council")

@@ -81,6 +81,10 @@ def _write_criterion(one: Criterion) -> dict[str, Any]:
         "required_min_score": _write_number(one.required_min_score),
         "fixed": one.fixed or None,
         "anchors": {_write_anchor_place(anchor, one.scale): anchor.text for anchor in one.anchors},
+        "examples": [
+            {"passage": each.passage, "score": _write_number(each.score), **({"why": each.why} if each.why else {})}
+            for each in one.examples
+        ],
         "children": [_write_criterion(child) for child in one.children],
     }
     kept = {name: value for name, value in told.items() if value not in (None, {}, [])}

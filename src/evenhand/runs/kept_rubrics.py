@@ -21,7 +21,8 @@ from evenhand.model.method import (
     WeightedSum,
 )
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Anchor, Criterion, Gate, Scale, ScaleBand, Statement
+from evenhand.model.scale import Anchor, Criterion, CriterionExample, Gate, Scale, ScaleBand, Statement
+from evenhand.wording import read_kept_fraction
 
 Json = Mapping[str, Any]
 LAYERED = "layered"  # The shipped method whose mean is over layers that may be absent.
@@ -37,7 +38,7 @@ def restore_kept_rubric(kept: Json) -> Rubric:
         criteria=criteria,
         red_flags=tuple(_restore_statement(one) for one in kept["red_flags"]),
         bonuses=tuple(_restore_statement(one) for one in kept["bonuses"]),
-        gates=tuple(Gate(criterion=one["criterion"], min=Fraction(one["min"])) for one in kept["gates"]),
+        gates=tuple(Gate(criterion=one["criterion"], min=read_kept_fraction(one["min"])) for one in kept["gates"]),
         tags=tuple(kept["tags"]),
         about=kept["about"],
         safety_gate=kept["safety_gate"],
@@ -49,7 +50,9 @@ def _restore_method(kept: Json, criteria: Sequence[Criterion]) -> Method:
     scale = kept["scale"]
     return Method(
         name=kept["name"],
-        scale=ScoreScale(min=Fraction(scale["min"]), max=Fraction(scale["max"]), decimals=scale["decimals"]),
+        scale=ScoreScale(
+            min=read_kept_fraction(scale["min"]), max=read_kept_fraction(scale["max"]), decimals=scale["decimals"]
+        ),
         steps=tuple(_restore_step(one, place, kept, criteria) for place, one in enumerate(kept["steps"])),
         about=kept["about"],
         criterion_scale=restore_kept_scale(kept["criterion_scale"]),
@@ -58,10 +61,11 @@ def _restore_method(kept: Json, criteria: Sequence[Criterion]) -> Method:
         weights_sum_to=_read_number(kept["weights_sum_to"]),
         holistic=None if kept["holistic"] is None else restore_kept_scale(kept["holistic"]),
         grades=tuple(
-            Grade(grade=one["grade"], from_=Fraction(one["from_"]), label=one["label"]) for one in kept["grades"]
+            Grade(grade=one["grade"], from_=read_kept_fraction(one["from_"]), label=one["label"])
+            for one in kept["grades"]
         ),
         verdicts=tuple(
-            VerdictThreshold(verdict=one["verdict"], from_=Fraction(one["from_"])) for one in kept["verdicts"]
+            VerdictThreshold(verdict=one["verdict"], from_=read_kept_fraction(one["from_"])) for one in kept["verdicts"]
         ),
         ties=tuple(TieBreak(**one) for one in kept["ties"]),
         environment={name: EnvironmentSetting(**one) for name, one in kept["environment"].items()},
@@ -89,23 +93,31 @@ def _restore_criterion(kept: Json) -> Criterion:
     return Criterion(
         id=kept["id"],
         asks=kept["asks"],
-        weight=Fraction(kept["weight"]),
+        weight=read_kept_fraction(kept["weight"]),
         points=_read_number(kept["points"]),
         scale=restore_kept_scale(kept["scale"]),
         anchors=tuple(
-            Anchor(min=Fraction(one["min"]), max=Fraction(one["max"]), text=one["text"]) for one in kept["anchors"]
+            Anchor(min=read_kept_fraction(one["min"]), max=read_kept_fraction(one["max"]), text=one["text"])
+            for one in kept["anchors"]
         ),
         required=kept["required"],
         required_min_score=_read_number(kept["required_min_score"]),
         fixed=kept["fixed"],
+        examples=tuple(
+            CriterionExample(passage=one["passage"], score=read_kept_fraction(one["score"]), why=one["why"])
+            for one in kept.get("examples", ())
+        ),
         children=tuple(_restore_criterion(one) for one in kept["children"]),
     )
 
 
 def restore_kept_scale(kept: Json) -> Scale:
     """A scale, from the plain data of it."""
-    bands = (ScaleBand(id=one["id"], min=Fraction(one["min"]), max=Fraction(one["max"])) for one in kept["bands"])
-    ends = {"min": Fraction(kept["min"]), "max": Fraction(kept["max"])}
+    bands = (
+        ScaleBand(id=one["id"], min=read_kept_fraction(one["min"]), max=read_kept_fraction(one["max"]))
+        for one in kept["bands"]
+    )
+    ends = {"min": read_kept_fraction(kept["min"]), "max": read_kept_fraction(kept["max"])}
     return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
 
 
@@ -114,4 +126,4 @@ def _restore_statement(kept: Json) -> Statement:
 
 
 def _read_number(kept: str | None) -> Fraction | None:
-    return None if kept is None else Fraction(kept)
+    return None if kept is None else read_kept_fraction(kept)

@@ -18,7 +18,7 @@ from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.runs.run_record import read_run_eval_record
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_fraction, spell_exact_fraction
+from evenhand.wording import format_fraction, read_kept_fraction, spell_exact_fraction
 from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, read_sample_input_text
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -199,7 +199,7 @@ def _make_label(item: Json, batch: int, rater: str, criterion: str, score: Fract
         rater=rater,
         score=score,
         output=item["output"],
-        chance=Fraction(str(round(item["chance"], 6))),
+        chance=Fraction(round(item["chance"] * 1_000_000), 1_000_000),
         batch=batch,
         schema=LABEL_SCHEMA,
     )
@@ -265,7 +265,7 @@ def _list_leaves(criteria: Sequence[Json]) -> Iterator[Json]:
 
 def _make_question(id: str, leaf: Json) -> AskedQuestion:
     scale = leaf["scale"]
-    low, high = Fraction(scale["min"]), Fraction(scale["max"])
+    low, high = read_kept_fraction(scale["min"]), read_kept_fraction(scale["max"])
     return AskedQuestion(
         id=id,
         asks=leaf["asks"],
@@ -290,7 +290,7 @@ def _list_levels(low: Fraction, high: Fraction, *, yes_no: bool) -> Iterator[Ask
 
 
 def _name_anchor(anchor: Json, *, yes_no: bool) -> str:
-    low, high = Fraction(anchor["min"]), Fraction(anchor["max"])
+    low, high = read_kept_fraction(anchor["min"]), read_kept_fraction(anchor["max"])
     if yes_no:
         return "yes" if low else "no"
     return format_fraction(low) if low == high else f"{format_fraction(low)}–{format_fraction(high)}"

@@ -18,6 +18,7 @@ from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_fraction
 from evenhand.workflows.people_scale import add_people_scores, find_verdict_gate
 from evenhand.workflows.run_labels import load_kept_labels
 from evenhand.workflows.stores import with_opened_user_store
@@ -98,12 +99,12 @@ def _list_spans(rubrics: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
         while waiting:
             one = waiting.pop()
             waiting += one["children"]
-            yield one["id"], Fraction(one["scale"]["max"]) - Fraction(one["scale"]["min"])
+            yield one["id"], read_kept_fraction(one["scale"]["max"]) - read_kept_fraction(one["scale"]["min"])
 
 
 def _list_scores(answer: Row) -> Iterator[tuple[str, Fraction | None]]:
     for id, score in json.loads(answer["content"])["scores"].items():
-        yield id, None if score is None else Fraction(score)
+        yield id, None if score is None else read_kept_fraction(score)
 
 
 @with_opened_user_store

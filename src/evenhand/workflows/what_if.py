@@ -6,7 +6,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from threading import Lock
 
 from evenhand.compare.weight_map import WeightMap, map_variant_wins
@@ -19,6 +18,7 @@ from evenhand.runs.columns import load_run_columns
 from evenhand.runs.kept_rubrics import restore_kept_rubric
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_fraction
 from evenhand.workflows.rubric_controls import RubricControl, change_rubric, list_rubric_controls
 from evenhand.workflows.rubric_editing import save_rubric_text
 from evenhand.workflows.stores import with_opened_user_store
@@ -72,7 +72,7 @@ def _prepare_run(store: Store, row: Row) -> PreparedRun:
     if kept["method"].get("dialogue") == "pairwise":
         raise InputError(Fault("the judges of this run compared outputs in pairs", "there are no scores to weigh"))
     table = load_run_columns(store, row["id"])
-    judges = {one["name"]: float(Fraction(one["weight"])) for one in setup["judges"]}
+    judges = {one["name"]: float(read_kept_fraction(one["weight"])) for one in setup["judges"]}
     rubric = restore_kept_rubric(kept)
     weighed = weigh_compared_criteria(table, setup["rubrics"]) if len(table.variants) > 1 else None
     positions = store.rows.list_positions(row["id"])
