@@ -129,3 +129,9 @@ def test_a_share_counts_by_its_weights() -> None:
     assert found.estimate == 0.5
     assert found.method == "Clopper–Pearson, weighted"
     assert found.high - found.low >= exact_share_interval([1, 0, 0]).high - exact_share_interval([1, 0, 0]).low - 0.05
+
+
+def test_weights_without_a_single_label_are_too_few_labels() -> None:
+    """The first label of a draw is about one variant: the other has weights, and nothing that they could weigh."""
+    with pytest.raises(InputError, match="0 labelled samples are too few"):
+        powered_mean([0.1, 0.5, 0.9], [None, None, None], weights=[1.0, 1.0, 1.0], scale=(0, 1))
