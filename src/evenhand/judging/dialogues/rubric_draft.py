@@ -36,7 +36,7 @@ LONGEST_TEXT = 400
 DRAFT_KEY = "rubric"
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){0,4}")
 _LARGEST_PROMPT = 200_000
-_DRAFT_PROMPT = LIBRARY / "prompts" / "en" / "draft.md"
+_DRAFT_PROMPT = LIBRARY / "draft-rubric.md"
 DRAFT_SCHEMA: AnswerSchema = build_reply_schema(
     {
         "about": TEXT_SCHEMA,
