@@ -313,7 +313,7 @@ def test_who_judges(
         (("run", "task.yaml", "submissions", "--challenges", "gone.jsonl"), "gone.jsonl: cannot be read"),
         (("check", "task.yaml", "challenges.jsonl"), "one submission is a text"),
         (("dimensions", "task.yaml"), "task.yaml: it has its dimensions: substantiveness, "),
-        (("show", "latest"), "no contests yet: evenhand contest run task.yaml submissions/ starts one"),
+        (("show", "latest"), "no contests yet: evenhand contest create task.yaml starts one"),
         (
             ("run", "task.yaml", "submissions", "--until", "soon"),
             "--until must be a time in ISO 8601, got 'soon' (now, or",
@@ -472,7 +472,7 @@ def test_contests_are_listed_and_removed_and_are_no_runs(folder: Path) -> None:
     assert [(one["task"], one["state"]) for one in listed] == [("returns-answer", "finished")]
     assert runs.stdout == "no runs yet: evenhand run eval.yaml starts one\n"
     assert gone.stdout == f"contest {listed[0]['id']} is gone\n"
-    assert left.stdout == "no contests yet: evenhand contest run task.yaml submissions/ starts one\n"
+    assert left.stdout == "no contests yet: evenhand contest create task.yaml starts one that takes\nsubmissions, evenhand contest run task.yaml submissions/ one from files\n"
 
 
 def test_terminal_codes_are_shown_and_not_obeyed(folder: Path) -> None:

@@ -27,7 +27,9 @@ def write_changed_rubric(opened: LocatedRubric, changed: Rubric, comments: Seque
     data = _write_unchanged_fields(opened)
     entries = data.get("criteria", data.pop("rubrics", None)) or [{"id": id} for id in old]
     known = dict(zip(old, entries, strict=True))
-    data["criteria"] = [known[one.id] if old.get(one.id) == one else _write_criterion(one) for one in changed.criteria]
+    data["criteria"] = [
+        known[one.id] if old.get(one.id) == one else write_criterion_fields(one) for one in changed.criteria
+    ]
     if load_rubric(data) != changed:
         what = "the changed rubric cannot be written: its file would not be read as the same"
         raise RubricError(Fault(what, "please report it", where=opened.file))
@@ -79,20 +81,22 @@ def _convert_number(node: ScalarNode) -> object:
     return int(number) if number.denominator == 1 and "." not in node.text else float(node.text)
 
 
-def _write_criterion(one: Criterion) -> dict[str, Any]:
+def write_criterion_fields(one: Criterion) -> dict[str, Any]:
     """A criterion with every field that is not as it would be anyway."""
     fields: dict[str, Any] = {"id": one.id, **({"asks": one.asks} if one.asks else {})}
-    fields["weight"] = _write_number(one.weight)
     plain = Criterion(id=one.id, asks=one.asks)
-    if one.points is not None:
-        fields["points"] = _write_number(one.points)
-    fields["scale"] = _write_scale(one.scale)
+    if one.points is None:
+        fields["weight"] = write_exact_number(one.weight)
+    else:
+        fields["points"] = write_exact_number(one.points)
+    if not one.children:
+        fields["scale"] = write_scale_field(one.scale)
     if one.anchors:
         fields["anchors"] = {_write_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
     if not one.children:
         fields["required"] = one.required
     if one.required_min_score is not None:
-        fields["required_min_score"] = _write_number(one.required_min_score)
+        fields["required_min_score"] = write_exact_number(one.required_min_score)
     fields |= {name: getattr(one, name) for name in ("fixed", "judged") if getattr(one, name) != getattr(plain, name)}
     if one.examples:
         fields["examples"] = [
@@ -104,14 +108,15 @@ def _write_criterion(one: Criterion) -> dict[str, Any]:
             for example in one.examples
         ]
     if one.children:
-        fields["children"] = [_write_criterion(child) for child in one.children]
+        fields["children"] = [write_criterion_fields(child) for child in one.children]
     return fields
 
 
-def _write_scale(scale: Scale) -> object:
+def write_scale_field(scale: Scale) -> object:
+    """A scale as a file names it."""
     if scale.yes_no:
         return "yes/no"
-    ends: dict[str, Any] = {"min": _write_number(scale.min), "max": _write_number(scale.max)}
+    ends: dict[str, Any] = {"min": write_exact_number(scale.min), "max": write_exact_number(scale.max)}
     if scale.bands:
         return {**ends, "bands": {band.id: [int(band.min), int(band.max)] for band in scale.bands}}
     return {**ends, "integers": True} if scale.integers else ends
@@ -123,14 +128,14 @@ def _write_anchor_key(anchor: Anchor, scale: Scale) -> object:
         return band
     if anchor.min == anchor.max:
         return _write_answer(anchor.min, scale)
-    return f"{_write_number(anchor.min)}-{_write_number(anchor.max)}"
+    return f"{write_exact_number(anchor.min)}-{write_exact_number(anchor.max)}"
 
 
 def _write_answer(value: Fraction, scale: Scale) -> object:
-    return ("yes" if value else "no") if scale.yes_no else _write_number(value)
+    return ("yes" if value else "no") if scale.yes_no else write_exact_number(value)
 
 
-def _write_number(value: Fraction) -> object:
+def write_exact_number(value: Fraction) -> object:
     """As a decimal where it is one, else as a fraction: 1/3."""
     if value.denominator == 1:
         return int(value)
