@@ -38,6 +38,7 @@ ROUTES = {
     ("GET", "/v1/runs/{id}/report"): {OPERATOR},
     ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
     ("POST", "/v1/runs/{id}/trust"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/labels/next"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {

@@ -13,12 +13,14 @@ import pytest
 
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.labels import choose_labels, encode_next_labels
 from evenhand.workflows.runs import delete_runs, export_run, import_run
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
 OUTPUTS = {"old": "No idea.", "new": "Open the page Orders."}
+LABEL_FIELDS = ("sample", "variant", "output", "chance")
 RUBRIC = {"criteria": ["Does it name the page 'Orders'?"]}
 
 
@@ -353,6 +355,28 @@ def test_a_run_is_held_against_labels_as_the_command_line_does(served: Served) -
     assert answer.status_code == 200 and answer.json() == json.loads(json.dumps(expected))
     assert none.status_code == 422 and "no labels are kept" in none.json()["detail"]
     assert wrong.status_code == 422 and wrong.json()["faults"][0]["where"] == "labels:1"
+
+
+def test_the_outputs_to_label_next_are_those_of_the_command_line(served: Served) -> None:
+    """The same JSON, with digests, chances and widths; what is labelled is not drawn again, and nothing is kept."""
+    run = start(served, build_eval(8))
+    wait_for_state(served, run, "finished")
+    path = f"/v1/runs/{run}/labels/next"
+
+    first = served.client.post(path, json={"n": 4})
+    drawn = first.json()["outputs"]
+    labels = [
+        {"criterion": "score", "rater": "r", "score": 1, "batch": 1, **{key: one[key] for key in LABEL_FIELDS}}
+        for one in drawn
+    ]
+    second = served.client.post(path, json={"n": 100, "labels": labels})
+    assert second.status_code == 200, second.text
+    wrong = [served.client.post(path, json=one).status_code for one in ({"n": 0}, {"criteria": ["none"]})]
+
+    assert first.json() == json.loads(json.dumps(encode_next_labels(choose_labels(served.store, run, 4))))
+    assert {one["sample"] for one in drawn}.isdisjoint(one["sample"] for one in second.json()["outputs"])
+    assert (second.json()["drawn"]["batch"], second.json()["labelled"], second.json()["void"]) == (2, 2, [])
+    assert wrong == [422, 422] and not list(served.store.labels(run))
 
 
 def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:

@@ -22,6 +22,7 @@ from evenhand.mcp.tool_results import (
     count_faults,
     describe_rubric,
     explain_scores,
+    list_next_outputs,
     shorten_scores,
     summarize_scores,
 )
@@ -34,6 +35,7 @@ from evenhand.workflows.assistant import AssistantProject, find_stored_evaluatio
 from evenhand.workflows.compare import CompareTerms
 from evenhand.workflows.compare import compare_runs as compare_stored_runs
 from evenhand.workflows.inputs import parse_user_input_number
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.rubric import list_rubrics as list_shipped_rubrics
 from evenhand.workflows.run import RunOptions, run
@@ -50,10 +52,12 @@ TOOL_NAMES = (
     "check_rubric",
     "compare_runs",
     "trust_run",
+    "labels_next",
     "run_eval",
 )
 CARDS_KEPT = 100
 PROGRESS_SECONDS = 0.5
+NEXT_OUTPUT_FIELDS = ("sample", "variant", "chance", "output")
 
 RubricName = Annotated[
     str | Json, Field(description="A rubric that ships (list_rubrics), a .yaml file in the project, or a mapping.")
@@ -86,6 +90,7 @@ class AssistantTools:
             self.check_rubric,
             self.compare_runs,
             self.trust_run,
+            self.labels_next,
             self.run_eval,
         )
         found: dict[str, Callable[..., Any]] = dict(zip(TOOL_NAMES, named, strict=True))
@@ -196,6 +201,20 @@ class AssistantTools:
         data = encode_run_trust(measure_trust(self.project.store, run, given, least=least, most=at_most))
         lines = [data["says"], *data["reasons"], *(one["says"] for one in data["directions"])]
         return answer_tool([*lines, f"next: {data['next_step']}"], data, f"evenhand trust {run}")
+
+    def labels_next(
+        self,
+        run: Annotated[str, Field(description="A run that judges answered: an id, or latest.")],
+        n: Annotated[int, Field(ge=1, le=1000, description="About how many outputs to label.")] = DEFAULT_NEXT_OUTPUTS,
+        labels: Annotated[str, Field(description="A .jsonl file in the project; empty: those kept with the run.")] = "",
+    ) -> CallToolResult:
+        """Which outputs people should label next. People label, not you: a label of yours says nothing about them."""
+        given = self.project.read_project_work(labels) if labels else None
+        data = encode_next_labels(choose_labels(self.project.store, run, n, labels=given))
+        # The texts are for people: the file that the command writes has them.
+        outputs = [{name: one[name] for name in NEXT_OUTPUT_FIELDS} for one in data["outputs"]]
+        more = f"evenhand labels next {run} -n {n}{' --labels ' + labels if labels else ''} -o FILE, to fill in"
+        return answer_tool(list_next_outputs(data), {**data, "outputs": outputs}, more)
 
     async def run_eval(
         self,

@@ -18,6 +18,7 @@ from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_statuses
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.inputs import parse_user_input_number
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
 from evenhand.workflows.report import open_report
 from evenhand.workflows.service_runs import (
     OVER,
@@ -164,6 +165,25 @@ def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) ->
     """Whether the judges of a run may gate: how often they pass what people fail, and fail what people pass."""
     least = None if terms.min_score is None else parse_user_input_number(str(terms.min_score), "min_score")
     return encode_run_trust(measure_trust(request.app.state.store, id, terms.labels, least=least, most=terms.at_most))
+
+
+class NextLabelTerms(BaseModel):
+    """How many outputs people will label, and what there is already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    n: int = Field(default=DEFAULT_NEXT_OUTPUTS, ge=1, le=1000, description="About how many outputs to label.")
+    labels: list[Json] | None = Field(
+        default=None, min_length=1, description="Labels so far, as in a file; without them those kept with the run."
+    )
+    criteria: list[str] = Field(default_factory=list, description="Ids of criteria to ask; without any, all.")
+
+
+@router.post("/{id}/labels/next", responses=explain_statuses(404, 409))
+def post_next_labels(request: Request, id: str, terms: NextLabelTerms, _: Operator) -> Json:
+    """Which outputs people should label next, each with the chance of the draw, and how far that brings you."""
+    store = request.app.state.store
+    return encode_next_labels(choose_labels(store, id, terms.n, labels=terms.labels, criteria=terms.criteria))
 
 
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
