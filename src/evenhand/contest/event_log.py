@@ -113,6 +113,7 @@ CONTEST_LOG = Codec(
                 ),
                 "absent": JsonField(later=True),
                 "from_trace": JsonField(later=True),
+                "raw": JsonField(sparse=True),
             }
         ),
         Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_contest_dimensions),

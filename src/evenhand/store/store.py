@@ -290,7 +290,8 @@ class Store(AbstractContextManager["Store"]):
         """The ids of some samples of a run."""
         which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
         with self._connect() as connection:
-            return dict(connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which)).tuples().all())
+            rows = connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which))
+            return {row.position: row.id for row in rows}
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
