@@ -43,6 +43,7 @@ GOOD: dict[str, tuple[str, dict[str, Any]]] = {
     "compared": ("compare_runs", {"control": "run::run"}),
     "trusted": ("trust_run", {"run": "run::run", "labels": "labels.jsonl", "at_most": 0.3}),
     "to label": ("labels_next", {"run": "run::run", "n": 6}),
+    "aligned": ("align_run", {"run": "run::run", "labels": "labels.jsonl"}),
 }
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such tool": ("grade", {}, "the tools are judge, score"),
@@ -69,6 +70,8 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "labels elsewhere": ("trust_run", {"run": "latest", "labels": "../secret.md"}, "outside the project folder"),
     "too few to label": ("labels_next", {"run": "latest", "n": 0}, "greater than or equal to 1"),
     "labels so far elsewhere": ("labels_next", {"run": "latest", "labels": "link.md"}, "outside the project folder"),
+    "code that proposes": ("align_run", {"run": "run::run", "proposer": "python:os:abort"}, "cannot ask 'python:os"),
+    "a rubric outside": ("align_run", {"run": "run::run", "rubric": "../secret.yaml"}, "outside the project"),
     "a program in an eval": ("run_eval", {"file": "program.yaml"}, "evenhand mcp --trust-evals"),
 }  # fmt: skip
 
@@ -103,7 +106,7 @@ def test_the_tools_are_these(asked: Asked) -> None:
     """And each argument is described."""
     assert set(asked.tools) == {
         "judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "trust_run",
-        "labels_next", "run_eval",
+        "labels_next", "align_run", "run_eval",
     }  # fmt: skip
     for schema in asked.tools.values():
         assert all("description" in one for one in schema.get("properties", {}).values())

@@ -39,6 +39,7 @@ ROUTES = {
     ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
     ("POST", "/v1/runs/{id}/trust"): {OPERATOR},
     ("POST", "/v1/runs/{id}/labels/next"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/align"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {

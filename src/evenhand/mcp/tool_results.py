@@ -60,6 +60,16 @@ def list_next_outputs(plan: Json) -> list[str]:
     return lines + [_tell_expected_width(one) for one in plan["widths"][:MOST_LINES]]
 
 
+def list_rubric_changes(found: Json) -> list[str]:
+    """What came of `align`, from its JSON: the edits that were kept, or why none was."""
+    before, after = (format_percent(found[name]["estimate"]) for name in ("error_before", "error_after"))
+    lines = ["kept:" if found["kept"] else f"the present rubric stands: {found['why']}"]
+    for edit in found["edits"][:MOST_LINES]:
+        lines.append(f"  {edit['place']}: {shorten_text_to_line(edit['after'], LONGEST_REASON)}")
+    lines.append(f"error against people: {before} before, {after} after; {found['samples']} samples decided")
+    return [*lines, *(["the new rubric is in the data, and is not written"] if found["rubric"] else [])]
+
+
 def _tell_expected_width(one: Json) -> str:
     what = f"{one['kind']} of {one['variant']}" + (f" − {one['control']}" if one["control"] else "")
     now, then = ("none" if one[name] is None else format_number(one[name]) for name in ("now", "then"))
