@@ -19,6 +19,7 @@ from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
 from benchmarks.service import measure_service
 from benchmarks.startup import measure_startup
+from benchmarks.what_if import measure_what_if_page
 from benchmarks.workbench import measure_workbench
 
 MEASURES = (
@@ -37,6 +38,7 @@ MEASURES = (
     measure_comparing,
     measure_runs,
     measure_service,
+    measure_what_if_page,
     measure_workbench,
 )
 

@@ -123,7 +123,7 @@ def test_several_treatments_have_a_table_each(folder: Path) -> None:
     assert "next against old: UNDERPOWERED" in done.stdout
     assert done.stdout.count("\np of the composite is adjusted for 2 treatments\n") == 2
     lines = done.stdout.split("\nTreatments\n")[1].split("\n\n")[0]
-    assert lines.startswith("  new: PROGRESS by rule 7. the composite is significantly higher")
+    assert lines.startswith("  new: PROGRESS (rule 7. the composite is significantly higher")
     assert "Ship new.\n  next: UNDERPOWERED by rule 6. the composite does not differ, and the interval" in lines
     assert done.returncode == 1
 

@@ -41,7 +41,7 @@ def test_the_first_to_pass() -> None:
 
     assert decided(contest) == ContestDecision(
         winner="b",
-        why=("b is the first to reach 60: 61.00. Of 1 judged before it none did.",),
+        why=("b is the first to reach 60: 61.00. The one judged before it did not.",),
         how_sure=(JUDGE_ERROR_UNKNOWN,),
     )
 

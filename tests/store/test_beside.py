@@ -115,10 +115,10 @@ def test_a_baseline_that_was_taken_up_again_is_not_collected(store: Store) -> No
 
 def test_labels_are_replaced_whole_and_read_in_one_order(store: Store) -> None:
     """What a file no longer says is gone; "é" sorts by its bytes in every database."""
-    store.replace_labels(RUN, [label_row("old")])
-    store.replace_labels(OTHER, [label_row(score="1/1")])
+    store.labelling.replace_labels(RUN, [label_row("old")])
+    store.labelling.replace_labels(OTHER, [label_row(score="1/1")])
 
-    store.replace_labels(
+    store.labelling.replace_labels(
         RUN, [label_row("é"), label_row("z", "zoe"), label_row("z", "bob", variant=""), label_row("Z")]
     )
 
@@ -129,19 +129,19 @@ def test_labels_are_replaced_whole_and_read_in_one_order(store: Store) -> None:
 
 def test_labels_that_cannot_be_leave_those_before(store: Store) -> None:
     """One rater has one answer to one question."""
-    store.replace_labels(RUN, [label_row()])
+    store.labelling.replace_labels(RUN, [label_row()])
 
     with pytest.raises(StoreError, match="one is there twice"):
-        store.replace_labels(RUN, [label_row("s1"), label_row("s1")])
+        store.labelling.replace_labels(RUN, [label_row("s1"), label_row("s1")])
     with pytest.raises(StoreError, match="labels have no 'mark'"):
-        store.replace_labels(RUN, [label_row(mark="4")])
+        store.labelling.replace_labels(RUN, [label_row(mark="4")])
 
     assert [*store.labels(RUN)] == [label_row()]
 
 
 def test_any_text_can_be_a_label(store: Store) -> None:
     """Ids come from other people's files."""
-    store.replace_labels(RUN, [label_row("a\0b", "\ud83d")])
+    store.labelling.replace_labels(RUN, [label_row("a\0b", "\ud83d")])
 
     assert [(row["sample"], row["rater"]) for row in store.labels(RUN)] == [("a\\x00b", "\\ud83d")]
 
@@ -161,7 +161,7 @@ def test_columns_are_kept_until_a_run_is_taken_up(store: Store) -> None:
 
 def test_a_deleted_run_takes_its_labels_and_columns_with_it(store: Store) -> None:
     """Another run of that id may be imported."""
-    store.replace_labels(RUN, [label_row()])
+    store.labelling.replace_labels(RUN, [label_row()])
     store.save_columns(RUN, b"x")
 
     store.delete_run(RUN)

@@ -72,7 +72,7 @@ def test_a_run_brings_its_labels(store: Store, tmp_path: Path) -> None:
     """They belong to its outputs; the names it is pinned under belong to the store."""
     with Store.open(tmp_path / "source", {}) as source:
         filled(source)
-        source.replace_labels(RUN, [label_row("s0"), label_row("s1", variant="", score="7/3")])
+        source.labelling.replace_labels(RUN, [label_row("s0"), label_row("s1", variant="", score="7/3")])
         source.set_baseline("main", RUN)
         labelled = file_of(source)
     store.import_run(io.BytesIO(labelled))
@@ -89,7 +89,7 @@ def test_a_run_brings_what_its_labels_are_about(store: Store, tmp_path: Path) ->
     with Store.open(tmp_path / "source", {}) as source:
         filled(source)
         for labels in ([label_row("s0")], [bound, label_row("s1")]):
-            source.replace_labels(RUN, labels)
+            source.labelling.replace_labels(RUN, labels)
             labelled = file_of(source)
             formats.append(json.loads(gzip.decompress(labelled).splitlines()[0])["format"])
     store.import_run(io.BytesIO(labelled))

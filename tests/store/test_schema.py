@@ -134,7 +134,7 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
 
     with Store.open(database, {}, create=False) as store:
         store.set_baseline("main", RUN)
-        store.replace_labels(RUN, [label_row()])
+        store.labelling.replace_labels(RUN, [label_row()])
 
         assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0), result_row(1)]

@@ -519,7 +519,9 @@ def test_labels_of_people_colour_the_fourth_badge(store: Store) -> None:
 
     before = compare_runs(store, A, B)
     label = {"variant": "output", "criterion": "tone", "rater": "ann", "at": "2026-11-16"}
-    store.replace_labels(A, [{**label, "sample": f"s{at}", "score": f"{one:g}/1"} for at, one in enumerate(said)])
+    store.labelling.replace_labels(
+        A, [{**label, "sample": f"s{at}", "score": f"{one:g}/1"} for at, one in enumerate(said)]
+    )
     after = compare_runs(store, A, B)
 
     states = [one["decision"]["comparisons"][0]["badges"][3]["state"] for one in (before, after)]

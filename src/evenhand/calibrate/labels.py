@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -22,7 +22,7 @@ from evenhand.wording import pluralize_count
 LABEL_SCHEMA = 2  # The first had no `output`, `chance` and `batch`, and does not say its number.
 LABEL_FIELDS = (
     *("sample", "variant", "criterion", "rater", "score", "at", "output", "chance", "batch", "schema"),
-    *("input", "text"),  # For whoever reads a template of `labels next`; nothing is read from them.
+    *("input", "text", "note"),  # For whoever reads the file; nothing is read from them.
 )
 LABEL_EXAMPLE = '{"sample": "s1", "variant": "new", "criterion": "accuracy", "rater": "r1", "score": 4}'
 
@@ -108,7 +108,7 @@ class _LabelReader:
         self.ordered = sorted(self.samples)
         self.variants = table.variants
         self.questions = list_human_label_questions(table)
-        self.unclear = find_ambiguous_label_scales(table)
+        self.unclear = find_ambiguous_label_scales(table.frame.rubrics)
         if not self.questions:
             raise InputError(Fault("no judge was asked in this run", "labels are held against judges: run a rubric"))
 
@@ -292,10 +292,10 @@ def list_human_label_questions(table: RunTable) -> dict[str, HumanLabelQuestion]
     return asked
 
 
-def find_ambiguous_label_scales(table: RunTable) -> set[str]:
+def find_ambiguous_label_scales(rubrics: Iterable[Mapping[str, Any]]) -> set[str]:
     """The criteria that two rubrics of the run ask on different scales."""
     seen: dict[str, set[str]] = {}
-    for rubric in table.frame.rubrics:
+    for rubric in rubrics:
         for one in rubric["criteria"]:
             seen.setdefault(one["id"], set()).add(one["scale"])
     return {id for id, scales in seen.items() if len(scales) > 1}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -25,6 +26,7 @@ RANDOM_PART = 0.5  # At least: no sample has less than half the chance that it w
 NEAR_GATE = 0.25  # Of the scale: outputs beyond are not near.
 LEAST_FOR_INTERVAL = LEAST_LABELS  # Samples with a label; below, there is no interval.
 _TAIL = 0.025
+NOTHING_DRAWN: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +51,22 @@ class NextLabels:
 
 
 def choose_next_labels(
-    table: RunTable, labels: Sequence[Label], count: int, *, gate: float | None, span: tuple[float, float]
+    table: RunTable,
+    labels: Sequence[Label],
+    count: int,
+    *,
+    gate: float | None,
+    span: tuple[float, float],
+    drawn_before: Mapping[str, int] = NOTHING_DRAWN,
 ) -> NextLabels:
-    """Draw samples that nobody has labelled until they have `count` outputs; the same draw for the same labels."""
+    """Draw samples that nobody has labelled until they have `count` outputs; the same draw for the same labels.
+
+    `drawn_before` are samples that people have before them, each with its batch: they are not drawn again.
+    """
     if count < 1:
         raise InputError(Fault(f"{count} outputs cannot be drawn", "-n 12"))
     places = {id: place for place, id in enumerate(table.samples)}
-    known = {places[one.sample] for one in labels}
+    known = {places[id] for id in (*(one.sample for one in labels), *drawn_before) if id in places}
     made = np.isfinite(table.length)
     outputs = np.bincount(table.sample[made & (table.repeat == table.repeat.min())], minlength=len(table.samples))
     left = np.array([place for place in np.flatnonzero(outputs) if place not in known], dtype=np.int64)
@@ -64,7 +75,7 @@ def choose_next_labels(
     near, apart = _measure_nearness(table, gate, span)[left], _measure_disagreement(table)[left]
     priorities, parts = mix_draw_priorities(near, apart)
     wanted = min(len(left), max(1, math.ceil(count / float(outputs[left].mean()))))
-    batch = 1 + max((one.batch or 0 for one in labels), default=0)
+    batch = 1 + max((*(one.batch or 0 for one in labels), *drawn_before.values()), default=0)
     chances = spread_chances(priorities, wanted)
     drawn = draw_by_chance(chances, np.random.default_rng((table.frame.seed, batch)))
     usual = float(np.median(apart)) if len(apart) else 0.0

@@ -143,7 +143,7 @@ def _explain_first_submission_to_pass(state: ContestState, winner: str) -> Conte
     judged = sum(entry.status not in ("unjudged", "policy_violation") for entry in earlier)
     unjudged = sum(entry.status == "unjudged" for entry in earlier)
     before = (
-        f" None of the {judged} judged before it did."
+        f" The {judged} judged before it did not."
         if judged > 1
         else " The one judged before it did not."
         if judged

@@ -11,8 +11,9 @@ from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import PAIRWISE, SAMPLE_RUBRIC_PREFIX
 from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Review, Scorecard
+from evenhand.runs.kept_rubrics import restore_kept_scale
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 from evenhand.wording import format_fraction, read_kept_fraction
 
@@ -69,9 +70,9 @@ def find_run_rubric_for_tag(setup: Json, tag: str) -> RunRubric:
     return RunRubric(
         tag=tag,
         tags=frozenset(one for one in rubrics if one and not one.startswith(SAMPLE_RUBRIC_PREFIX)),
-        scales={leaf["id"]: _read_run_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
+        scales={leaf["id"]: restore_kept_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
         statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
-        holistic=None if holistic is None else _read_run_scale(holistic),
+        holistic=None if holistic is None else restore_kept_scale(holistic),
         judges={one["name"]: read_kept_fraction(one["weight"]) for one in setup["judges"]},
         cascade=how["cascade"] is not None,
         refuse=how["refuse"],
@@ -112,15 +113,6 @@ def _run_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:
             yield from _run_leaf_criteria(one["children"])
         else:
             yield one
-
-
-def _read_run_scale(kept: Json) -> Scale:
-    bands = (
-        ScaleBand(id=one["id"], min=read_kept_fraction(one["min"]), max=read_kept_fraction(one["max"]))
-        for one in kept["bands"]
-    )
-    ends = {"min": read_kept_fraction(kept["min"]), "max": read_kept_fraction(kept["max"])}
-    return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
 
 
 def _normalise_run_scale(scale: Scale) -> Scale:

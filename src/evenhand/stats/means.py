@@ -126,8 +126,7 @@ def powered_mean(
     ends = None if scale is None else _require_powered_mean_scale(scale, labels)
     unit = np.arange(len(scores)) if clusters is None else number_clusters_of_array(clusters, len(scores), "clusters")
     size, judge_size = find_array_magnitude(labels[~np.isnan(labels)]), find_array_magnitude(scores)
-    nothing = bool(np.isnan(labels).all())  # No label: there is nothing to weigh.
-    stands = None if weights is None or nothing else _require_powered_mean_weights(weights, labels)
+    stands = None if weights is None or np.isnan(labels).all() else _require_powered_mean_weights(weights, labels)
     found = _average_powered_mean_clusters(scores / judge_size, labels / size, unit, stands)
     _require_powered_mean_labels(found, bounded=ends is not None, size=size)
     bounds = None if ends is None else (ends[0] / size, ends[1] / size)

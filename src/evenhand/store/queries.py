@@ -313,19 +313,6 @@ def select_output_rows(connection: Connection, run: str, samples: Sequence[str])
     return found
 
 
-def select_finished_keys(connection: Connection, run: str, states: Collection[str]) -> Mapping[ResultPlace, str]:
-    """The keys of the results that are there, by position, variant and repeat."""
-    of_run = RESULTS.c.run == run
-    unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
-    variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
-    most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
-    if most is None:
-        return {}
-    query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
-    with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-        return FinishedRowKeys(rows, sorted(variants), most + 1)
-
-
 def replace_label_rows(connection: Connection, run: str, labels: Iterable[Mapping[str, object]], shown: str) -> None:
     """Write the labels of a run in place of those before."""
     rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])

@@ -35,6 +35,7 @@ _FREE_TEXTS = {
     "results": ("subject",),
     "calls": ("failed",),
     "labels": ("sample", "variant", "criterion", "rater"),
+    "label_answers": ("rater", "sample", "variant"),
     "contests": ("name", "source"),
     "evaluations": ("subject",),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,6 +34,7 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore
+from evenhand.store.labelling_store import LabellingStore
 from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
@@ -150,6 +151,11 @@ class Store(AbstractContextManager["Store"]):
     def rows(self) -> RunRows:
         """A few rows of a run, as pages show them."""
         return RunRows(self._connect)
+
+    @property
+    def labelling(self) -> LabellingStore:
+        """What people label on a page, answer by answer."""
+        return LabellingStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
     def probes(self) -> ProbeStore:
@@ -300,11 +306,6 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return queries.select_finished_row_keys(connection, run, states)
 
-    def find_output_rows(self, run: str, samples: Sequence[str]) -> list[Row]:
-        """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
-        with self._connect() as connection:
-            return queries.select_output_rows(connection, run, samples)
-
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
         if len(keys) == 1:
@@ -318,11 +319,6 @@ class Store(AbstractContextManager["Store"]):
         """The newest output that a live variant made in one of some runs, by key."""
         with self._connect() as connection:
             return queries.select_made_output_rows(connection, keys, runs)
-
-    def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
-        """Keep labels of a run in place of all those before: who said what (exact) of which output, and when."""
-        with self._connect(writes=True) as connection:
-            queries.replace_label_rows(connection, run, labels, self.shown)
 
     def load_columns(self, run: str) -> bytes | None:
         """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0013"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0014"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -128,6 +128,24 @@ LABELS = Table(
     # The text that it is about, and the draw that chose it: `batch` counts draws, `chance` is exact, as scores are.
     *_sql_table_columns(TEXT, "output?", "chance?"),
     *_sql_table_columns(Integer, "batch?", "schema?"),
+)
+
+# What people label on a page: draws of outputs, and each answer as it was given, a second look among them.
+LABEL_BATCHES = Table(
+    "label_batches",
+    METADATA,
+    _run_foreign_key_column(),
+    *_table_key_columns(Integer, "batch"),
+    *_sql_table_columns(TEXT, "at", "content"),
+)
+
+LABEL_ANSWERS = Table(
+    "label_answers",
+    METADATA,
+    _run_foreign_key_column(),
+    *_table_key_columns(TEXT, "rater"),
+    *_table_key_columns(Integer, "batch", "place", "round"),
+    *_sql_table_columns(TEXT, "sample", "variant", "at", "content"),
 )
 
 # Contests stand beside runs: neither knows of the other.

@@ -15,6 +15,10 @@ ASSET_FILES = {  # Each with its package and its place there.
     "contest.css": ("evenhand.report.contest", "contest.css"),
     "workbench.css": ("evenhand.web", "static/workbench.css"),
     "workbench.js": ("evenhand.web", "static/workbench.js"),
+    "label.css": ("evenhand.web", "static/label.css"),
+    "label.js": ("evenhand.web", "static/label.js"),
+    "what_if.css": ("evenhand.web", "static/what_if.css"),
+    "what_if.js": ("evenhand.web", "static/what_if.js"),
 }
 MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 # The address of a file changes with its content: a browser that has it need not ask again.

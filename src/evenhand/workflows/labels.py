@@ -16,7 +16,13 @@ from evenhand.calibrate.labels import (
     find_ambiguous_label_scales,
     list_human_label_questions,
 )
-from evenhand.calibrate.next_labels import ExpectedWidth, NextLabels, choose_next_labels, expect_interval_widths
+from evenhand.calibrate.next_labels import (
+    NOTHING_DRAWN,
+    ExpectedWidth,
+    NextLabels,
+    choose_next_labels,
+    expect_interval_widths,
+)
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.private_files import open_private_text_file
@@ -66,10 +72,11 @@ def choose_labels(
     *,
     labels: LabelSource = None,
     criteria: Sequence[str] = (),
+    drawn_before: Mapping[str, int] = NOTHING_DRAWN,
 ) -> NextLabelPlan:
     """Choose about `count` outputs to label, after those that are given or, without any, those kept with the run.
 
-    `criteria` are what to ask, all of them unless some are named.
+    `criteria` are what to ask, all of them unless some are named; `drawn_before` the samples that are being labelled.
     """
     row = store.find_run(run)
     table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
@@ -82,6 +89,7 @@ def choose_labels(
         count,
         gate=None if gate is None else gate.least[SCORE_QUESTION],
         span=table.frame.scale or (0.0, 1.0),
+        drawn_before=drawn_before,
     )
     found = add_people_scores(table, rubrics, bound.labels) if bound.labels else None
     estimates = list(estimate_on_people_scale(list_people_sides(table, found, gate)))
@@ -100,7 +108,7 @@ def choose_labels(
 
 def _choose_label_criteria(table: RunTable, named: Sequence[str]) -> tuple[str, ...]:
     known = list_human_label_questions(table)
-    unclear = find_ambiguous_label_scales(table)
+    unclear = find_ambiguous_label_scales(table.frame.rubrics)
     for name in named:
         if name not in known or name in unclear:
             raise InputError(Fault(f"the run has no criterion {name!r}", suggest_known_word_in_error(name, known)))
@@ -114,7 +122,7 @@ def _list_next_outputs(store: Store, table: RunTable, drawn: NextLabels) -> Iter
     """The first output of each variant, as the run has it."""
     chances = {one.sample: one.chance for one in drawn.samples}
     first: dict[tuple[str, str], Row] = {}
-    for row in store.find_output_rows(table.run, list(chances)):
+    for row in store.labelling.find_output_rows(table.run, list(chances)):
         if json.loads(row["content"])["output"] is not None and row["variant"] in table.variants:
             first.setdefault((row["id"], row["variant"]), row)
     places = {key: (row["position"], table.variants.index(key[1])) for key, row in first.items()}
@@ -127,12 +135,13 @@ def _list_next_outputs(store: Store, table: RunTable, drawn: NextLabels) -> Iter
             variant=variant,
             chance=chances[sample],
             output=format_output_digest(number) if number else None,
-            input=_read_input_text(json.loads(row["sample"])),
+            input=read_sample_input_text(json.loads(row["sample"])),
             text=content["output"]["text"],
         )
 
 
-def _read_input_text(sample: Mapping[str, Any]) -> str:
+def read_sample_input_text(sample: Mapping[str, Any]) -> str:
+    """What a sample asks, as one text."""
     given = sample.get("input") or sample.get("messages") or ""
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 

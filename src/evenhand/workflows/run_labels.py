@@ -43,5 +43,5 @@ def keep_labels_with_run(store: Store, table: RunTable, labels: Sequence[Label])
     before = sum(1 for _ in store.labels(table.run))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     kept = bind_labels_to_outputs(table, labels).labels
-    store.replace_labels(table.run, [label.to_stored_row(now) for label in kept])
+    store.labelling.replace_labels(table.run, [label.to_stored_row(now) for label in kept])
     return len(kept), before

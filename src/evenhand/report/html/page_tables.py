@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
+from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
 from evenhand.wording import format_dollar_amount, pluralize_count, word_gate, word_layer
 
@@ -198,3 +200,12 @@ def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str,
     if len(consistency) > 1 and len(said) == 1:
         return [("History", said.pop())]
     return [(f"History of {one['variant']}", one["says"]) for one in consistency]
+
+
+def list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+    """Scores on people's scale as rows of texts; None where nobody labelled the run."""
+    if not found:
+        return None
+    columns = build_people_scale_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return SimpleNamespace(title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_people_scale(found))

@@ -36,6 +36,7 @@ from evenhand.report.html.page_tables import (
     describe_history_on_page,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
+    list_people_scale_cells,
 )
 from evenhand.report.html.score_charts import (
     chart_verdict_counts,
@@ -47,7 +48,6 @@ from evenhand.report.html.score_charts import (
 )
 from evenhand.report.html.trust_section import build_trust_section
 from evenhand.report.pair_phrases import build_report_preference_tables
-from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     describe_reported_composite,
@@ -133,7 +133,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
-        "people_scale": _list_people_scale_cells(head.get("people_scale")),
+        "people_scale": list_people_scale_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
@@ -242,14 +242,6 @@ def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _are_page_costs_known(head: Mapping[str, Any]) -> bool:
     """Whether there is more to say of costs, tokens and times than the first screen does."""
     return bool(build_page_cost_columns(head["variants"]) or head["cost"]["unpriced"])
-
-
-def _list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
-    if not found:
-        return None
-    columns = build_people_scale_columns(found)
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return SimpleNamespace(title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_people_scale(found))
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.

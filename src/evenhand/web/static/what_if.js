@@ -1,0 +1,31 @@
+// Sliders say their numbers, and a dot on the map says where the weights stand. The server answers; nothing is scored here.
+(() => {
+  'use strict';
+  const form = document.getElementById('what-if-controls');
+  if (!form) return;
+  const ranges = [...form.querySelectorAll('[type="range"]')];
+  const shown = (value) => String(Number(Number(value).toFixed(3)));
+  function tell() {
+    for (const one of ranges) {
+      one.parentElement.querySelector('output').value = shown(one.value);
+      one.parentElement.classList.toggle('changed', one.parentElement.querySelector('.was').textContent.trim() !== shown(one.value));
+    }
+    const map = document.querySelector('#weight-map svg');
+    const weights = ranges.filter((one) => one.dataset.kind === 'Weights');
+    if (!map || !weights.length) return;
+    place(map, '.stored', weights, (one) => Number(one.parentElement.querySelector('.was').textContent));
+    place(map, '.here', weights, (one) => Number(one.value));
+  }
+  function place(map, name, weights, read) {
+    const total = weights.reduce((sum, one) => sum + read(one), 0);
+    const share = (label) => read(weights.find((one) => one.dataset.label === label)) / total;
+    const side = Number(map.dataset.side);
+    const dot = map.querySelector(name);
+    dot.setAttribute('cx', share(map.dataset.across) * side);
+    dot.setAttribute('cy', side - share(map.dataset.up) * side);
+    dot.removeAttribute('hidden');
+  }
+  form.addEventListener('input', tell);
+  new MutationObserver(tell).observe(document.querySelector('.what-if-shown'), { childList: true });
+  tell();
+})();

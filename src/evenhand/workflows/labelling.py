@@ -1,0 +1,300 @@
+"""Labelling on a page: what a person sees next, blind to variant and judge, and each answer stored as it is given."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from evenhand.calibrate.label_queue import FIRST_ROUND, QueuedOutput, order_label_queue
+from evenhand.calibrate.labels import LABEL_SCHEMA, HumanLabelQuestion, Label, find_ambiguous_label_scales
+from evenhand.errors import Fault, InputError
+from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.guards.personal_data import build_personal_text_mask
+from evenhand.runs.run_record import read_run_eval_record
+from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.store import Store
+from evenhand.wording import format_fraction, read_kept_fraction, spell_exact_fraction
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, read_sample_input_text
+from evenhand.workflows.stores import with_opened_user_store
+
+Json = Mapping[str, Any]
+LONGEST_RATER_NAME = 80
+LONGEST_NOTE = 4000
+MOST_LEVELS = 11  # Of a scale whose levels have a key each: 0 to 10.
+MOST_DRAWN_OUTPUTS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedLevel:
+    """A level that one key gives."""
+
+    score: str
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuestion:
+    """A criterion as a person answers it; without levels, a number is typed."""
+
+    id: str
+    asks: str
+    low: Fraction
+    high: Fraction
+    whole: bool
+    levels: tuple[AskedLevel, ...]
+    anchors: tuple[tuple[str, str], ...]
+
+    def read_score(self, text: str) -> Fraction:
+        """An answer as it was sent; refused where it is not on the scale."""
+        try:
+            score = Fraction(text.strip())
+        except (ValueError, ZeroDivisionError):
+            raise InputError(Fault(f"{text[:40]!r} is no number", "type a number, or c for cannot say")) from None
+        asked = HumanLabelQuestion(id=self.id, low=float(self.low), high=float(self.high), whole=self.whole)
+        if why := asked.find_score_fault(score):
+            raise InputError(Fault(why, asked.scale))
+        return score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabellingTask:
+    """What one person labels now: the output and its questions, or nothing where the queue is done."""
+
+    run: str
+    name: str
+    rater: str
+    queued: QueuedOutput | None
+    input: Any
+    text: str
+    questions: tuple[AskedQuestion, ...]
+    done: int
+    total: int
+    batches: int
+    can_undo: bool
+    seed: int
+
+
+@with_opened_user_store
+def open_labelling(store: Store, run: str, rater: str) -> LabellingTask:
+    """What comes next for a person; a queue that is not there yet is empty."""
+    row = _find_finished_run(store, run)
+    batches, given = load_label_batches(store, row["id"]), store.labelling.list_answers(row["id"], rater)
+    queue = list_rater_queue(batches, rater)
+    answered = {(one["batch"], one["place"], one["round"]) for one in given}
+    waiting = [one for one in queue if (one.batch, one.place, one.round) not in answered]
+    queued = waiting[0] if waiting else None
+    shown = _show_queued_output(store, row, batches, queued) if queued else {"input": "", "text": "", "questions": ()}
+    return LabellingTask(
+        run=row["id"],
+        name=row["name"],
+        rater=rater,
+        queued=queued,
+        done=len(queue) - len(waiting),
+        total=len(queue),
+        batches=len(batches),
+        can_undo=bool(given),
+        seed=batches[-1]["seed"] if batches else row["seed"],
+        **shown,
+    )
+
+
+@with_opened_user_store
+def draw_label_batch(store: Store, run: str, count: int = DEFAULT_NEXT_OUTPUTS) -> None:
+    """Draw outputs to label that nobody has before them; half at random, the rest where it is worth most."""
+    row = _find_finished_run(store, run)
+    if not 1 <= count <= MOST_DRAWN_OUTPUTS:
+        raise InputError(Fault(f"{count} outputs cannot be drawn at once", f"1 to {MOST_DRAWN_OUTPUTS}"))
+    before = {item["sample"]: one["batch"] for one in load_label_batches(store, row["id"]) for item in one["items"]}
+    plan = choose_labels(store, row["id"], count, drawn_before=before)
+    # Two outputs of one sample stand apart, and no place in a draw tells the variant.
+    items = [
+        {
+            "sample": one.sample,
+            "position": store.rows.find_sample_position(row["id"], one.sample),
+            "variant": one.variant,
+            "output": one.output,
+            "chance": one.chance,
+        }
+        for one in plan.outputs
+    ]
+    random.Random(f"{plan.drawn.seed}/{plan.drawn.batch}").shuffle(items)
+    content = {"seed": plan.drawn.seed, "left": plan.drawn.left, "parts": plan.drawn.parts, "items": items}
+    store.labelling.add_batch(
+        {"run": row["id"], "batch": plan.drawn.batch, "at": _tell_time(), "content": to_stored_json(content)}
+    )
+
+
+@with_opened_user_store
+def answer_queued_output(
+    store: Store, run: str, rater: str, key: str, scores: Mapping[str, str], note: str = ""
+) -> None:
+    """Store a person's answer to an output; a score that is empty is "cannot say". It is written before this returns.
+
+    The second answer to an output is for the person's own consistency: it moves no label.
+    """
+    row = _find_finished_run(store, run)
+    batches = load_label_batches(store, row["id"])
+    queued, item = _find_queued_output(batches, _check_rater_name(rater), key)
+    questions = {one.id: one for one in _list_output_questions(row, _load_output_content(store, row, item))}
+    if unknown := [id for id in scores if id not in questions] or [id for id in questions if id not in scores]:
+        raise InputError(Fault(f"no answer fits {unknown[0][:60]!r}", "reload the page"))
+    read = {id: questions[id].read_score(text) if text.strip() else None for id, text in scores.items()}
+    now = _tell_time()
+    told = {"scores": {id: spell_exact_fraction(score) for id, score in read.items()}, "note": note[:LONGEST_NOTE]}
+    answer = {
+        "run": row["id"],
+        "rater": rater,
+        "batch": queued.batch,
+        "place": queued.place,
+        "round": queued.round,
+        "sample": item["sample"],
+        "variant": item["variant"],
+        "at": now,
+        "content": to_stored_json(told),
+    }
+    labels = [
+        {**_make_label(item, queued.batch, rater, id, score).to_stored_row(now), "run": row["id"]}
+        for id, score in read.items()
+        if score is not None
+    ]
+    store.labelling.write_answer(answer, labels if queued.round == FIRST_ROUND else None)
+
+
+@with_opened_user_store
+def undo_label_answer(store: Store, run: str, rater: str) -> None:
+    """Take the newest answer of a person back; the output comes again at its place."""
+    row = _find_finished_run(store, run)
+    given = store.labelling.list_answers(row["id"], rater)
+    if not given:
+        raise InputError(Fault("there is no answer to take back", "label an output first"))
+    store.labelling.remove_answer(given[-1], with_labels=given[-1]["round"] == FIRST_ROUND)
+
+
+def load_label_batches(store: Store, run: str) -> list[dict[str, Any]]:
+    """The draws of a run, each with its number, its seed and its outputs."""
+    rows = store.labelling.list_batches(run)
+    return [{"batch": one["batch"], **json.loads(one["content"])} for one in rows]
+
+
+def list_rater_queue(batches: Sequence[Json], rater: str) -> list[QueuedOutput]:
+    """All that a person is to label, draw after draw."""
+    return [
+        queued
+        for one in batches
+        for queued in order_label_queue(one["batch"], len(one["items"]), seed=one["seed"], rater=rater)
+    ]
+
+
+def _make_label(item: Json, batch: int, rater: str, criterion: str, score: Fraction) -> Label:
+    return Label(
+        sample=item["sample"],
+        variant=item["variant"],
+        criterion=criterion,
+        rater=rater,
+        score=score,
+        output=item["output"],
+        chance=Fraction(round(item["chance"] * 1_000_000), 1_000_000),
+        batch=batch,
+        schema=LABEL_SCHEMA,
+    )
+
+
+def _find_finished_run(store: Store, run: str) -> Row:
+    row = store.find_run(run)
+    if row["state"] != "finished":
+        raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "label it once it is finished"))
+    return row
+
+
+def _check_rater_name(rater: str) -> str:
+    if not rater.strip() or len(rater) > LONGEST_RATER_NAME or not rater.isprintable():
+        raise InputError(Fault("who labels?", f"a name of 1 to {LONGEST_RATER_NAME} characters"))
+    return rater
+
+
+def _find_queued_output(batches: Sequence[Json], rater: str, key: str) -> tuple[QueuedOutput, Json]:
+    queued = next((one for one in list_rater_queue(batches, rater) if one.key == key), None)
+    if queued is None:
+        raise InputError(Fault("this output is not in the queue", "reload the page"))
+    return queued, next(one["items"][queued.place] for one in batches if one["batch"] == queued.batch)
+
+
+def _show_queued_output(store: Store, row: Row, batches: Sequence[Json], queued: QueuedOutput) -> dict[str, Any]:
+    item = next(one["items"][queued.place] for one in batches if one["batch"] == queued.batch)
+    content = _load_output_content(store, row, item)
+    (sample,) = store.rows.list_samples_at(row["id"], [item["position"]])
+    given, text = read_sample_input_text(json.loads(sample["content"])), content["output"]["text"]
+    if "personal" in read_run_eval_record(json.loads(row["setup"])["frame"]).guards:
+        mask = build_personal_text_mask([given, text])
+        given, text = mask(given), mask(text)
+    return {"input": given, "text": text, "questions": tuple(_list_output_questions(row, content))}
+
+
+def _load_output_content(store: Store, row: Row, item: Json) -> Json:
+    """The first output of the variant, as the draw took it."""
+    rows = store.rows.list_results_at(row["id"], [item["position"]])
+    found = [one for one in rows if one["variant"] == item["variant"]]
+    contents: list[Json] = [json.loads(one["content"]) for one in found]
+    return next(one for one in contents if one["output"] is not None)
+
+
+def _list_output_questions(row: Row, content: Json) -> Iterator[AskedQuestion]:
+    """The criteria that judges were asked about an output, as its rubric has them."""
+    setup = json.loads(row["setup"])
+    unclear = find_ambiguous_label_scales(setup["frame"]["rubrics"])
+    leaves = {
+        name_sample_rubric_criterion(key, leaf["id"]): leaf
+        for key, rubric in setup["rubrics"].items()
+        for leaf in _list_leaves(rubric["criteria"])
+    }
+    for id in content["criteria"]:
+        if id in leaves and id not in unclear:
+            yield _make_question(id, leaves[id])
+
+
+def _list_leaves(criteria: Sequence[Json]) -> Iterator[Json]:
+    for one in criteria:
+        yield from _list_leaves(one["children"]) if one["children"] else [one]
+
+
+def _make_question(id: str, leaf: Json) -> AskedQuestion:
+    scale = leaf["scale"]
+    low, high = read_kept_fraction(scale["min"]), read_kept_fraction(scale["max"])
+    return AskedQuestion(
+        id=id,
+        asks=leaf["asks"],
+        low=low,
+        high=high,
+        whole=bool(scale["integers"] or scale["yes_no"] or scale["bands"]),
+        levels=tuple(_list_levels(low, high, yes_no=scale["yes_no"])),
+        anchors=tuple((_name_anchor(one, yes_no=scale["yes_no"]), one["text"]) for one in leaf["anchors"]),
+    )
+
+
+def _list_levels(low: Fraction, high: Fraction, *, yes_no: bool) -> Iterator[AskedLevel]:
+    """Whole numbers by their digits; ten has the key 0, or t where 0 is a level too."""
+    if yes_no:
+        yield AskedLevel(score="1", name="yes", key="y")
+        yield AskedLevel(score="0", name="no", key="n")
+        return
+    if low.denominator > 1 or high.denominator > 1 or high - low >= MOST_LEVELS or low < 0 or high > 10:
+        return
+    for level in range(int(low), int(high) + 1):
+        yield AskedLevel(score=str(level), name=str(level), key=str(level) if level < 10 else "0" if low > 0 else "t")
+
+
+def _name_anchor(anchor: Json, *, yes_no: bool) -> str:
+    low, high = read_kept_fraction(anchor["min"]), read_kept_fraction(anchor["max"])
+    if yes_no:
+        return "yes" if low else "no"
+    return format_fraction(low) if low == high else f"{format_fraction(low)}–{format_fraction(high)}"
+
+
+def _tell_time() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

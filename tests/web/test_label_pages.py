@@ -1,0 +1,191 @@
+"""Labelling by keyboard: blind, resumable, stored answer by answer, and what trust makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from evenhand import run_sync
+from evenhand.store.store import Store
+from evenhand.workflows.labels import check_labels
+from evenhand.workflows.run import RunOptions
+from tests.web.browsing import Visitor
+from tests.web.stored_runs import StoredRuns, build_help_desk
+
+OWN = {"sec-fetch-site": "same-origin"}
+
+
+def test_ten_outputs_are_labelled_by_keyboard_and_trust_changes(visitor: Visitor, stored: StoredRuns) -> None:
+    """Three keys an output, no mouse: nothing else stands between a person and thirty labels."""
+    opened = visitor.open(f"/runs/{stored.runs[0]}/label")
+    page = opened.page
+    page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Nothing is drawn yet")
+    page.wait_for_selector("#label-trust >> text=no labels are kept")
+    page.fill("input[name=count]", "24")
+    page.keyboard.press("Enter")
+    keys = 0
+    for number in range(1, 11):
+        page.wait_for_selector(f"h1 >> text=/^Output {number} of/")
+        page.wait_for_selector(".question.active")
+        for key in ("7", "0", "c" if number == 3 else "4"):
+            page.keyboard.press(key)
+            keys += 1
+    page.wait_for_selector("text=/^Output 11 of/")
+    page.wait_for_selector("text=29 labels by 1 person on 10 outputs, 1 times “cannot say”")
+
+    assert keys == 30
+    assert not page.is_visible("#label-trust")
+    page.click("summary >> text=Trust at the gate")
+    assert "gate (score at least 0.60)" in page.inner_text("#label-trust")
+    assert opened.troubles == []
+
+    page.keyboard.press("u")
+    page.wait_for_selector("h1 >> text=/^Output 10 of/")
+    page.wait_for_selector(".question.active")
+    page.wait_for_selector("text=26 labels by 1 person on 9 outputs")
+    page.keyboard.press("m")
+    page.keyboard.type("7 of 10, says who?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("9")
+    page.keyboard.press("u")
+    for key in "888":
+        page.keyboard.press(key)
+    page.wait_for_selector("text=/^Output 11 of/")
+    page.goto(f"{visitor.address}/runs/{stored.runs[0]}/label?rater=Ada")
+
+    assert page.inner_text("h1").startswith("Output 11 of")
+    with Store.open(stored.place, {}) as store:
+        notes = [json.loads(one["content"])["note"] for one in store.labelling.list_answers(stored.runs[0], "Ada")]
+        assert notes[-1] == "7 of 10, says who?" and not any(notes[:-1])
+        assert {one["score"] for one in store.labels(stored.runs[0])} == {"7", "10", "4", "8"}
+    assert opened.troubles == []
+
+
+@pytest.fixture
+def labelled(client: TestClient, tmp_path: Path) -> str:
+    """A run of a store of its own, with a draw of six outputs."""
+    run = run_sync(build_help_desk(), options=RunOptions(place=tmp_path / "store")).id
+    drawn = client.post(f"/runs/{run}/label", data={"rater": "ada", "action": "draw", "count": "6"}, headers=OWN)
+    assert drawn.status_code == 303
+    return run
+
+
+def answer(client: TestClient, run: str, rater: str = "ada", score: str = "7", **more: str) -> int:
+    """Answer whatever comes next for a person, and give the status."""
+    page = client.get(f"/runs/{run}/label", params={"rater": rater}).text
+    (item,) = re.findall(r'name="item" value="([0-9.]+)"', page)
+    asked = dict(re.findall(r'name="(criterion-\d)" value="(\w+)"', page))
+    scores = {name.replace("criterion", "score"): score for name in asked}
+    sent = {"rater": rater, "item": item, **asked, **scores, **more}
+    return client.post(f"/runs/{run}/label", data=sent, headers=OWN).status_code
+
+
+def test_the_page_tells_neither_variant_nor_judge_nor_sample(client: TestClient, labelled: str) -> None:
+    """A person who knows which one is new wants it to win."""
+    page = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+    body = page[page.index('id="label-work"') : page.index('id="label-progress"')]
+
+    for told in ("heron", "kestrel", "plover", "parcel<", '"new"', '"old"', ">new<", ">old<"):
+        assert told not in body
+
+
+def test_two_people_see_the_same_outputs_in_orders_of_their_own(client: TestClient, labelled: str) -> None:
+    """Who labels first must not decide what the other reads first; both are needed to know how far people agree."""
+    for rater in ("ada", "bob"):
+        for _ in range(6):
+            assert answer(client, labelled, rater) == 303
+    store: Store = client.app.state.store  # type: ignore[attr-defined]
+    ada, bob = (
+        [(one["sample"], one["variant"]) for one in store.labelling.list_answers(labelled, rater)]
+        for rater in ("ada", "bob")
+    )
+
+    assert sorted(ada) == sorted(bob) and ada != bob
+    assert len({one["rater"] for one in store.labels(labelled)}) == 2
+
+
+def test_a_second_answer_tells_consistency_and_moves_no_label(client: TestClient, labelled: str) -> None:
+    """A tenth comes again: the first answer is the label, the second only says how far the person holds to it."""
+    for _ in range(6):
+        answer(client, labelled, score="7")
+    again = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+    answer(client, labelled, score="6")
+    progress = client.get(f"/runs/{labelled}/label/progress", params={"rater": "ada"}).text
+    done = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+
+    assert "once more, for your own consistency" in again
+    assert "0 of 3 answers the same when asked again (0%); mean distance 11% of the scale" in progress
+    assert "All 7 are labelled" in done
+    assert {one["score"] for one in client.app.state.store.labels(labelled)} == {"7"}  # type: ignore[attr-defined]
+
+
+def test_the_file_of_labels_is_one_that_trust_reads(client: TestClient, labelled: str, tmp_path: Path) -> None:
+    """With the text that each is about, its chance, notes, and what somebody could not say."""
+    answer(client, labelled, score="7", note="short")
+    answer(client, labelled, score="")
+    text = client.get(f"/runs/{labelled}/labels.jsonl").text
+    lines = [json.loads(line) for line in text.splitlines()]
+    file = tmp_path / "labels.jsonl"
+    file.write_text(text, "utf-8")
+    found = check_labels(client.app.state.store, file, labelled)  # type: ignore[attr-defined]
+
+    assert [one["score"] for one in lines] == [7, 7, 7, None, None, None]
+    assert [one.get("note") for one in lines] == ["short", None, None, None, None, None]
+    assert (found.labels, found.unbound, found.batches, found.raters) == (3, 0, 1, ("ada",))
+
+
+@pytest.mark.parametrize("score", ["11", "x", "1/0", "-1", "nan"])
+def test_an_answer_off_the_scale_is_refused_and_stores_nothing(client: TestClient, labelled: str, score: str) -> None:
+    """What a form sends is anybody's."""
+    assert answer(client, labelled, score=score) == 422
+    assert client.app.state.store.labelling.list_answers(labelled) == []  # type: ignore[attr-defined]
+
+
+def test_an_answer_that_comes_twice_counts_once(client: TestClient, labelled: str) -> None:
+    """A browser that was not told whether it arrived sends it again."""
+    page = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+    (item,) = re.findall(r'name="item" value="([0-9.]+)"', page)
+    asked = dict(re.findall(r'name="(criterion-\d)" value="(\w+)"', page))
+    for score in ("7", "8"):
+        sent = {"rater": "ada", "item": item, **asked, **dict.fromkeys(("score-0", "score-1", "score-2"), score)}
+        assert client.post(f"/runs/{labelled}/label", data=sent, headers=OWN).status_code == 303
+
+    assert len(client.app.state.store.labelling.list_answers(labelled)) == 1  # type: ignore[attr-defined]
+    assert {one["score"] for one in client.app.state.store.labels(labelled)} == {"8"}  # type: ignore[attr-defined]
+
+
+def test_undoing_takes_answer_and_labels_back_until_none_is_left(client: TestClient, labelled: str) -> None:
+    """One more is refused, and says why."""
+    answer(client, labelled)
+    answer(client, labelled)
+    undone = [
+        client.post(f"/runs/{labelled}/label", data={"rater": "ada", "action": "undo"}, headers=OWN).status_code
+        for _ in range(3)
+    ]
+
+    assert undone == [303, 303, 422]
+    assert list(client.app.state.store.labels(labelled)) == []  # type: ignore[attr-defined]
+
+
+def test_another_sites_page_labels_nothing(client: TestClient, labelled: str) -> None:
+    """It would move what decides whether judges may gate."""
+    sent, foreign = {"rater": "ada", "action": "draw", "count": "6"}, {"sec-fetch-site": "cross-site"}
+
+    assert client.post(f"/runs/{labelled}/label", data=sent, headers=foreign).status_code == 403
+
+
+def test_what_is_drawn_is_not_drawn_again(client: TestClient, labelled: str) -> None:
+    """Also where somebody could not say anything, so that no label tells of it."""
+    for _ in range(7):
+        answer(client, labelled, score="")
+    client.post(f"/runs/{labelled}/label", data={"rater": "ada", "action": "draw", "count": "6"}, headers=OWN)
+    batches = [json.loads(one["content"])["items"] for one in client.app.state.store.labelling.list_batches(labelled)]  # type: ignore[attr-defined]
+    samples = [{one["sample"] for one in items} for items in batches]
+
+    assert len(samples) == 2 and samples[1] and not samples[0] & samples[1]

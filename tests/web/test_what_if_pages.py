@@ -1,0 +1,201 @@
+"""What if: a weight is moved, the winner flips, the rubric is saved; and each number is what a rescore gives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from evenhand import Eval, run_sync
+from evenhand.files.methods import list_rubric_file_names
+from evenhand.files.rubric_export import write_method_yaml, write_rubric_yaml
+from evenhand.files.rubrics import load_rubric
+from evenhand.models.requests import Reply, Request
+from evenhand.runs.columns import load_run_columns
+from evenhand.runs.kept_rubrics import restore_kept_rubric
+from evenhand.scoring.scores import to_scoring_fingerprint_data
+from evenhand.store.store import Store
+from evenhand.testing import scripted_judge
+from evenhand.workflows.rescore import rescore_run
+from evenhand.workflows.rubric_controls import change_rubric
+from evenhand.workflows.run import RunOptions
+from evenhand.workflows.what_if import ask_what_if, map_run_weights, save_what_if
+from tests.web.browsing import Visitor
+from tests.web.stored_runs import StoredRuns, build_help_desk
+
+OWN = {"sec-fetch-site": "same-origin"}
+RUBRIC: dict[str, Any] = {
+    "name": "two-minds",
+    "scale": {"min": 1, "max": 10},
+    "criteria": [
+        {"id": "depth", "asks": "Is it deep?", "weight": 0.7},
+        {"id": "brevity", "asks": "Is it short?", "weight": 0.3},
+    ],
+}
+
+
+@dataclass(frozen=True)
+class LengthJudge:
+    """A judge for whom long texts are deep, and short ones short."""
+
+    name: str = "one"
+
+    async def ask(self, request: Request) -> Reply:
+        """Scores for what is asked."""
+        assert request.about is not None
+        long = "long" in request.about.texts["output"]
+        scores = {"depth": 9, "brevity": 2} if long else {"depth": 3, "brevity": 10}
+        return await scripted_judge(scores, name=self.name).ask(request)
+
+
+def build_two_minds() -> Eval:
+    """An eval in which one variant is deep and the other one short."""
+    samples = [
+        {"id": f"s{at}", "input": "?", "outputs": {"deep": f"a long text {at}", "brief": f"short {at}"}}
+        for at in range(6)
+    ]
+    return Eval(name="two-minds", samples=samples, rubric=RUBRIC, judges=[LengthJudge()])
+
+
+def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
+    visitor: Visitor, stored: StoredRuns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By keyboard too: a slider takes arrow keys. The file that is written makes the same winner."""
+    monkeypatch.chdir(tmp_path)
+    run = run_sync(build_two_minds(), options=RunOptions(place=stored.place)).id
+    opened = visitor.open(f"/runs/{run}/what-if")
+    page = opened.page
+    page.wait_for_selector("#weight-map circle.here:not([hidden])")
+    before = page.inner_text("#what-if-winner")
+    page.focus("#control-weight-0")
+    page.keyboard.press("Home")
+    page.wait_for_selector("text=brief is first now, in place of deep.")
+    page.fill("input[name=target]", "shorter.yaml")
+    page.click("text=Save as a rubric")
+    page.wait_for_url("**/rubrics/shown?file=shorter.yaml")
+    again = visitor.open(f"/runs/{run}/what-if?weight-0=0.01").page
+    again.fill("input[name=target]", "shorter.yaml")
+    again.click("text=Save as a rubric")
+    again.wait_for_selector("text=there is such a file already")
+
+    assert before == "deep stays first."
+    assert float(load_rubric(tmp_path / "shorter.yaml").criteria[0].weight) == 0.01
+    assert again.is_visible("text=Replace the file that is there")
+    assert opened.troubles == []
+
+
+@pytest.fixture(scope="module")
+def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str]:
+    """A store with a run of three judges that differ."""
+    place = tmp_path_factory.mktemp("what-if") / "store"
+    run = run_sync(build_help_desk(better=6, lean=1), options=RunOptions(place=place)).id
+    return Store.open(place, {}), run
+
+
+def test_nothing_changed_is_what_is_stored(helped: tuple[Store, str]) -> None:
+    """To the last digit, or every other answer would be off by as much."""
+    asked = ask_what_if(*helped)
+
+    assert (asked.found.moved, asked.found.flipped, asked.beyond) == (0, 0, 0)
+    assert all(one.before == one.after for one in asked.found.variants)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"weight-0": "0.05", "weight-2": "0.9"},
+        {"verdict-0": "0.5", "verdict-1": "0.36"},
+        {"gate-2": "6", "weight-1": "1"},
+    ],
+)
+def test_the_answer_is_what_a_rescore_gives(
+    helped: tuple[Store, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]
+) -> None:
+    """The page answers by columns; a rescore goes through every judgment, exactly, with the file that was saved."""
+    monkeypatch.chdir(tmp_path)
+    store, run = helped
+    asked = ask_what_if(store, run, changed)
+    save_what_if(store, run, changed, "changed.yaml")
+    table = load_run_columns(store, rescore_run(store, run, "changed.yaml")["run"]["id"])
+    fails = table.marks["verdict"] == 0
+
+    for at, one in enumerate(asked.found.variants):
+        own = table.variant == at
+        assert one.after == pytest.approx(float(np.mean(table.score[own])), abs=1e-9)
+        assert one.verdicts["fail"][1] == pytest.approx(float(np.mean(fails[own])))
+
+
+@pytest.mark.parametrize("name", list_rubric_file_names())
+def test_a_rubric_comes_back_from_what_a_run_keeps_and_from_its_file(name: str, tmp_path: Path) -> None:
+    """What is saved scores as what was shown: restored from the run, written, read."""
+    rubric = load_rubric(name)
+    restored = restore_kept_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric))))
+    (tmp_path / "method.yaml").write_text(write_method_yaml(rubric.method), "utf-8")
+    (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, "method.yaml"), "utf-8")
+
+    assert restored == rubric
+    assert [type(one) for one in restored.method.steps] == [type(one) for one in rubric.method.steps]
+    assert load_rubric(tmp_path / "rubric.yaml") == rubric
+
+
+def test_examples_of_a_criterion_come_back_too(tmp_path: Path) -> None:
+    """People's examples are part of what judges were asked: a saved rubric without them is another one."""
+    example = {"passage": "Open Orders.", "score": 9, "why": "names the page"}
+    first, *rest = RUBRIC["criteria"]
+    rubric = load_rubric({**RUBRIC, "criteria": [{**first, "examples": [example]}, *rest]})
+    (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, rubric.method.name), "utf-8")
+
+    assert rubric.criteria[0].examples
+    assert restore_kept_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric)))) == rubric
+    assert load_rubric(tmp_path / "rubric.yaml") == rubric
+
+
+def test_ceilings_move_and_weights_that_must_sum_to_one_do() -> None:
+    """Council refuses other sums: what is dragged is put in proportion."""
+    council = load_rubric("council")
+    changed = change_rubric(council, {"weight-0": "0.7", "at-1": "2"})
+
+    assert sum(one.weight for one in changed.criteria) == 1
+    assert float(changed.criteria[0].weight) == pytest.approx(0.7 / 1.35)
+    assert changed.method.steps[1].at == 2  # type: ignore[attr-defined]
+
+
+def test_the_map_says_where_the_winner_turns(tmp_path: Path) -> None:
+    """Deep leads by 6 of 9 where brief leads by 8 of 9: level where depth weighs 8 to 6."""
+    place = tmp_path / "store"
+    run = run_sync(build_two_minds(), options=RunOptions(place=place)).id
+    with Store.open(place, {}) as store:
+        found = map_run_weights(store, run)
+
+    assert found is not None and (found.across, found.up) == ("depth", "brevity")
+    assert all((winner == 0) == ((i + 0.5) * 6 > (j + 0.5) * 8) for i, j, winner in found.cells)
+
+
+def test_what_cannot_be_is_said_beside_the_run_as_it_is(client: TestClient, tmp_path: Path) -> None:
+    """A pass below borderline, no number, a weight of nothing: the rubric's own words, and no crash."""
+    run = run_sync(build_two_minds(), options=RunOptions(place=tmp_path / "store")).id
+    for query, says in (
+        ("verdict-0=0.1", "verdicts must fall"),
+        ("weight-0=x", "is no number"),
+        ("weight-0=-1", "above 0"),
+    ):
+        page = client.get(f"/runs/{run}/what-if?{query}")
+
+        assert page.status_code == 422 and says in page.text and "deep stays first." in page.text
+
+
+def test_another_sites_page_saves_nothing(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a name that leads out of the folder."""
+    monkeypatch.chdir(tmp_path)
+    run = run_sync(build_two_minds(), options=RunOptions(place=tmp_path / "store")).id
+    sent = {"target": "x.yaml"}
+    foreign = client.post(f"/runs/{run}/what-if", data=sent, headers={"sec-fetch-site": "cross-site"})
+    outside = client.post(f"/runs/{run}/what-if", data={"target": "../x.yaml"}, headers=OWN)
+
+    assert (foreign.status_code, outside.status_code) == (403, 409)
+    assert not list(tmp_path.glob("*.yaml"))
