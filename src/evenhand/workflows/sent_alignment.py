@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import evenhand
 from evenhand.errors import Fault, FaultPath, InputError
 from evenhand.files.parsing import allow_files_below
 from evenhand.models.shared_limits import SharedLimits
@@ -50,7 +49,7 @@ async def align_sent_run(
 
 def confine_to_shipped_files() -> AbstractContextManager[None]:
     """Within it no file of this machine is read but what ships."""
-    return allow_files_below(Path(evenhand.__file__).parent, "send the rubric: rubric: {criteria: [...]}")
+    return allow_files_below(Path(__file__).parents[1], "send the rubric: rubric: {criteria: [...]}")
 
 
 def _refuse_many_calls(plan: AlignmentPlan) -> None:
