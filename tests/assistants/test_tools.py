@@ -42,6 +42,8 @@ GOOD: dict[str, tuple[str, dict[str, Any]]] = {
     "run": ("run_eval", {"file": "eval.yaml"}),
     "compared": ("compare_runs", {"control": "run::run"}),
     "trusted": ("trust_run", {"run": "run::run", "labels": "labels.jsonl", "at_most": 0.3}),
+    "to label": ("labels_next", {"run": "run::run", "n": 6}),
+    "aligned": ("align_run", {"run": "run::run", "labels": "labels.jsonl"}),
 }
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such tool": ("grade", {}, "the tools are judge, score"),
@@ -66,6 +68,10 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "an unknown run": ("compare_runs", {"control": "none"}, "evenhand runs list"),
     "a run without labels": ("trust_run", {"run": "run::run"}, "no labels are kept with run"),
     "labels elsewhere": ("trust_run", {"run": "latest", "labels": "../secret.md"}, "outside the project folder"),
+    "too few to label": ("labels_next", {"run": "latest", "n": 0}, "greater than or equal to 1"),
+    "labels so far elsewhere": ("labels_next", {"run": "latest", "labels": "link.md"}, "outside the project folder"),
+    "code that proposes": ("align_run", {"run": "run::run", "proposer": "python:os:abort"}, "cannot ask 'python:os"),
+    "a rubric outside": ("align_run", {"run": "run::run", "rubric": "../secret.yaml"}, "outside the project"),
     "a program in an eval": ("run_eval", {"file": "program.yaml"}, "evenhand mcp --trust-evals"),
 }  # fmt: skip
 
@@ -99,7 +105,8 @@ def asked(project: Path) -> Asked:
 def test_the_tools_are_these(asked: Asked) -> None:
     """And each argument is described."""
     assert set(asked.tools) == {
-        "judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "trust_run", "run_eval"
+        "judge", "score", "explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "trust_run",
+        "labels_next", "align_run", "run_eval",
     }  # fmt: skip
     for schema in asked.tools.values():
         assert all("description" in one for one in schema.get("properties", {}).values())

@@ -38,6 +38,8 @@ ROUTES = {
     ("GET", "/v1/runs/{id}/report"): {OPERATOR},
     ("POST", "/v1/runs/{id}/resume"): {OPERATOR},
     ("POST", "/v1/runs/{id}/trust"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/labels/next"): {OPERATOR},
+    ("POST", "/v1/runs/{id}/align"): {OPERATOR},
 }
 OPEN = {("GET", "/healthz"), ("GET", "/readyz")}
 BODIES = {

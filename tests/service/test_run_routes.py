@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,20 +13,31 @@ from typing import Any
 
 import pytest
 
+from evenhand import run_sync
 from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.align import align_run, encode_alignment
 from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.labels import choose_labels, encode_next_labels
+from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import delete_runs, export_run, import_run
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 from tests.service.serving import Served, serve, wait_until
 
 Json = dict[str, Any]
 OUTPUTS = {"old": "No idea.", "new": "Open the page Orders."}
+LABEL_FIELDS = ("sample", "variant", "output", "chance")
 RUBRIC = {"criteria": ["Does it name the page 'Orders'?"]}
 
 
 def build_eval(count: int = 2, /, **more: Any) -> Json:
     entries = [{"id": f"s{number}", "input": f"Where is {number}?", "outputs": OUTPUTS} for number in range(count)]
     return {"name": "orders", "samples": entries, "rubric": RUBRIC, "judges": ["embedded"], **more}
+
+
+def build_written_eval(folder: Path, judge: str) -> Path:
+    eval = folder / "eval.yaml"
+    eval.write_text(json.dumps({**build_eval(2), "rubric": "rubric.yaml", "judges": [judge]}))
+    return eval
 
 
 def start(served: Served, eval: Json, **more: Any) -> str:
@@ -353,6 +366,73 @@ def test_a_run_is_held_against_labels_as_the_command_line_does(served: Served) -
     assert answer.status_code == 200 and answer.json() == json.loads(json.dumps(expected))
     assert none.status_code == 422 and "no labels are kept" in none.json()["detail"]
     assert wrong.status_code == 422 and wrong.json()["faults"][0]["where"] == "labels:1"
+
+
+def test_the_outputs_to_label_next_are_those_of_the_command_line(served: Served) -> None:
+    """The same JSON, with digests, chances and widths; what is labelled is not drawn again, and nothing is kept."""
+    run = start(served, build_eval(8))
+    wait_for_state(served, run, "finished")
+    path = f"/v1/runs/{run}/labels/next"
+
+    first = served.client.post(path, json={"n": 4})
+    drawn = first.json()["outputs"]
+    labels = [
+        {"criterion": "score", "rater": "r", "score": 1, "batch": 1, **{key: one[key] for key in LABEL_FIELDS}}
+        for one in drawn
+    ]
+    second = served.client.post(path, json={"n": 100, "labels": labels})
+    assert second.status_code == 200, second.text
+    wrong = [served.client.post(path, json=one).status_code for one in ({"n": 0}, {"criteria": ["none"]})]
+
+    assert first.json() == json.loads(json.dumps(encode_next_labels(choose_labels(served.store, run, 4))))
+    assert {one["sample"] for one in drawn}.isdisjoint(one["sample"] for one in second.json()["outputs"])
+    assert (second.json()["drawn"]["batch"], second.json()["labelled"], second.json()["void"]) == (2, 2, [])
+    assert wrong == [422, 422] and not list(served.store.labels(run))
+
+
+def test_a_rubric_is_aligned_as_the_command_line_does(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same JSON, by labels that are sent; too few of them, and too many calls, are refused before any is made."""
+    run = start(served, build_eval(20))
+    wait_for_state(served, run, "finished")
+    labels = [
+        {"sample": f"s{number}", "variant": name, "criterion": "rubric-1", "rater": "r", "score": int(name == "new")}
+        for number in range(20)
+        for name in OUTPUTS
+    ]
+    path = f"/v1/runs/{run}/align"
+
+    answer = served.client.post(path, json={"labels": labels, "budget": 1})
+    few = served.client.post(path, json={"labels": labels[:8]})
+    code = served.client.post(path, json={"labels": labels, "proposer": "python:os:abort"})
+    monkeypatch.setattr("evenhand.workflows.sent_alignment.MOST_SENT_CALLS", 3)
+    many = served.client.post(path, json={"labels": labels})
+
+    expected = encode_alignment(asyncio.run(align_run(served.store, run, labels)))
+    assert answer.status_code == 200, answer.text
+    assert {**answer.json(), "calls": 0} == {**json.loads(json.dumps(expected)), "calls": 0}
+    assert [one.status_code for one in (few, code, many)] == [422, 422, 422]
+    assert "a request cannot name a judge of the kind python:" in code.json()["detail"]
+    assert "evenhand align" in many.json()["faults"][0]["would_work"]
+
+
+def test_a_run_from_elsewhere_is_aligned_without_its_code_and_files(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of the command line may have a judge that is code, and a rubric in a file: neither is touched here."""
+    (tmp_path / "rubric.yaml").write_text(json.dumps(RUBRIC))
+    (tmp_path / "ours_judging.py").write_text("def judge(request):\n    return ''\n")
+    monkeypatch.chdir(tmp_path)
+    made = {
+        judge: run_sync(build_written_eval(tmp_path, judge), options=RunOptions(place=served.store.address)).id
+        for judge in ("embedded", "python:ours_judging:judge")
+    }
+    monkeypatch.delitem(sys.modules, "ours_judging")
+
+    named, code = (served.client.post(f"/v1/runs/{id}/align", json={}) for id in made.values())
+
+    assert (named.status_code, code.status_code) == (422, 422)
+    assert "is outside the folder" in named.json()["detail"]
+    assert "python:" in code.json()["detail"] and "ours_judging" not in sys.modules
 
 
 def test_runs_are_compared_as_the_command_line_compares_them(served: Served) -> None:

@@ -27,7 +27,7 @@ INSTRUCTIONS = (
 )
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 STORES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
-READING_TOOLS = ("explain_scorecard", "list_rubrics", "check_rubric", "compare_runs")
+READING_TOOLS = ("explain_scorecard", "list_rubrics", "check_rubric", "compare_runs", "trust_run", "labels_next")
 
 
 class AssistantServer(MCPServer[Any]):

@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, TextContent
 
 from evenhand.errors import EvenhandError, InputError, ModelError, RubricError, StoreError
 from evenhand.model.rubric import Rubric
-from evenhand.wording import format_fraction, pluralize_count, shorten_text_to_line
+from evenhand.wording import format_fraction, format_number, format_percent, pluralize_count, shorten_text_to_line
 
 Json = Mapping[str, Any]
 MOST_LINES = 14  # Criteria, and cards, that a short result names; explain_scorecard has all.
@@ -44,6 +44,36 @@ def _choose_next_step(error: EvenhandError) -> str:
     if isinstance(error, InputError):
         return "correct what is named and call again"
     return "tell the user what is said here"
+
+
+def list_next_outputs(plan: Json) -> list[str]:
+    """What to label, from the JSON of `labels next`, and how wide the intervals are now and then."""
+    outputs, drawn = plan["outputs"], plan["drawn"]
+    lines = [f"label {pluralize_count(len(outputs), 'output')} (batch {drawn['batch']}), drawn from {drawn['left']:,}"]
+    lines += [
+        f"  {shorten_text_to_line(one['sample'])} · {one['variant']}: chance {format_percent(one['chance'])}, "
+        f"text {one['output'] or 'not kept'}"
+        for one in outputs[:MOST_LINES]
+    ]
+    if len(outputs) > MOST_LINES:
+        lines.append(f"  and {len(outputs) - MOST_LINES:,} more")
+    return lines + [_tell_expected_width(one) for one in plan["widths"][:MOST_LINES]]
+
+
+def list_rubric_changes(found: Json) -> list[str]:
+    """What came of `align`, from its JSON: the edits that were kept, or why none was."""
+    before, after = (format_percent(found[name]["estimate"]) for name in ("error_before", "error_after"))
+    lines = ["kept:" if found["kept"] else f"the present rubric stands: {found['why']}"]
+    for edit in found["edits"][:MOST_LINES]:
+        lines.append(f"  {edit['place']}: {shorten_text_to_line(edit['after'], LONGEST_REASON)}")
+    lines.append(f"error against people: {before} before, {after} after; {found['samples']} samples decided")
+    return [*lines, *(["the new rubric is in the data, and is not written"] if found["rubric"] else [])]
+
+
+def _tell_expected_width(one: Json) -> str:
+    what = f"{one['kind']} of {one['variant']}" + (f" − {one['control']}" if one["control"] else "")
+    now, then = ("none" if one[name] is None else format_number(one[name]) for name in ("now", "then"))
+    return f"width of the 95% interval, {what}: now {now}, about {then} with {one['at']:,} labelled"
 
 
 def summarize_scores(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:

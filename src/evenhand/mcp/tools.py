@@ -22,6 +22,8 @@ from evenhand.mcp.tool_results import (
     count_faults,
     describe_rubric,
     explain_scores,
+    list_next_outputs,
+    list_rubric_changes,
     shorten_scores,
     summarize_scores,
 )
@@ -30,14 +32,18 @@ from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.runs.execute import RunProgress
 from evenhand.scoring.scores_json import scores_to_json
+from evenhand.workflows.align import AlignOptions, encode_alignment
 from evenhand.workflows.assistant import AssistantProject, find_stored_evaluation, judge_project_work
 from evenhand.workflows.compare import CompareTerms
 from evenhand.workflows.compare import compare_runs as compare_stored_runs
+from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.inputs import parse_user_input_number
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.rubric import list_rubrics as list_shipped_rubrics
 from evenhand.workflows.run import RunOptions, run
 from evenhand.workflows.score import score as score_answers
+from evenhand.workflows.sent_alignment import align_sent_run
 from evenhand.workflows.subjects import SubjectEvaluation, store_subject_evaluation
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 
@@ -50,10 +56,14 @@ TOOL_NAMES = (
     "check_rubric",
     "compare_runs",
     "trust_run",
+    "labels_next",
+    "align_run",
     "run_eval",
 )
 CARDS_KEPT = 100
 PROGRESS_SECONDS = 0.5
+FOLDER_TOOLS = ("align_run", "run_eval")
+NEXT_OUTPUT_FIELDS = ("sample", "variant", "chance", "output")
 
 RubricName = Annotated[
     str | Json, Field(description="A rubric that ships (list_rubrics), a .yaml file in the project, or a mapping.")
@@ -77,7 +87,7 @@ class AssistantTools:
     numbers: count[int] = field(default_factory=lambda: count(1))
 
     def list_functions(self) -> dict[str, Callable[..., Any]]:
-        """The tools by name; where no folder is, there is no eval to run."""
+        """The tools by name; where no folder is, there is no eval to run, and no rubric of one to align."""
         named = (
             self.judge_work,
             self.score_work,
@@ -86,10 +96,14 @@ class AssistantTools:
             self.check_rubric,
             self.compare_runs,
             self.trust_run,
+            self.labels_next,
+            self.align_run,
             self.run_eval,
         )
         found: dict[str, Callable[..., Any]] = dict(zip(TOOL_NAMES, named, strict=True))
-        return found if self.project.folder is not None else {n: one for n, one in found.items() if n != "run_eval"}
+        if self.project.folder is not None:
+            return found
+        return {name: one for name, one in found.items() if name not in FOLDER_TOOLS}
 
     async def judge_work(  # noqa: PLR0913, PLR0917 - each is an argument that an assistant fills in
         self,
@@ -196,6 +210,43 @@ class AssistantTools:
         data = encode_run_trust(measure_trust(self.project.store, run, given, least=least, most=at_most))
         lines = [data["says"], *data["reasons"], *(one["says"] for one in data["directions"])]
         return answer_tool([*lines, f"next: {data['next_step']}"], data, f"evenhand trust {run}")
+
+    def labels_next(
+        self,
+        run: Annotated[str, Field(description="A run that judges answered: an id, or latest.")],
+        n: Annotated[int, Field(ge=1, le=1000, description="About how many outputs to label.")] = DEFAULT_NEXT_OUTPUTS,
+        labels: Annotated[str, Field(description="A .jsonl file in the project; empty: those kept with the run.")] = "",
+    ) -> CallToolResult:
+        """Which outputs people should label next. People label, not you: a label of yours says nothing about them."""
+        given = self.project.read_project_work(labels) if labels else None
+        data = encode_next_labels(choose_labels(self.project.store, run, n, labels=given))
+        # The texts are for people: the file that the command writes has them.
+        outputs = [{name: one[name] for name in NEXT_OUTPUT_FIELDS} for one in data["outputs"]]
+        more = f"evenhand labels next {run} -n {n}{' --labels ' + labels if labels else ''} -o FILE, to fill in"
+        return answer_tool(list_next_outputs(data), {**data, "outputs": outputs}, more)
+
+    async def align_run(
+        self,
+        run: Annotated[str, Field(description="A finished run with labels by people: an id, or latest.")],
+        labels: Annotated[str, Field(description="A .jsonl file in the project; empty: those kept with the run.")] = "",
+        rubric: Annotated[str, Field(description="The file that the run asked by; empty: as its eval names it.")] = "",
+        proposer: Annotated[str, Field(description="A model that proposes edits; empty: examples and a map.")] = "",
+    ) -> CallToolResult:
+        """Try edits of the rubric of a run, and keep one if its judges then answer more like people. May cost money."""
+        given = self.project.read_project_work(labels) if labels else None
+        named = str(self.project.find_project_file(rubric)) if rubric else None
+        connect = ConnectionOptions(dollars=self.project.dollars)
+        options = AlignOptions(rubric=named, proposer=proposer or None, connect=connect)
+        with self.project.confine_eval_files():
+            report = await align_sent_run(
+                self.project.store,
+                run,
+                given,
+                options=options,
+                find_judge_faults=self.project.find_foreign_judge_faults,
+            )
+        data = encode_alignment(report)
+        return answer_tool(list_rubric_changes(data), data, f"evenhand align {run} --labels FILE -o better.yaml")
 
     async def run_eval(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import IO, Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -16,9 +17,13 @@ from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_statuses
+from evenhand.workflows.align import AlignOptions, encode_alignment
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.inputs import parse_user_input_number
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
 from evenhand.workflows.report import open_report
+from evenhand.workflows.sent_alignment import align_sent_run, confine_to_shipped_files
+from evenhand.workflows.sent_inputs import find_local_judge_faults
 from evenhand.workflows.service_runs import (
     OVER,
     create_service_run,
@@ -164,6 +169,63 @@ def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) ->
     """Whether the judges of a run may gate: how often they pass what people fail, and fail what people pass."""
     least = None if terms.min_score is None else parse_user_input_number(str(terms.min_score), "min_score")
     return encode_run_trust(measure_trust(request.app.state.store, id, terms.labels, least=least, most=terms.at_most))
+
+
+class NextLabelTerms(BaseModel):
+    """How many outputs people will label, and what there is already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    n: int = Field(default=DEFAULT_NEXT_OUTPUTS, ge=1, le=1000, description="About how many outputs to label.")
+    labels: list[Json] | None = Field(
+        default=None, min_length=1, description="Labels so far, as in a file; without them those kept with the run."
+    )
+    criteria: list[str] = Field(default_factory=list, description="Ids of criteria to ask; without any, all.")
+
+
+@router.post("/{id}/labels/next", responses=explain_statuses(404, 409))
+def post_next_labels(request: Request, id: str, terms: NextLabelTerms, _: Operator) -> Json:
+    """Which outputs people should label next, each with the chance of the draw, and how far that brings you."""
+    store = request.app.state.store
+    return encode_next_labels(choose_labels(store, id, terms.n, labels=terms.labels, criteria=terms.criteria))
+
+
+class AlignTerms(BaseModel):
+    """What the rubric of a run is aligned with, and what that may cost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    labels: list[Json] | None = Field(
+        default=None, min_length=1, description="People's labels, as in a file; without them those kept with the run."
+    )
+    rubric: Json | None = Field(default=None, description="The rubric that the run asked by, if its eval names a file.")
+    proposer: str | None = Field(default=None, description="A model that proposes edits, as in openai/NAME.")
+    budget: float | None = Field(default=None, gt=0, le=1_000_000, description="Dollars that it may cost.")
+
+
+@router.post("/{id}/align", responses=explain_statuses(404, 409, 502))
+async def post_run_alignment(request: Request, id: str, terms: AlignTerms, _: Operator) -> Json:
+    """Edit the rubric of a run until its judges answer more like people; the new one is answered, and not stored.
+
+    Answered when all is asked. More than 1,000 calls are refused before the first.
+    """
+    state = request.app.state
+    if state.settings.connect.dollars is not None:
+        refuse_run_without_budget({"budget": terms.budget})
+    dollars = None if terms.budget is None else parse_user_input_number(str(terms.budget), "budget")
+    connect = replace(state.settings.connect, dollars=dollars)
+    options = AlignOptions(rubric=terms.rubric, proposer=terms.proposer, connect=connect)
+    async with state.judging:
+        with confine_to_shipped_files():
+            report = await align_sent_run(
+                state.store,
+                id,
+                terms.labels,
+                options=options,
+                find_judge_faults=find_local_judge_faults,
+                shared=state.run_engine.limits,
+            )
+    return encode_alignment(report)
 
 
 @router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))

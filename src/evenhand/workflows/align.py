@@ -30,6 +30,7 @@ from evenhand.files.rubrics import LocatedRubric
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
+from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.columns import load_run_columns
 from evenhand.stats.rates import RateInterval
 from evenhand.store.queries import ALIGNING_PREFIX
@@ -45,7 +46,7 @@ from evenhand.workflows.align_inputs import (
     read_run_judge_options,
 )
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.run_labels import load_labels_from_file
+from evenhand.workflows.run_labels import LabelSource, load_run_labels
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -55,7 +56,7 @@ Json = dict[str, Any]
 class AlignOptions:
     """How a rubric is aligned: by which file, with whose proposals, from which seed, and how models may be asked."""
 
-    rubric: str | None = None  # The file of the rubric, where the eval of the run does not lead to it.
+    rubric: str | Json | None = None  # The rubric or its file, where the eval of the run does not lead to it.
     proposer: str | None = None  # A model that proposes edits; without one, examples and a map are tried.
     seed: int = 0
     connect: ConnectionOptions = field(default_factory=ConnectionOptions)
@@ -92,18 +93,20 @@ DEFAULT_ALIGN_OPTIONS = AlignOptions()
 async def align_run(
     store: StoreLike,
     run: str,
-    labels: Path,
+    labels: LabelSource,
     *,
     options: AlignOptions = DEFAULT_ALIGN_OPTIONS,
     announce: Callable[[AlignmentPlan], None] = ignore_alignment_plan,
+    shared: SharedLimits | None = None,
 ) -> AlignmentReport:
-    """Find edits of the rubric of a run that bring its judges nearer to people's labels; `announce` is told the plan.
+    """Find edits of the rubric of a run that bring its judges nearer to people's labels; `announce` is told the plan
+    before anything is asked.
 
     Replies are kept in the store as they come: aligning again asks only what is new.
     """
     with open_user_store(store) as opened:
         alignment = _prepare_alignment(opened, run, labels, options)
-        async with open_user_connections(options.connect) as connections:
+        async with open_user_connections(options.connect, shared) as connections:
             return await alignment.align(opened, connections, options, announce)
 
 
@@ -119,7 +122,7 @@ def write_aligned_rubric(report: AlignmentReport, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptions) -> _RunAlignment:
+def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _RunAlignment:
     """Everything that can be refused is refused before any model is asked."""
     row = store.find_run(run)
     if row["name"].startswith(ALIGNING_PREFIX):
@@ -130,7 +133,7 @@ def _prepare_alignment(store: Store, run: str, labels: Path, options: AlignOptio
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
     opened = open_run_rubric(row, options.rubric)
     table = load_run_columns(store, row["id"])
-    labelled = collect_labelled_outputs(table, load_labels_from_file(labels, table))
+    labelled = collect_labelled_outputs(table, load_run_labels(store, table, labels))
     if not labelled.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
     if labelled.samples < LEAST_ALIGNED_SAMPLES:
@@ -171,7 +174,8 @@ class _RunAlignment:
         rng, asking, labelled = seed_alignment(options.seed), self.asking, self.asking.labelled
         divided = divide_labelled_samples(labelled, rng)
         questions = list_aligned_questions(labelled, self.present)
-        add_python_import_folder(Path())
+        if any(name.startswith("python:") for name in (*self.judges, options.proposer or "")):
+            add_python_import_folder(Path())
         models = [find_judge_by_name(connections, name) for name in self.judges]
         proposer = None if options.proposer is None else find_judge_by_name(connections, options.proposer)
         plan = await asking.plan_questions(connections, models, proposer, divided.deciding)

@@ -38,8 +38,8 @@ _PLAIN_OPTIONS = (
 LONGEST_TASK = 400  # Characters of an input that are shown before the output of a case.
 
 
-def open_run_rubric(row: Row, named: str | None) -> LocatedRubric:
-    """The rubric that a run asked by: the file that is named, or what the eval of the run names or writes out."""
+def open_run_rubric(row: Row, named: str | Json | None) -> LocatedRubric:
+    """The rubric that a run asked by: the one that is given, or what the eval of the run names or writes out."""
     asked = json.loads(row["setup"])["rubrics"]
     if list(asked) != [DEFAULT_TAG]:
         what = "the run has no rubric" if not asked else "the samples of the run have different rubrics"

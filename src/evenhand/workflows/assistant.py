@@ -13,7 +13,7 @@ from typing import Any
 
 from evenhand.assertions.assertion import list_outside_assertions
 from evenhand.assertions.kinds import EXECUTED_KIND
-from evenhand.errors import EvalError, Fault, InputError, suggest_known_word_in_error
+from evenhand.errors import EvalError, Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.variants.variant import CommandVariant, EndpointVariant, FunctionVariant, ModelVariant
@@ -110,6 +110,12 @@ class AssistantProject:
         for name in names:
             self._refuse_foreign_judge(name, ("judges",))
         return list(names or self.judges or choose_default_model_names(rubric.method.dialogue, os.environ))
+
+    def find_foreign_judge_faults(self, names: Sequence[str], path: FaultPath = ("judges",)) -> list[Fault]:
+        """What is said of judges that the user has not allowed."""
+        hint = "the user allows it with evenhand mcp --judge, or aligns: evenhand align"
+        foreign = filter(self._is_foreign_judge, names)
+        return [Fault(f"an assistant cannot ask {name[:80]!r}", hint, path) for name in foreign]
 
     def _refuse_foreign_judge(self, name: str, path: tuple[str, ...]) -> None:
         """A judge that is code, a file, or a server that keys would be sent to, is named by the user alone."""

@@ -31,7 +31,7 @@ from evenhand.runs.kept_texts import format_output_digest, number_output_text
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.people_scale import add_people_scores, find_verdict_gate
-from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
+from evenhand.workflows.run_labels import LabelSource, load_labels_from_file, load_run_labels
 from evenhand.workflows.stores import with_opened_user_store
 
 DEFAULT_NEXT_OUTPUTS = 12
@@ -70,19 +70,18 @@ def choose_labels(
     run: str,
     count: int = DEFAULT_NEXT_OUTPUTS,
     *,
-    labels: Path | None = None,
+    labels: LabelSource = None,
     criteria: Sequence[str] = (),
     drawn_before: Mapping[str, int] = NOTHING_DRAWN,
 ) -> NextLabelPlan:
-    """Choose about `count` outputs to label, after those in a file or, without one, those kept with the run.
+    """Choose about `count` outputs to label, after those that are given or, without any, those kept with the run.
 
     `criteria` are what to ask, all of them unless some are named; `drawn_before` the samples that are being labelled.
     """
     row = store.find_run(run)
     table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
     asked = _choose_label_criteria(table, criteria)
-    given = load_kept_labels(store, table) if labels is None else load_labels_from_file(labels, table)
-    bound = bind_labels_to_outputs(table, given)
+    bound = bind_labels_to_outputs(table, load_run_labels(store, table, labels))
     gate = find_verdict_gate(table, rubrics)
     drawn = choose_next_labels(
         table,

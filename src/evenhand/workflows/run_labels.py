@@ -1,19 +1,31 @@
-"""The labels of a run: from a file, or those that are kept with it; and taken in, to be kept."""
+"""The labels of a run: from a file, as sent, or those that are kept with it; and taken in, to be kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
 from evenhand.errors import InputError
-from evenhand.files.parsing import read_text_file
+from evenhand.files.parsing import encode_plain_json, read_text_file
 from evenhand.runs.columns import RunTable
 from evenhand.store.store import Store
 
 LARGEST_LABEL_FILE = 100_000_000
+# A file, the text of one, the labels as plain data, or, None, those kept with the run.
+LabelSource = Path | str | Sequence[Mapping[str, object]] | None
+
+
+def load_run_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple[Label, ...]:
+    """The labels that are given, those that are void included, or those that are kept with a run, if any are."""
+    if labels is None:
+        return load_kept_labels(store, table)
+    if isinstance(labels, Path):
+        return load_labels_from_file(labels, table)
+    text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
+    return read_human_labels(text, "labels", table)
 
 
 def load_labels_from_file(labels: Path, table: RunTable) -> tuple[Label, ...]:

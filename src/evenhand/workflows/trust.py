@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label, read_human_labels
+from evenhand.calibrate.labels import SCORE_QUESTION, Label
 from evenhand.calibrate.reliability import (
     LabelDisagreement,
     ReliabilityCurve,
@@ -38,16 +37,13 @@ from evenhand.calibrate.trust_phrases import (
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.files.parsing import encode_plain_json
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
-from evenhand.workflows.run_labels import load_kept_labels, load_labels_from_file
+from evenhand.workflows.run_labels import LabelSource, load_run_labels
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
-# A file, the text of one, the labels as plain data, or, None, those kept with the run.
-LabelSource = Path | str | Sequence[Mapping[str, object]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +119,9 @@ def load_labelled_gates(
     """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
     row = store.find_run(run)
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
-    given = _load_trust_labels(store, table, labels)
+    given = load_run_labels(store, table, labels)
+    if labels is None and not given:
+        raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
     span = table.frame.scale or (0.0, 1.0)
     found = collect_labelled_outputs(table, given)
     if not found.judges:
@@ -147,18 +145,6 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
         "next_step": phrase_trust_next_step(first, found.most),
         **values,
     }
-
-
-def _load_trust_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple[Label, ...]:
-    if labels is not None and not isinstance(labels, Path):
-        text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
-        return read_human_labels(text, "labels", table)
-    if labels is not None:
-        return load_labels_from_file(labels, table)
-    kept = load_kept_labels(store, table)
-    if not kept:
-        raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
-    return kept
 
 
 def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
