@@ -342,7 +342,7 @@ def test_what_the_judge_cannot_answer_is_said_before_it_is_asked(tmp_path: Path)
     done = evenhand("judge", "--rubric", "council", "a.md", "--json", folder=tmp_path)
 
     assert "note: the judge embedded cannot answer" in done.stderr
-    assert "clarity (a score from 1 to 10 is asked for)" in done.stderr
+    assert "clarity (it asks for a score from 1 to 10)" in done.stderr
     assert json.loads(done.stdout)
 
 

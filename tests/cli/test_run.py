@@ -56,10 +56,10 @@ def test_what_the_judge_cannot_answer_is_said_before_the_run_and_after_it(folder
     data = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=folder).stdout)
     done = evenhand("run", "eval.yaml", folder=folder)
 
-    note = "the judge embedded cannot answer warmth (a score from 1 to 5 is asked for)"
+    note = "the judge embedded cannot answer warmth (it asks for a score from 1 to 5)"
     assert note in " ".join(planned.stdout.split())
     assert data["unanswerable"] == [
-        {"rubric": "eval", "criterion": "warmth", "why": "a score from 1 to 5 is asked for", "is_score": True}
+        {"rubric": "eval", "criterion": "warmth", "why": "it asks for a score from 1 to 5", "is_score": True}
     ]
     assert f"note: {note}" in done.stderr
     assert "UNDECIDED: No output could be judged: embedded on warmth: abstained" in " ".join(done.stdout.split())
@@ -90,10 +90,10 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
 
     gates = {gate["gate"]: gate for gate in head["decision"]["gates"]["new"]}
     short = {"samples": ["plain"], "count": 1, "criteria": ["greets"]}
-    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "passed": False, "short": short}
+    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "outputs": 2, "passed": False, "short": short}
     assert "pass_rate" not in gates
     assert head["decision"]["exit_code"] == 1
-    told = "new: required is 0.5, the gate is 1; not passed: plain (criterion greets)."
+    told = "new: 1 of 2 outputs fails a required criterion; not passed: plain (criterion greets)."
     assert told in head["decision"]["reasons"]
 
 
@@ -318,7 +318,7 @@ def test_the_starter_fits_on_a_screen(tmp_path: Path) -> None:
     short = evenhand("run", "eval.yaml", folder=tmp_path).stdout
     full = evenhand("runs", "show", "latest", "--full", folder=tmp_path).stdout
 
-    assert len(short.splitlines()) <= 24
+    assert len(short.splitlines()) <= 25
     assert short.startswith("PROGRESS: ")
     assert short.splitlines()[:8] == full.splitlines()[:8]
     assert all(part in full and part not in short for part in ("Audit\n", "Gates\n", "criterion ", "\ntag "))

@@ -207,7 +207,7 @@ def test_version_and_help() -> None:
     version = subprocess.run([str(script), "--version"], capture_output=True, text=True, check=True)
 
     assert version.stdout == evenhand("--version").stdout == "evenhand 0.1.0\n"
-    assert "List, show, check and start rubrics." in evenhand("--help").stdout
+    assert "List, show, check, start and draft rubrics." in evenhand("--help").stdout
 
 
 def test_an_error_is_broken_between_words_on_a_terminal_and_stays_one_line_in_a_file(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.compare.chance import (
 )
 from tests.compare.columns import column, compared
 from tests.compare.test_simulations import LEAST_COVERED, MOST_PROGRESS, MOST_REGRESS
-from tests.compare.test_simulations import SIZES as DRAWN
+from tests.compare.test_simulations import ALL_SIZES as DRAWN
 from tests.soak import at_most, often
 
 WRITTEN = read_tries()

@@ -189,7 +189,7 @@ def test_a_tie() -> None:
     contest = two(80, 82).rank({"a": 75, "b": 75})
 
     assert decided(contest).why == (
-        "b came first of 2 compared side by side: 75.00, 0.00 ahead of a.",
+        "b came first of 2 compared side by side: 75.00, level with a.",
         "The two are equal in score; b comes first by score alone.",
     )
 

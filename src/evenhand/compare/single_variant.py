@@ -54,7 +54,7 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
         f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
     )
     held = f"Below the gate: {join_names(failed)}" if failed else passed
-    said = missed.says[0].upper() + missed.says[1:] if missed else held
+    said = missed.says if missed else held
     alone = f"{one.name} stands alone. {said if scored else 'Nothing could be scored'}"
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
     low = [word_gate(state.gate) for state in one.layer_gates if not state.passed]

@@ -156,7 +156,8 @@ class Codec:
                 else:
                     part = own if form.plain or form.scalar else self._write_expression(one.type, own)
                 if isinstance(form, JsonField) and form.sparse:
-                    entries.append(f"**({{{one.keys[0]!r}: {part}}} if {own} else {{}})")
+                    empty = self._call_expression(_is_empty_field, own)
+                    entries.append(f"**({{}} if {empty} else {{{one.keys[0]!r}: {part}}})")
                     continue
                 several = form.flat if isinstance(form, JsonField) else isinstance(form, SplitField)
                 entries.append(part if shape.row else f"**{part}" if several else f"{one.keys[0]!r}: {part}")
@@ -336,3 +337,8 @@ def _read_mapping(read_entry: JsonReader, value: object) -> dict[str, object]:
         for key, entry in value.items():
             read_json_entry(read_entry, key, entry)
         raise
+
+
+def _is_empty_field(value: object) -> bool:
+    """Whether a sparse field is left out; 0 is a number, not nothing."""
+    return value is None or value is False or value in ("", (), [], {})

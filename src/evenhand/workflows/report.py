@@ -187,7 +187,7 @@ def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: 
 
 def _list_report_maps(setup: Json) -> Json:
     """The criteria on which each judge's scores were put on people's scale."""
-    return {one["name"]: list(one["maps"]) for one in setup["judges"] if one.get("maps")}
+    return {one["name"]: list(one["maps"]) for one in setup.get("judges", ()) if one.get("maps")}
 
 
 def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
