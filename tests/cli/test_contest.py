@@ -472,7 +472,10 @@ def test_contests_are_listed_and_removed_and_are_no_runs(folder: Path) -> None:
     assert [(one["task"], one["state"]) for one in listed] == [("returns-answer", "finished")]
     assert runs.stdout == "no runs yet: evenhand run eval.yaml starts one\n"
     assert gone.stdout == f"contest {listed[0]['id']} is gone\n"
-    assert left.stdout == "no contests yet: evenhand contest create task.yaml starts one that takes\nsubmissions, evenhand contest run task.yaml submissions/ one from files\n"
+    assert (
+        left.stdout
+        == "no contests yet: evenhand contest create task.yaml starts one that takes\nsubmissions, evenhand contest run task.yaml submissions/ one from files\n"
+    )
 
 
 def test_terminal_codes_are_shown_and_not_obeyed(folder: Path) -> None:

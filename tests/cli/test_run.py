@@ -90,7 +90,14 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
 
     gates = {gate["gate"]: gate for gate in head["decision"]["gates"]["new"]}
     short = {"samples": ["plain"], "count": 1, "criteria": ["greets"]}
-    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "outputs": 2, "passed": False, "short": short}
+    assert gates["required"] == {
+        "gate": "required",
+        "min": 1.0,
+        "mean": 0.5,
+        "outputs": 2,
+        "passed": False,
+        "short": short,
+    }
     assert "pass_rate" not in gates
     assert head["decision"]["exit_code"] == 1
     told = "new: 1 of 2 outputs fails a required criterion; not passed: plain (criterion greets)."

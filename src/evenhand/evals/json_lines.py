@@ -107,7 +107,10 @@ def _explain_sample_json_error(text: str, error: json.JSONDecodeError) -> Fault:
 def _parse_sample_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError("a number is too large")
+        which = (
+            f"the number {text}" if len(text) <= 40 else f"a number of {len(text):,} characters"
+        )  # Never half of it.
+        raise ValueError(f"{which} is too large")
     return value
 
 
