@@ -24,8 +24,8 @@ from tests.compare.chance import (
     reject_t,
 )
 from tests.compare.columns import column, compared
-from tests.compare.test_simulations import LEAST_COVERED, MOST_PROGRESS, MOST_REGRESS
 from tests.compare.test_simulations import ALL_SIZES as DRAWN
+from tests.compare.test_simulations import LEAST_COVERED, MOST_PROGRESS, MOST_REGRESS
 from tests.soak import at_most, often
 
 WRITTEN = read_tries()

@@ -184,7 +184,7 @@ def test_a_command_about_contests_makes_no_store_and_says_how_one_begins(databas
     """Whoever asks for contests is not sent to runs."""
     for _ in range(2):
         with pytest.raises(
-            StoreError, match=r"no contests yet: evenhand contest run task\.yaml submissions/ starts one"
+            StoreError, match=r"no contests yet: evenhand contest create task\.yaml starts one"
         ):
             Store.open(database, {}, create=False, empty=NO_CONTESTS)
 
