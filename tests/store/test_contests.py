@@ -183,9 +183,7 @@ def test_where_no_contest_is_the_first_is_a_command_away(store: Store) -> None:
 def test_a_command_about_contests_makes_no_store_and_says_how_one_begins(database: str) -> None:
     """Whoever asks for contests is not sent to runs."""
     for _ in range(2):
-        with pytest.raises(
-            StoreError, match=r"no contests yet: evenhand contest create task\.yaml starts one"
-        ):
+        with pytest.raises(StoreError, match=r"no contests yet: evenhand contest create task\.yaml starts one"):
             Store.open(database, {}, create=False, empty=NO_CONTESTS)
 
 

@@ -234,4 +234,5 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
         "workflows/judge_files.py",
         "workflows/plan.py",
         "workflows/probe.py",
+        "workflows/rubric_draft.py",
     ]

@@ -167,6 +167,8 @@ def _estimate_people_column(
     judged, groups = column.judged[there], clusters[there].tolist()
     known = [None if np.isnan(one) else float(one) for one in column.felt[there]]
     plain = replace(plain, outputs=len(there), labelled=sum(one is not None for one in known))
+    if len(there) < 2:  # Nothing tells how far outputs lie apart.
+        return replace(plain, why="the judges scored fewer than 2 outputs")
     try:
         bound = exact_share_interval if plain.kind == "pass rate" else mean_interval
         plain = replace(plain, judges=bound(judged, clusters=groups), spread=float(judged.std(ddof=1)))

@@ -129,6 +129,8 @@ def exact_share_interval(
     values = _require_rates_between_zero_and_one(hits, "hits")
     if weights is not None:
         return _bound_weighted_share(values, require_finite_array(weights, "weights"), alpha, clusters)
+    if not len(values):
+        raise InputError(Fault("a share of nothing is not known", "give at least one hit or miss"))
     units = compute_cluster_means(values, clusters, None, "sample")
     rows, seen, groups = len(values), float(values.sum()), len(units.means)
     share, independent = seen / rows, float(rows)
