@@ -33,6 +33,7 @@ def rng() -> np.random.Generator:
 
 
 ROWS = {"clusters": CLUSTERS, "samples": list(range(len(CLUSTERS)))}
+WEIGHED = {"clusters": [*range(30)], "weights": [1.0] * 30}
 SENSE: dict[str, dict[str, Any]] = {
     "band": {"alpha": 0.7},
     "both_orders": {"shown_first": WON, "shown_second": WON[::-1], "level": 0.95, **ROWS},
@@ -75,7 +76,7 @@ SENSE: dict[str, dict[str, Any]] = {
     "planned_looks": {"planned": 100},
     "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1},
     "power_of": {"n": 20, "effect": 0.5, "sd": 1.0, "step": 0.1, "level": 0.95},
-    "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "clusters": [*range(30)], "scale": (0.0, 9.0)},
+    "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "scale": (0.0, 9.0), **WEIGHED},
     "saturation": {"differences": GAPS, "level": 0.95},
     "sequential_difference": {"differences": GAPS, "looks": LOOKS, "level": 0.95, "sizes": LENGTHS, "span": 4.0},
     "spearman": {"x": SCORES, "y": OTHERS, "level": 0.95},

@@ -26,6 +26,7 @@ from evenhand.stats.arrays import (
     UnitNumbers,
     compute_cluster_means,
     compute_interval_alpha,
+    convert_to_float_array,
     find_array_magnitude,
     number_clusters_of_array,
     require_array_sequence,
@@ -177,8 +178,10 @@ def _require_powered_mean_scale(scale: tuple[float, float], labels: Floats) -> t
 
 
 def _require_powered_mean_weights(weights: Numbers, labels: Floats) -> Floats:
-    given = np.where(np.isnan(labels), 1.0, np.asarray(weights, dtype=np.float64))
-    found = require_finite_array(given, "weights")
+    given = convert_to_float_array(weights, "weights")
+    if len(given) != len(labels):
+        raise InputError(Fault(f"weights has {len(given)} rows for {len(labels)} judged", "one for each sample"))
+    found = require_finite_array(np.where(np.isnan(labels), 1.0, given), "weights")
     if (found <= 0).any():
         raise InputError(Fault("a labelled sample stands for none", "weights above 0 where there is a label"))
     return found
@@ -234,7 +237,7 @@ def _average_powered_mean_clusters(
         judged=float(np.sort(scores).mean()) if len(scores) else 0.0,
         share=share,
         labelled=mean if stands is None else float(np.sort(labels[known]).mean()),
-        fixed=share if stands is None else float(own.sum() / (own @ own)),
+        fixed=share if stands is None else min(1.0, float(own.sum() / (own @ own))),
         freedom=len(y) if stands is None else max(3, int(len(y) ** 2 / (weights @ weights) + 1e-9)),
     )
 

@@ -167,7 +167,7 @@ def assert_all_are_judged(contest: Played, state: ContestState, inbox: list[str]
     """Each that was received, or, where the first to pass wins, each up to the winner and none after it."""
     closed = contest.mode == "fastest_first" and state.winner is not None
     due = inbox[: inbox.index(str(state.winner)) + 1] if closed else inbox
-    assert list(state.entries) == due
+    assert list(state.entries) == due, (contest.id, list(state.entries), due, contest.refused)
     for id in due:
         card = {one.criterion: one.score for one in state.entries[id].judgments}
         assert len(card) == len(DIMENSIONS), (contest.id, id, state.entries[id].status)
