@@ -28,7 +28,6 @@ from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scored
-from evenhand.model.scorecard import Scorecard
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel, TokenUsage
 from evenhand.runs.reply_cache import ReplyCache
@@ -152,12 +151,6 @@ class AlignmentAsking:
             (int(place), self.labelled.ids[place], self.labelled.variants[self.labelled.variant[place]])
             for place in places
         ]
-
-
-def _list_answers(card: Scorecard) -> dict[str, Fraction | None]:
-    """The score and every criterion of a scorecard; a criterion called score comes first."""
-    said = {name: one.value if isinstance(one, Scored) else None for name, one in card.criteria.items()}
-    return {SCORE_QUESTION: card.exact, **said}
 
 
 def ask_through_cache(cache: ReplyCache, model: ChainedModel, work: RunWork) -> ChainedModel:
