@@ -70,10 +70,16 @@ def format_figure(
         return str(round_number_beside_limits(Fraction(repr(exact)), [Fraction(repr(beside))], places)).replace(
             "-", "−"
         )
-    rounded = float(value)
-    if abs(rounded) < 1e15:  # Half away from zero, as every number here, by the digits that it is written with.
-        rounded = float(Decimal(repr(rounded)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
+    rounded = round_float_half_away(value, places)
     return f"{rounded:{'+' if signed and rounded else ''}.{places}f}".replace("-", "−")
+
+
+def round_float_half_away(value: float, places: int) -> float:
+    """A number rounded as every number here, half away from zero: by its first 12 decimals, the rest is noise."""
+    if not math.isfinite(value) or abs(value) >= 1e15:
+        return float(value)
+    exact = Decimal(repr(round(float(value), 12)))
+    return float(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
 
 
 def format_kept_figure(value: float | None) -> str:
@@ -122,7 +128,7 @@ def format_score(value: float | None, *, beside: float | None = None) -> str:
     """A score as it is shown; `beside` a limit it never looks past."""
     if value is None:
         return "no score"
-    return f"{value + 0.0:.2f}" if beside is None else format_figure(value, beside=beside)
+    return f"{round_float_half_away(value, 2):.2f}" if beside is None else format_figure(value, beside=beside)
 
 
 def format_short_figure(value: float, *, beside: float) -> str:
@@ -133,13 +139,14 @@ def format_short_figure(value: float, *, beside: float) -> str:
 
 def format_signed(value: float, digits: int = 2) -> str:
     """A difference as it is shown; what rounds to nothing has no sign."""
-    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
+    rounded = round_float_half_away(value, digits)
+    return f"{rounded:{'+' if rounded else ''}.{digits}f}".replace("-", "−")
 
 
 def format_signed_beside(value: float, limit: float) -> str:
     """A number with as many digits as show on which side of a limit it lies."""
-    fitting = (digits for digits in range(2, 9) if (round(value, digits) > limit) == (value > limit))
-    fitting = (digits for digits in fitting if (round(value, digits) < limit) == (value < limit))
+    fitting = (digits for digits in range(2, 9) if (round_float_half_away(value, digits) > limit) == (value > limit))
+    fitting = (digits for digits in fitting if (round_float_half_away(value, digits) < limit) == (value < limit))
     return format_signed(value, next(fitting, 2))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from evenhand.cli.contest_tables import print_contest, print_contest_ranking, print_submission_check
-from evenhand.cli.screen import Screen, shorten_terminal_name
+from evenhand.cli.screen import Screen, shorten_distinct_names, shorten_terminal_name
 from tests.cli.contest_example import REPLAY, change, contest, copied
 from tests.contest.building import Contest, dimensions
 
@@ -109,6 +109,18 @@ def test_a_shortened_name_fits_and_keeps_both_ends(name: str, width: int) -> Non
     assert cell_len(short) <= max(width, 1)
     start, mark, end = short.partition("…")
     assert short == name or (mark and name.startswith(start) and name.endswith(end))
+
+
+def test_shortened_names_that_would_look_alike_stay_whole() -> None:
+    """Two judges that differ in the middle only must not become one."""
+    first, second = "openai/" + "x" * 20 + "1" + "y" * 20, "openai/" + "x" * 20 + "2" + "y" * 20
+
+    assert shorten_distinct_names([first, second, "embedded"]) == {
+        first: first,
+        second: second,
+        "embedded": "embedded",
+    }
+    assert cell_len(shorten_distinct_names([first])[first]) == 28
 
 
 def test_a_total_just_below_what_wins_is_not_shown_as_what_wins(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,9 @@ from evenhand.wording import (
     format_figure,
     format_fraction,
     format_kept_figure,
+    format_score,
     format_short_figure,
+    format_signed,
     round_number_beside_limits,
     round_number_half_away,
 )
@@ -150,3 +152,20 @@ def test_a_short_figure_is_longer_beside_its_limit() -> None:
 def test_a_kept_figure_has_all_its_digits(value: float | None, shown: str) -> None:
     """It was rounded when it was kept."""
     assert format_kept_figure(value) == shown
+
+
+@given(st.floats(-1000, 1000), st.integers(1, 3))
+def test_a_difference_reads_alike_in_sentences_and_tables(value: float, places: int) -> None:
+    """A headline of +1.62 above a table that says +1.63 makes a reader doubt both."""
+    halves = round(value, places) + 0.5 * 10**-places
+
+    for number in (value, halves, -halves, halves + 1e-14):
+        assert format_signed(number) == format_figure(number, signed=True)
+        assert format_score(number).replace("-", "−") == format_figure(number)
+
+
+def test_shown_numbers_round_half_away_from_zero() -> None:
+    """1.625 lies exactly between; float noise below it is no reason to round it down."""
+    assert [format_signed(1.625), format_signed(-1.625), format_score(0.125)] == ["+1.63", "−1.63", "0.13"]
+    assert format_signed(1.6249999999999998) == "+1.63"
+    assert format_signed(-0.004) == "0.00"

@@ -84,7 +84,7 @@ def _print_history_list(*, as_data: bool) -> None:
             "is": [one.kind for one in listed],
             "evaluations": [str(one.evaluations) for one in listed],
             "latest": [one.latest[:16].replace("T", " ") for one in listed],
-            "score": ["" if one.score is None else f"{one.score:.2f}" for one in listed],
+            "score": ["" if one.score is None else format_figure(one.score) for one in listed],
             "grade": [one.grade or "" for one in listed],
             "verdict": [one.verdict or "" for one in listed],
         }
@@ -123,7 +123,7 @@ def _format_cli_asking_cell(line: HistoryEntry) -> str:
 
 
 def _format_history_scores_for_terminal(values: Sequence[float | None]) -> list[str]:
-    return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
+    return list(map(format_figure, values)) if any(value is not None for value in values) else []
 
 
 MOST_COMPOSITE_RUNS_NAMED = 3

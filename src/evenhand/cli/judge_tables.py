@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from evenhand.cli.score import order_printed_scorecards, print_scores
-from evenhand.cli.screen import Screen, print_section
+from evenhand.cli.screen import Screen, print_section, shorten_distinct_names
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
@@ -15,7 +15,7 @@ from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Sco
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import format_fraction, pluralize_count
+from evenhand.wording import format_figure, format_fraction, pluralize_count
 
 
 def print_judged_sample(
@@ -65,7 +65,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         "tied": [str(one.tied) for one in standings],
         "lost": [str(one.lost) for one in standings],
         "undecided": [str(one.undecided or "") for one in standings],
-        "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
+        "rate": [format_figure(one.rate) for one in standings],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=tuple(columns)[1:])
     screen.line()
@@ -112,7 +112,8 @@ def _print_judgment_reasons(
     if not told:
         return
     screen.line(card.id, bold=True, gap=True)
-    several = len({one.judge for one in judgments}) > 1
+    names = shorten_distinct_names(one.judge for one in judgments)
+    several = len(names) > 1
     counted = told
     if several and not explain:  # The score that counts for the panel stands in place of the judge's own.
         counted = [replace(one, score=card.criteria.get(one.criterion, one.score), spread=None) for one in told]
@@ -125,7 +126,7 @@ def _print_judgment_reasons(
     columns = {
         "criterion": [one.criterion for one in told],
         "score": [_format_cli_judgment_score(scores.rubric, one) for one in counted],
-        "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
+        "judge" if explain else "nearest judge": [names[one.judge] for one in told] if several else [],
         "reason": [one.reason for one in told],
         "evidence": [" · ".join(own) for own in shown_evidence] if explain else [],
     }
@@ -162,17 +163,20 @@ def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
 def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: Scores) -> None:
     """Where the reviewers lie apart, one line each; agreement needs no line."""
     decimals = scores.rubric.method.scale.decimals
+    apart = [judge for one in view.differing for _, judge in (one.low, one.high)]
+    others = [one.judge for one in (*view.harshness, *view.dissent)]
+    names = shorten_distinct_names([*apart, *others, *(judge for judge, _ in view.silent)])
     lines = [
         f"{one.criterion}: {format_fraction(one.mean_gap, 2)} apart on average, most on {one.output} "
-        f"({one.low[1]} {format_fraction(one.low[0])}, {one.high[1]} {format_fraction(one.high[0])})"
+        f"({names[one.low[1]]} {format_fraction(one.low[0])}, {names[one.high[1]]} {format_fraction(one.high[0])})"
         for one in view.differing
         if one.mean_gap
     ]
     for one in (one for one in view.harshness if one.by):
         by = f"{format_fraction(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'}"
-        lines.append(f"{one.judge} scores {by} the others")
-    lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
-    lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
+        lines.append(f"{names[one.judge]} scores {by} the others")
+    lines += [f"{names[one.judge]} would put {', '.join(one.first)} first" for one in view.dissent]
+    lines += [f"{names[judge]} gave no score: {why}" for judge, why in view.silent]
     same = "none: every reviewer gave the same scores"
     print_section(screen, "Disagreement", [(line, None) for line in lines or [same]])
 

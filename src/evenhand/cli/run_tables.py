@@ -16,6 +16,7 @@ from evenhand.cli.screen import (
     measure_whole_table_width,
     print_section,
     print_table_or_sentences,
+    shorten_distinct_names,
     shorten_terminal_name,
 )
 from evenhand.report.graded import (
@@ -354,11 +355,13 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
             ("cost", [format_dollar_amount(one["cost"]) for one in judges]),
         ]
     _print_packed_tables(screen, [[column] for column in columns])
+    names = shorten_distinct_names(one["name"] for one in judges)
     for one in head["agreement"]:
-        pair = " and ".join(one["judges"])
+        pair = " and ".join(names[judge] for judge in one["judges"])
         r = one["pearson"]
         agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {format_figure(r)}"
-        screen.line(f"{pair}: {agreed}, {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})")
+        gap = f", {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})" if one["n"] else ""
+        screen.line(f"{pair}: {agreed}{gap}")
     _print_heuristic_judges(screen, head)
 
 

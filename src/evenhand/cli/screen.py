@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -16,6 +16,7 @@ from evenhand.cli.output import escape_cli_line, measure_terminal_width
 COLUMN_GAP = 2
 NARROWEST_COLUMN = 8
 LEAST_SYLLABLE = 3  # Characters that are left for the next line where a name is broken.
+WIDEST_JUDGE = 28  # Beyond this the middle of a name goes: a column must leave room for reasons.
 NARROWEST_HEADER = 6  # To this width the name of a column may be broken where its numbers need no more.
 WORKFLOW_COMMAND_MARKS = ("::", "##[")  # A line of a log that begins so is obeyed by GitHub Actions.
 
@@ -186,6 +187,13 @@ def shorten_terminal_name(name: str, width: int) -> str:
     while cell_len(start) + cell_len(end) >= width:
         start, end = (start[:-1], end) if cell_len(start) >= cell_len(end) else (start, end[1:])
     return f"{start}…{end}"
+
+
+def shorten_distinct_names(names: Iterable[str]) -> dict[str, str]:
+    """Each name as tables and sentences show it: shortened where it is long, whole where two would look alike."""
+    short = {name: shorten_terminal_name(name, WIDEST_JUDGE) for name in names}
+    shown = list(short.values())
+    return {name: one if shown.count(one) == 1 else name for name, one in short.items()}
 
 
 def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:

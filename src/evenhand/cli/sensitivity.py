@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.wording import format_percent, format_signed, pluralize_count, word_layer
+from evenhand.wording import format_figure, format_percent, format_signed, pluralize_count, word_layer
 
 
 @click.command("sensitivity")
@@ -55,7 +55,7 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     screen.heading(f"By {one['of']}", f"{pluralize_count(one['samples'], 'sample')}{left}", 0)
     columns = {
         "variant": order,
-        "mean": [f"{one['means'][name]:.2f}" for name in order],
+        "mean": [format_figure(one["means"][name]) for name in order],
         "first, near weights": [format_percent(one["wins"][name]) for name in order],
         "first, any weights": [format_percent(one["anywhere"]["wins"][name]) for name in order],
     }
@@ -64,9 +64,9 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     parts = one["by_weight"]
     columns = {
         {"criteria": "criterion", "layers": "layer"}[one["of"]]: [word_layer(part["criterion"]) for part in parts],
-        "weight": [f"{part['weight']:.2f}" for part in parts],
+        "weight": [format_figure(part["weight"]) for part in parts],
         f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
-        "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],
+        "level at": [format_figure(part["flip_at"]) for part in parts],
         "without it": [_format_without_criterion_terminal(part, order[0]) for part in parts],
     }
     screen.table(columns, right=tuple(columns)[1:4])
@@ -84,7 +84,10 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
     else:
         known = [(part, flip["weights"].get(part["criterion"], part["weight"])) for part in one["by_weight"]]
         changed = [(part, new) for part, new in known if abs(new - part["weight"]) > 0.005]
-        moved = ", ".join(f"{word_layer(part['criterion'])} {part['weight']:.2f} to {new:.2f}" for part, new in changed)
+        moved = ", ".join(
+            f"{word_layer(part['criterion'])} {format_figure(part['weight'])} to {format_figure(new)}"
+            for part, new in changed
+        )
         drawn = "" if flip["exact"] else " drawn"
         share = format_percent(flip["distance"] / 2)
         turns = f"The smallest change{drawn} that levels them moves {share} of the weight: {moved}."

@@ -40,7 +40,7 @@ def print_subject_history(screen: Screen, evaluations: Sequence[SubjectEvaluatio
     columns = {
         "evaluation": [one.id for one in evaluations],
         "output": [str(card["id"]) for card in cards],
-        "score": ["–" if card["score"] is None else f"{card['score']:.2f}" for card in cards],
+        "score": [format_figure(card["score"]) for card in cards],
         "grade": [card["grade"] or "" for card in cards],
         "verdict": [card["verdict"] or "" for card in cards],
         "trend": ["" if one.trend is None else format_figure(one.trend, signed=True) for one in evaluations],

@@ -33,9 +33,10 @@ def _grade_treatment_agreement(facts: CompareFacts) -> Badge:
     if not seen:
         why = next((found.pearson for found in facts.agreed.values()), None)
         says = "fewer than two judges" if why is None or isinstance(why, Agreement) else why.why
-        return _make_treatment_grade_badge(
-            "judges agree", "grey", None, says, "Ask a second judge, on outputs that differ."
+        hint = (
+            "Score more outputs that differ with all judges." if why else "Ask a second judge, on outputs that differ."
         )
+        return _make_treatment_grade_badge("judges agree", "grey", None, says, hint)
     name = max(
         seen, key=lambda one: (_BADGE_COLOURS.index(_grade_compared_variant_judges(seen[one][1])), -seen[one][0])
     )

@@ -187,7 +187,7 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     """How many outputs were scored, what they come to, and the lowest of them."""
     from evenhand.guards.personal_data import mask_personal_data  # loaded by the first output that is scored.
     from evenhand.report.untrusted_text import fold_to_report_line
-    from evenhand.wording import pluralize_count
+    from evenhand.wording import format_figure, pluralize_count
 
     known = [one["composite"] for one in entries if one["composite"] is not None]
     short, tests = [one for one in entries if one["problems"]], len({one["test"] for one in entries})
@@ -196,11 +196,13 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
         f"{len(entries) - len(short)} passed, {len(short)} fell short, {len(entries) - len(known)} without a score"
     ]
     if known:
-        lines.append(f"mean composite {fmean(known):.2f} of 1–5, over {pluralize_count(len(known), 'output')}")
+        lines.append(
+            f"mean composite {format_figure(fmean(known))} of 1–5, over {pluralize_count(len(known), 'output')}"
+        )
     # What has no score before all that has one.
     ordered = sorted(entries, key=lambda one: (one["composite"] is not None, one["composite"] or 0.0, one["test"]))
     for one in ordered[:WORST_SHOWN]:
-        score = "–" if one["composite"] is None else f"{one['composite']:.2f}"
+        score = format_figure(one["composite"])
         why = f": {one['problems'][0]}" if one["problems"] else ""
         lines.append(f"  {score:>4}  {fold_to_report_line(mask_personal_data(one['test'] + why), 200)}")
     return lines

@@ -79,7 +79,8 @@ def mean_pairwise(
         both = rated[one] & rated[other]
         sides = _check_correlation_arrays(table[one][both], table[other][both], method)
         if isinstance(sides, Undefined):
-            skipped.append(f"raters {one + 1} and {other + 1}: {sides.why}")
+            which = f"raters {one + 1} and {other + 1}: " if len(table) > 2 else ""
+            skipped.append(f"{which}{sides.why}")
         else:
             values.append(
                 max(-1.0, math.fsum(standardize_for_correlation(sides[0]) * standardize_for_correlation(sides[1])))
