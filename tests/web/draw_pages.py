@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import uvicorn
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
@@ -31,15 +31,18 @@ def main() -> None:
             "sample": f"/runs/{last}/samples/1", "compare": f"/compare?run={stored.runs[0]}&run={stored.runs[1]}",
             "judges": f"/judges?run={last}", "rubric": "/rubrics/shown?name=customer-support",
             "edit": "/rubrics/edit?name=summary", "contest": f"/contests/{stored.contest}",
+            "label": f"/runs/{stored.runs[0]}/label?rater=Ada", "what-if": f"/runs/{last}/what-if",
         }  # fmt: skip
         port = free_port()
         app = build_service(ServiceSettings(store=stored.place, port=port))
         add_workbench(app)
         server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning"))
-        threading.Thread(target=server.run, daemon=True).start()
+        served = threading.Thread(target=server.run)
+        served.start()
         wait_until(lambda: server.started)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            _label_some_outputs(browser.new_page(), f"http://127.0.0.1:{port}{pages['label']}")
             for theme in ("light", "dark"):
                 page = browser.new_context(viewport=SIZE, color_scheme=theme).new_page()
                 for name, path in pages.items():
@@ -52,6 +55,21 @@ def main() -> None:
                     target.write_bytes(base64.b64decode(taken["data"]))
             browser.close()
         server.should_exit = True
+        served.join()
+
+
+def _label_some_outputs(page: Page, address: str) -> None:
+    """An empty page of labels shows little: three outputs are answered first."""
+    page.goto(address)
+    page.fill("input[name=count]", "24")
+    page.keyboard.press("Enter")
+    for number in range(1, 4):
+        page.wait_for_selector(f"h1 >> text=/^Output {number} of/")
+        page.wait_for_selector(".question.active")
+        for key in "708":
+            page.keyboard.press(key)
+    page.wait_for_selector("h1 >> text=/^Output 4 of/")
+    page.close()
 
 
 if __name__ == "__main__":

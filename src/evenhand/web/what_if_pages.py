@@ -1,4 +1,4 @@
-"""What if the rubric were another: numbers are moved, the run answers at once, and the rubric is saved as a file."""
+"""What if the rubric had other numbers: they are moved, the run answers at once, and the rubric is saved as a file."""
 
 from __future__ import annotations
 
