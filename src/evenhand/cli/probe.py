@@ -96,7 +96,7 @@ def list_probes_command(as_data: bool) -> None:
                     "probe": [one.probe.name for one in found],
                     "judge": [one.probe.judge for one in found],
                     "state": [one.status.state for one in found],
-                    "sealed": [one.probe.at[:10] for one in found],
+                    "sealed": [one.probe.at[:16].replace("T", " ") for one in found],
                     "looks": [str(one.status.looks) for one in found],
                     "lost": [f"{len(one.status.lost)} of {one.status.asked}" for one in found],
                     "count": [f"{one.status.count} of {one.status.threshold}" for one in found],
