@@ -21,14 +21,13 @@ from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest_files import load_task_to_send
 from evenhand.workflows.contest_messages import ContestHooks
+from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
-    challenge_contest,
     create_live_contest,
     find_overdue_contest,
     list_due_contests,
     play_live_contest,
-    submit_to_contest,
     view_live_contest,
     watch_contest,
 )

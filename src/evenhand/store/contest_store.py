@@ -189,11 +189,14 @@ class ContestStore:
 
         Where more has come than was seen, or another holds it by now, that is now, and stays so.
         """
-        came = select(func.count()).where(INBOX.c.contest == id).scalar_subquery()
         value = None if wakes is None else wakes.astimezone(UTC).isoformat()
-        alone = (CONTESTS.c.id == id) & (came == seen) & CONTESTS.c.holder.is_(None)
+        held = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
+        came = select(func.count()).where(INBOX.c.contest == id)
         with self._write() as connection:
-            connection.execute(update(CONTESTS).where(alone).values(wakes=value))
+            # First whoever receives is waited for: PostgreSQL would count what had come before that.
+            holder = connection.execute(held).scalar()
+            if holder is None and connection.execute(came).scalar() == seen:
+                connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
         """The contests in which something is due and that nobody plays, the longest waiting first."""
