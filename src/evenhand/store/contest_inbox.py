@@ -21,9 +21,9 @@ _CONTEST = select(CONTESTS).where(CONTESTS.c.id == bindparam("meant"))
 _LOCKED_CONTEST = _CONTEST.with_for_update()
 _IS_MEANT = CONTESTS.c.id.in_(bindparam("meant", expanding=True))
 # In one order for all: who waits for whom is never a circle.
-_LOCKED_CONTESTS = select(CONTESTS).where(_IS_MEANT).order_by(CONTESTS.c.id).with_for_update()
+_LOCK_CONTESTS = select(CONTESTS.c.id).where(_IS_MEANT).order_by(CONTESTS.c.id).with_for_update()
 _NEWEST = select(func.max(INBOX.c.number)).where(INBOX.c.contest == CONTESTS.c.id).scalar_subquery()
-_NEWEST_ROWS = select(CONTESTS.c.id, _NEWEST).where(_IS_MEANT)
+_CONTESTS_WITH_NEWEST = select(CONTESTS, _NEWEST.label("newest")).where(_IS_MEANT)
 _NEW_ROWS = select(INBOX).where(INBOX.c.contest == bindparam("meant"), INBOX.c.number >= bindparam("since"))
 _NEW_EVENTS = select(EVENTS).where(EVENTS.c.contest == bindparam("meant"), EVENTS.c.number >= bindparam("since"))
 _WAKE = update(CONTESTS).where(CONTESTS.c.id == bindparam("meant")).values(wakes=bindparam("due"))
@@ -89,16 +89,16 @@ class ContestInbox:
         """
         meant = {"meant": [one.contest for one in arrivals]}
         with self._write() as connection:
-            contests = {row["id"]: dict(row) for row in connection.execute(_LOCKED_CONTESTS, meant).mappings()}
+            if connection.dialect.name == "postgresql":  # In SQLite, whoever writes is alone.
+                connection.execute(_LOCK_CONTESTS, meant).all()
             now = read_store_moment(connection, self._clock)  # After whatever it waited for.
-            newest = {row[0]: row[1] for row in connection.execute(_NEWEST_ROWS, meant)}
+            contests = {row["id"]: dict(row) for row in connection.execute(_CONTESTS_WITH_NEWEST, meant).mappings()}
             received: dict[str, list[Row]] = {}
             for one in arrivals:
                 if one.contest not in contests:
                     continue
                 contest, since = contests[one.contest], one.since
-                last_number = newest[one.contest]
-                has_news = last_number is not None and last_number >= since.inbox
+                has_news = contest["newest"] is not None and contest["newest"] >= since.inbox
                 inbox = tuple(_stream_inbox(connection, one.contest, since.inbox)) if has_news else ()
                 last = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
                 at = now if last is None else max(now, last + _LEAST_STEP)

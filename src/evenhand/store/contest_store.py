@@ -41,8 +41,13 @@ _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
 
 def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
     """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay is nobody else's to change.
-    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS), *hooks)
+    return _hash_stored_parts(head, *list_sealed_parts(row))
+
+
+def list_sealed_parts(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """What of a row of contests is sealed: all that is nobody else's to change."""
+    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay.
+    return *(row[name] for name in _SEALED_COLUMNS), *hooks
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:

@@ -21,7 +21,7 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 from evenhand.store.contest_inbox import ContestNews, ContestPosition
-from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_parts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import verify_contest_log_for_user
@@ -64,6 +64,7 @@ class FollowedContest:
     place: ContestPosition = field(default_factory=ContestPosition)
     waiting: dict[str, Row] = field(default_factory=dict)  # Submissions, by id.
     foreseen: ForeseenContest = field(default_factory=ForeseenContest)
+    _sealed: tuple[object, ...] = ()  # What was last found to fit: the head, the seal and what it seals.
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def follow_news(self, store: Store, news: ContestNews) -> None:
@@ -71,7 +72,7 @@ class FollowedContest:
         with self._lock:
             before = self.state
             fits = all(self._add_event(row) for row in news.events)
-            if not fits or not is_contest_sealed(news.contest, self.head):
+            if not fits or not self._is_sealed(news.contest):
                 self._verify_all(store)
             if self.state is not before:
                 self.waiting = {id: row for id, row in self.waiting.items() if id not in self.state.entries}
@@ -80,6 +81,13 @@ class FollowedContest:
                     self.foreseen = self.foreseen.with_row(row)
             self._add_rows(news.inbox)
             self.place = replace(self.place, seal=news.contest["seal"], events=len(self.events))
+
+    def _is_sealed(self, row: Row) -> bool:
+        """Whether the row of the contest fits its log; one that is as it was is not hashed again."""
+        parts = self.head, row["seal"], list_sealed_parts(row)
+        if parts != self._sealed and is_contest_sealed(row, self.head):
+            self._sealed = parts
+        return parts == self._sealed
 
     def follow_received(self, rows: Sequence[Row], before: ForeseenContest, after: ForeseenContest) -> None:
         """Take in rows that were just received here, upon what was foreseen before them, and what is since."""

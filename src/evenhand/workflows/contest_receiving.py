@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from evenhand.contest.events import RankingChallenged
 from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
@@ -135,7 +134,7 @@ class ContestReceiver:
         return receipt
 
     def _begin_batches(self) -> None:
-        most = 1 if isinstance(self.store.address, Path) else SERVER_BATCHES  # A file is written by one at a time.
+        most = 1 if self.store.is_file else SERVER_BATCHES
         while len(self._batches) < most:
             batch = [one for one in self._waiting if one[0].contest not in self._under_way]
             if not batch:
