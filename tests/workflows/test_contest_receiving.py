@@ -188,6 +188,17 @@ def test_a_submission_that_comes_while_a_player_lets_go_is_due(postgresql_server
         assert list_due_contests(store) == [contest]
 
 
+def test_the_clock_of_a_server_is_not_ahead_of_it_however_slow_it_answers(postgresql_server: str) -> None:
+    """A contest that began in the future would leave out what comes at once."""
+    with new_database(postgresql_server) as address, Store.open(address, {}) as store:
+        event.listen(store._engine, "before_cursor_execute", lambda *_: time.sleep(0.2))
+        told = store.now()
+        with psycopg.connect(address) as connection:
+            [[now]] = connection.execute("SELECT clock_timestamp()")
+
+    assert told <= now
+
+
 def test_a_key_in_a_submission_is_hidden_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A receiver collects the keys of its environment once, when it begins."""
     monkeypatch.setenv("SHOP_API_KEY", "k3y-that-nobody-shows-0815")

@@ -297,6 +297,23 @@ def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> N
             assert told[0]["status"] == "gate_passed"
 
 
+def test_a_submission_is_not_earlier_than_what_happened_before_it(store: Store, clock: Clock) -> None:
+    """A clock that is set back by a second loses none: one that was earlier than its contest would not be played."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        clock.pass_hours(-1 / 3600)
+        receipt = submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        clock.pass_hours(1)
+        play(store, contest)
+
+    assert datetime.fromisoformat(receipt.at) == NOON
+    assert [one.kind for one in open_contest_log_for_user(store, contest)][1:] == [
+        "submitted",
+        "gate_checked",
+        "scored",
+    ]
+
+
 def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, clock: Clock) -> None:
     """As its operator, an author and anybody see it; the payment is told of although it comes after the end."""
     told: dict[str, list[Json]] = {}

@@ -47,6 +47,7 @@ class ContestPosition:
     events: int = 0
     inbox: int = 0
     last: datetime | None = None  # When the last row of the inbox came.
+    happened: datetime | None = None  # The time of the last event.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +101,8 @@ class ContestInbox:
                 contest, since = contests[one.contest], one.since
                 has_news = contest["newest"] is not None and contest["newest"] >= since.inbox
                 inbox = tuple(_stream_inbox(connection, one.contest, since.inbox)) if has_news else ()
-                last = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
-                at = now if last is None else max(now, last + _LEAST_STEP)
                 events = _list_new_events(connection, contest, since)
+                at = _choose_next_time(now, since, events, inbox)
                 news = ContestNews(at=at, contest=contest, events=events, inbox=inbox)
                 received[one.contest] = _number_rows(one, news)
             _write_received(connection, received, contests, now)
@@ -139,6 +139,13 @@ class ContestInbox:
         if row is None:
             raise StoreError(Fault(f"no contest {contest!r}", where=self._shown))
         return dict(row)
+
+
+def _choose_next_time(now: datetime, since: ContestPosition, events: Sequence[Row], inbox: Sequence[Row]) -> datetime:
+    """The time of what comes now: after all that came, and not before what has happened, whatever the clock says."""
+    came = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
+    happened = datetime.fromisoformat(events[-1]["at"]) if events else since.happened
+    return max(filter(None, (now, came and came + _LEAST_STEP, happened)))
 
 
 def _number_rows(arrivals: ContestArrivals, news: ContestNews) -> list[Row]:

@@ -80,7 +80,8 @@ class FollowedContest:
                 for row in self.waiting.values():
                     self.foreseen = self.foreseen.with_row(row)
             self._add_rows(news.inbox)
-            self.place = replace(self.place, seal=news.contest["seal"], events=len(self.events))
+            seal, happened = news.contest["seal"], self.state.at
+            self.place = replace(self.place, seal=seal, events=len(self.events), happened=happened)
 
     def _is_sealed(self, row: Row) -> bool:
         """Whether the row of the contest fits its log; one that is as it was is not hashed again."""
@@ -152,7 +153,7 @@ def follow_contest(store: Store, contest: str) -> FollowedContest:
         row, events, hashes = verify_contest_log_for_user(store, id)
         known = FollowedContest(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
         known.foreseen = ForeseenContest(state=known.state)
-        known.place = ContestPosition(seal=row["seal"], events=len(events))
+        known.place = ContestPosition(seal=row["seal"], events=len(events), happened=known.state.at)
         with _FOLLOWED_LOCK:
             known = _FOLLOWED.setdefault((str(store.address), id), known)
             while len(_FOLLOWED) > MOST_FOLLOWED:
