@@ -155,7 +155,7 @@ def test_two_processes_receive_for_one_contest(database: str) -> None:
         many = [[arrive(contest, f"{side} {number}") for number in range(20)] for side in ("one", "other")]
         answers: list[ContestReceipt | BaseException] = []
         threads = [
-            threading.Thread(target=lambda pair=pair: answers.extend(receive(pair[0], *pair[1])))  # type: ignore[misc]
+            threading.Thread(target=lambda pair=pair: answers.extend(receive(pair[0], *pair[1])))
             for pair in zip((one, other), many, strict=True)
         ]
         for thread in threads:

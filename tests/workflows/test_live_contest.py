@@ -343,11 +343,15 @@ def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, 
     events = [one["event"] for one in told["operator"] if one["event"] != "state"]
     assert list_states("operator") == ["open", "challenge_period", "closed"]
     assert list_states("ann") == list_states("anybody") == ["closed"]
+    for changes in told.values():  # Whoever reads it from top to bottom reads what happened first first.
+        times = [datetime.fromisoformat(one["at"]) for one in changes]
+        assert times == sorted(times)
+    seen = [one["status"] or one["event"] for one in told["ann"]]
+    assert seen == ["received", "deadline_reached", "deadline_reached", "released", "won", "state"]
     assert events == [one.kind for one in open_contest_log_for_user(store, contest)]
     assert [one["status"] for one in told["operator"] if one["event"] == "scored"] == ["gate_passed"]
-    assert [(one["submission"], one["status"]) for one in told["ann"] if one["event"] == "submission"] == [
-        ("ann", "won")
-    ]
+    submissions = [one for one in told["ann"] if one["event"] == "submission"]
+    assert [(one["submission"], one["status"]) for one in submissions] == [("ann", "received"), ("ann", "won")]
     assert {one["submission"] for one in told["anybody"]} == {None}
     assert told["anybody"][-1]["winner"] == "ann"
 

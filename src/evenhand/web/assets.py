@@ -33,8 +33,8 @@ class ReadRoute(APIRoute):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "GET" in self.methods and self.response_class is not EventSourceResponse:
-            self.methods.add("HEAD")
+        if self.methods == {"GET"} and self.response_class is not EventSourceResponse:
+            self.methods = {"GET", "HEAD"}
 
 
 router = APIRouter(route_class=ReadRoute)

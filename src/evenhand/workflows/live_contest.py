@@ -20,7 +20,7 @@ from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import list_contest_changes, view_contest
+from evenhand.contest.views import RECEIVED, list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
@@ -239,7 +239,7 @@ def _waiting_submission(row: Row) -> Json:
     content = json.loads(row["content"])
     empty: Json = {"rank": None, "score": None, "feedback": [], "why": None}
     given = {name: row[name] for name in ("id", "author", "at")}
-    return {**given, "status": "received", **empty, "revises": content.get("revises"), "text": content.get("text")}
+    return {**given, "status": RECEIVED, **empty, "revises": content.get("revises"), "text": content.get("text")}
 
 
 def _load_contest_judge_options(store: Store, id: str) -> JudgeOptions:
