@@ -162,7 +162,8 @@ class ContestReceiver:
     def _end_batch(self, contests: set[str], task: asyncio.Task[None]) -> None:
         self._batches.discard(task)
         self._under_way -= contests
-        self._begin_batches()
+        if not task.cancelled():  # Else the loop ends, and with it whoever waits.
+            self._begin_batches()
 
 
 def receive_arrivals(store: Store, arrivals: Sequence[ContestArrival], secrets: ModelSecrets) -> list[ArrivalAnswer]:
