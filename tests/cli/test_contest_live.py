@@ -22,7 +22,8 @@ from evenhand.errors import ServiceError
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
-from evenhand.workflows.live_contest import create_live_contest, submit_to_contest
+from evenhand.workflows.contest_receiving import submit_to_contest
+from evenhand.workflows.live_contest import create_live_contest
 from evenhand.workflows.tokens import TokenRole, create_service_token
 from tests.cli.contest_example import Done, contest, one_line
 from tests.contest.answering import server

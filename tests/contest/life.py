@@ -74,6 +74,9 @@ class Life:
         # The second machine never saw what was refused: whatever that left behind would set the two apart.
         assert self.state == self.rebuilt
         assert list(self.state.entries) == list(self.rebuilt.entries)
+        for author in {one.submission.author for one in self.state.entries.values()}:
+            own = [one for one in self.state.entries.values() if one.submission.author == author]
+            assert self.state.entries_by_author(author) == own
         self._one_winner(before)
 
     def _taken(self, before: ContestState, event: ContestEvent, effects: tuple[ContestEffect, ...]) -> None:

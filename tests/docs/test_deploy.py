@@ -18,8 +18,9 @@ from evenhand.cli.serve import serve_command
 from evenhand.models.connections import Connections
 from evenhand.service.server import GRACE_SECONDS
 from evenhand.store.store import Store
+from evenhand.workflows.contest_receiving import submit_to_contest
 from evenhand.workflows.contests import verify_contest
-from evenhand.workflows.live_contest import create_live_contest, submit_to_contest
+from evenhand.workflows.live_contest import create_live_contest
 from tests.conftest import ROOT
 from tests.contest.building import task
 from tests.service.serving import serve_in_process

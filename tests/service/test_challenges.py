@@ -12,12 +12,11 @@ from evenhand import ContestError
 from evenhand.contest.events import ChallengeResolved, RankingChallenged
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
+from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import open_contest_log_for_user
 from evenhand.workflows.live_contest import (
-    challenge_contest,
     create_live_contest,
     play_live_contest,
-    submit_to_contest,
     view_live_contest,
 )
 from tests.contest.answering import server

@@ -49,6 +49,20 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
     }
 
 
+def test_head_is_answered_as_get_without_the_body(workbench: str, stored: StoredRuns) -> None:
+    """Whoever checks links or watches a page asks so; a stream, which has no end, is not one to ask."""
+
+    def ask(method: str, path: str) -> tuple[int, dict[str, str], int]:
+        answer = requests.request(method, workbench + path, headers={"accept-encoding": "identity"}, timeout=30)
+        return answer.status_code, {**answer.headers, "date": ""}, len(answer.content)
+
+    for path in (*list_pages(stored).values(), "/assets/report.css", "/runs/nothing", "/nowhere"):
+        got, head = ask("GET", path), ask("HEAD", path)
+        assert head == (*got[:2], 0), path
+        assert got[2] == int(got[1]["content-length"]) > 0
+    assert ask("HEAD", f"/runs/{stored.runs[0]}/events")[0] == 405
+
+
 def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
     """What axe finds serious, with where it is."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")

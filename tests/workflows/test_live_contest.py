@@ -21,14 +21,13 @@ from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest_files import load_task_to_send
 from evenhand.workflows.contest_messages import ContestHooks
+from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
-    challenge_contest,
     create_live_contest,
     find_overdue_contest,
     list_due_contests,
     play_live_contest,
-    submit_to_contest,
     view_live_contest,
     watch_contest,
 )
@@ -298,6 +297,23 @@ def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> N
             assert told[0]["status"] == "gate_passed"
 
 
+def test_a_submission_is_not_earlier_than_what_happened_before_it(store: Store, clock: Clock) -> None:
+    """A clock that is set back by a second loses none: one that was earlier than its contest would not be played."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        clock.pass_hours(-1 / 3600)
+        receipt = submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        clock.pass_hours(1)
+        play(store, contest)
+
+    assert datetime.fromisoformat(receipt.at) == NOON
+    assert [one.kind for one in open_contest_log_for_user(store, contest)][1:] == [
+        "submitted",
+        "gate_checked",
+        "scored",
+    ]
+
+
 def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, clock: Clock) -> None:
     """As its operator, an author and anybody see it; the payment is told of although it comes after the end."""
     told: dict[str, list[Json]] = {}
@@ -327,11 +343,15 @@ def test_a_watch_tells_each_change_once_and_ends_with_the_contest(store: Store, 
     events = [one["event"] for one in told["operator"] if one["event"] != "state"]
     assert list_states("operator") == ["open", "challenge_period", "closed"]
     assert list_states("ann") == list_states("anybody") == ["closed"]
+    for changes in told.values():  # Whoever reads it from top to bottom reads what happened first first.
+        times = [datetime.fromisoformat(one["at"]) for one in changes]
+        assert times == sorted(times)
+    seen = [one["status"] or one["event"] for one in told["ann"]]
+    assert seen == ["received", "deadline_reached", "deadline_reached", "released", "won", "state"]
     assert events == [one.kind for one in open_contest_log_for_user(store, contest)]
     assert [one["status"] for one in told["operator"] if one["event"] == "scored"] == ["gate_passed"]
-    assert [(one["submission"], one["status"]) for one in told["ann"] if one["event"] == "submission"] == [
-        ("ann", "won")
-    ]
+    submissions = [one for one in told["ann"] if one["event"] == "submission"]
+    assert [(one["submission"], one["status"]) for one in submissions] == [("ann", "received"), ("ann", "won")]
     assert {one["submission"] for one in told["anybody"]} == {None}
     assert told["anybody"][-1]["winner"] == "ann"
 

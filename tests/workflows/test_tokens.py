@@ -15,6 +15,9 @@ from evenhand.workflows.tokens import (
     has_service_tokens,
     revoke_service_tokens,
 )
+from tests.store.databases import database, postgresql_server
+
+__all__ = ["database", "postgresql_server"]
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -55,6 +58,18 @@ def test_a_revoked_token_opens_nothing_and_another_still_does(tmp_path: Path) ->
         found = [find_service_token(store, one.secret) is not None for one in (old, new)]
 
     assert found == [False, True]
+
+
+def test_a_token_that_another_process_revokes_opens_nothing_more(database: str) -> None:
+    """A service looks with every request, over a connection that stays open: it must not see an old state."""
+    with Store.open(database, {}) as service, Store.open(database, {}) as operator:
+        before = has_service_tokens(service)
+        made = create_service_token(operator, role="operator", name="ops")
+        known = find_service_token(service, made.secret)
+        revoke_service_tokens(operator, (made.token.id,))
+        revoked = find_service_token(service, made.secret)
+
+    assert (before, known, revoked) == (False, made.token, None)
 
 
 @pytest.mark.parametrize("wrong", [{"name": " "}, {"expires_in": "soon"}, {"expires_in": "0 days"}])

@@ -100,7 +100,7 @@ class StoredContests:
 
     def submit_text(self, contest: str, text: str, author: str | None, notify: str | None) -> Json:
         """Hand in a text; the receipt."""
-        from evenhand.workflows.live_contest import submit_to_contest
+        from evenhand.workflows.contest_receiving import submit_to_contest
         from evenhand.workflows.webhooks import HookTargets
 
         name, target = _require_author(author), HookTargets().check(notify)
@@ -108,7 +108,7 @@ class StoredContests:
 
     def challenge_ranking(self, contest: str, reason: str, author: str | None) -> Json:
         """Challenge a ranking; the receipt."""
-        from evenhand.workflows.live_contest import challenge_contest
+        from evenhand.workflows.contest_receiving import challenge_contest
 
         return asdict(challenge_contest(self.store, contest, author=_require_author(author), reason=reason))
 

@@ -80,6 +80,7 @@ class ContestState:
     released: datetime | None = None  # When whoever pays was told to.
     why: str = ""  # Why it is closed, where it is.
     at: datetime | None = None  # Of the last event.
+    _authors: Mapping[str, tuple[str, ...]] | None = field(default=None, repr=False, compare=False)  # Ids by author.
 
     @property
     def required_task(self) -> Task:
@@ -106,11 +107,26 @@ class ContestState:
 
     def entries_by_author(self, author: str) -> list[ContestEntry]:
         """What an author has handed in, in order."""
-        return [entry for entry in self.entries.values() if entry.submission.author == author]
+        return [self.entries[id] for id in self._list_ids_by_author().get(author, ())]
 
     def with_entries(self, *entries: ContestEntry) -> ContestState:
         """The same state with some entries added or replaced."""
-        return replace(self, entries={**self.entries, **{entry.id: entry for entry in entries}})
+        added = {entry.id: entry for entry in entries}
+        authors = dict(self._list_ids_by_author())
+        for id, entry in added.items():
+            if id not in self.entries:
+                author = entry.submission.author
+                authors[author] = (*authors.get(author, ()), id)
+        return replace(self, entries={**self.entries, **added}, _authors=authors)
+
+    def _list_ids_by_author(self) -> Mapping[str, tuple[str, ...]]:
+        """Carried from state to state: to look through all entries for each that comes takes ever longer."""
+        if self._authors is not None:
+            return self._authors
+        authors: dict[str, tuple[str, ...]] = {}
+        for id, entry in self.entries.items():
+            authors[entry.submission.author] = (*authors.get(entry.submission.author, ()), id)
+        return authors
 
     def entries_awaiting_judges(self) -> Iterator[ContestEntry]:
         """Submissions on which judges still have to speak, in order of arrival."""

@@ -5,6 +5,7 @@ time; and what has changed between two looks at it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from evenhand.contest.events import (
@@ -95,6 +96,7 @@ def _public_contest_ranking(state: ContestState) -> list[Json]:
     return [{name: one[name] for name in ("rank", "id", "author", "score", "status")} for one in seen]
 
 
+RECEIVED = "received"  # The status of a submission that nobody has looked at yet.
 CONTEST_CHANGE_FIELDS = ("at", "event", "submission", "author", "status", "state", "winner")
 
 
@@ -105,7 +107,7 @@ def list_contest_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
     change. What has no time of its own has the one at which it was seen.
     """
     whole = "effects" in after
-    found = [*(_list_record_changes(before, after) if whole else _list_view_changes(before, after))]
+    found = [*(_list_record_changes(before, after) if whole else _list_view_changes(before, after, seen))]
     # A review between two looks leaves the state as it was, and may put another first.
     if before is None or any(before[name] != after[name] for name in ("state", "winner")):
         winner = after["winner"] if whole or after["winner"] is None else after["winner"]["submission"]
@@ -127,13 +129,18 @@ def _list_record_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
         yield {"at": event["at"], "event": event["event"], **about, "status": status}
 
 
-def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[Json]:
-    """Each own submission that is new or stands otherwise, and what happened to everybody."""
+def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any], seen: str) -> list[Json]:
+    """What came and what happened to everybody, in order of time; then which own submissions stand otherwise since."""
     known = {} if before is None else {one["id"]: one["status"] for one in before["submissions"]}
-    for one in after["submissions"]:
-        if known.get(one["id"]) != one["status"]:
-            at = {} if one["id"] in known else {"at": one["at"]}
-            named = {name: one[name] for name in ("author", "status")}
-            yield {**at, "event": "submission", "submission": one["id"], **named}
-    for event in after["events"][0 if before is None else len(before["events"]) :]:
-        yield {"at": event["at"], "event": event["kind"], "author": event.get("by")}
+    own, events = after["submissions"], after["events"][0 if before is None else len(before["events"]) :]
+    found = [{"at": one["at"], **_describe_submission(one, RECEIVED)} for one in own if one["id"] not in known]
+    found += [{"at": event["at"], "event": event["kind"], "author": event.get("by")} for event in events]
+    found.sort(key=lambda one: datetime.fromisoformat(one["at"]))
+    # A status has no time of its own: it is told after all that may have led to it.
+    at = max([seen, *(one["at"] for one in found[-1:])], key=datetime.fromisoformat)
+    changed = [one for one in own if known.get(one["id"], RECEIVED) != one["status"]]
+    return found + [{"at": at, **_describe_submission(one, one["status"])} for one in changed]
+
+
+def _describe_submission(one: Mapping[str, Any], status: str) -> Json:
+    return {"event": "submission", "submission": one["id"], "author": one["author"], "status": status}

@@ -32,6 +32,7 @@ from evenhand.service.run_routes import router as run_router
 from evenhand.service.scoring_routes import router as scoring_router
 from evenhand.service.settings import ServiceSettings, refuse_open_bind
 from evenhand.workflows.connections import open_user_connections
+from evenhand.workflows.contest_receiving import ContestReceiver
 from evenhand.workflows.shared_limits import share_worker_limits
 from evenhand.workflows.stores import open_user_store
 from evenhand.workflows.telemetry import UserTelemetry
@@ -89,7 +90,7 @@ async def _open_service_parts(app: FastAPI) -> AsyncIterator[None]:
             engine = ContestEngine(store, connections, targets, settings.longest_gap)
             runs = RunEngine(store, settings.runs_at_once, limits)
             parts = {"store": store, "connections": connections, "engine": engine, "hook_targets": targets}
-            for name, part in {**parts, "run_engine": runs}.items():
+            for name, part in {**parts, "run_engine": runs, "receiver": ContestReceiver(store)}.items():
                 setattr(app.state, name, part)
             metrics.registry.register(StateCollector(store, connections, runs))
             engine.start()

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.security import HTTPAuthorizationCredentials
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -46,16 +45,10 @@ class AssistantEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request of an operator."""
         request = Request(scope, receive)
-        caller = find_caller(request, _read_bearer(request))
+        caller = await find_caller(request)
         if caller.role != "operator":
             raise ProblemError(403, f"a {caller.role} may not do this", "for operator")
         answer: Any = request.app.state.assistant
         if answer is None:
             raise ProblemError(503, "the tools need a package that is not installed", "pip install 'evenhand[mcp]'")
         await answer(scope, receive, send)
-
-
-def _read_bearer(request: Request) -> HTTPAuthorizationCredentials | None:
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    known = scheme.lower() == "bearer" and token.strip()
-    return HTTPAuthorizationCredentials(scheme=scheme, credentials=token.strip()) if known else None

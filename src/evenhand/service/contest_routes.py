@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -14,14 +13,9 @@ from evenhand.service.callers import Anybody, Operator, Submitter
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import ProblemError, explain_statuses
 from evenhand.workflows.contest_messages import ContestHooks
+from evenhand.workflows.contest_receiving import ChallengeArrival, ContestReceipt, SubmissionArrival
 from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
-from evenhand.workflows.live_contest import (
-    ContestReceipt,
-    challenge_contest,
-    create_live_contest,
-    submit_to_contest,
-    view_live_contest,
-)
+from evenhand.workflows.live_contest import create_live_contest, view_live_contest
 from evenhand.workflows.sent_inputs import parse_sent_task
 
 Json = dict[str, Any]
@@ -106,9 +100,8 @@ async def post_submission(request: Request, id: str, new: NewSubmission, caller:
     if caller.author is not None and new.id is not None:
         # Whether a name is taken would tell who else is here.
         raise ProblemError(403, "a submitter chooses no id", "leave it out: the answer names it")
-    receipt = await asyncio.to_thread(
-        submit_to_contest, state.store, id, author=author, text=new.text, id=new.id, notify=target
-    )
+    arrival = SubmissionArrival(contest=id, author=author, text=new.text, id=new.id, notify=target)
+    receipt = await state.receiver.receive(arrival)
     await state.engine.wake_contest(receipt.contest)
     return _answer_receipt(receipt)
 
@@ -117,7 +110,7 @@ async def post_submission(request: Request, id: str, new: NewSubmission, caller:
 async def post_challenge(request: Request, id: str, new: NewChallenge, caller: Submitter) -> Json:
     """Challenge the ranking; judges who did not judge before look at it."""
     state, author = request.app.state, _name_author(caller.author, new.author)
-    receipt = await asyncio.to_thread(challenge_contest, state.store, id, author=author, reason=new.reason)
+    receipt = await state.receiver.receive(ChallengeArrival(contest=id, author=author, text=new.reason))
     await state.engine.wake_contest(receipt.contest)
     return _answer_receipt(receipt)
 

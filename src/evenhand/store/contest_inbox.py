@@ -1,15 +1,14 @@
-"""What comes for a contest that a service plays: received in order, by the store's clock, whatever races."""
+"""What comes for contests that a service plays: received in order, by the store's clock, whatever races."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import StoreClock, read_store_moment
@@ -20,6 +19,11 @@ _LEAST_STEP = timedelta(microseconds=1)
 # Built once: that takes longer than SQLite takes to answer them.
 _CONTEST = select(CONTESTS).where(CONTESTS.c.id == bindparam("meant"))
 _LOCKED_CONTEST = _CONTEST.with_for_update()
+_IS_MEANT = CONTESTS.c.id.in_(bindparam("meant", expanding=True))
+# In one order for all: who waits for whom is never a circle.
+_LOCK_CONTESTS = select(CONTESTS.c.id).where(_IS_MEANT).order_by(CONTESTS.c.id).with_for_update()
+_NEWEST = select(func.max(INBOX.c.number)).where(INBOX.c.contest == CONTESTS.c.id).scalar_subquery()
+_CONTESTS_WITH_NEWEST = select(CONTESTS, _NEWEST.label("newest")).where(_IS_MEANT)
 _NEW_ROWS = select(INBOX).where(INBOX.c.contest == bindparam("meant"), INBOX.c.number >= bindparam("since"))
 _NEW_EVENTS = select(EVENTS).where(EVENTS.c.contest == bindparam("meant"), EVENTS.c.number >= bindparam("since"))
 _WAKE = update(CONTESTS).where(CONTESTS.c.id == bindparam("meant")).values(wakes=bindparam("due"))
@@ -43,6 +47,7 @@ class ContestPosition:
     events: int = 0
     inbox: int = 0
     last: datetime | None = None  # When the last row of the inbox came.
+    happened: datetime | None = None  # The time of the last event.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,19 @@ class ContestNews:
     events: tuple[Row, ...]
     inbox: tuple[Row, ...]
 
+    def read_time_of(self, number: int) -> datetime:
+        """The time of what comes now: of the first, the second and so on, each a moment later."""
+        return self.at + number * _LEAST_STEP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestArrivals:
+    """What came for one contest. `make_rows` is given what is new since a place, and leaves out what it refuses."""
+
+    contest: str
+    since: ContestPosition
+    make_rows: Callable[[ContestNews], Sequence[Row]]
+
 
 @dataclass(frozen=True, slots=True)
 class ContestInbox:
@@ -64,28 +82,31 @@ class ContestInbox:
     _shown: str
     _clock: StoreClock
 
-    def receive_row(self, contest: str, make_row: Callable[[ContestNews], Row], since: ContestPosition) -> Row:
-        """Write down what came, with its number and time; safe when this returns.
+    def receive_rows(self, arrivals: Sequence[ContestArrivals]) -> dict[str, list[Row]]:
+        """Write down what came, with numbers and times, all in one transaction; by contest, safe when this returns.
 
-        `make_row` is given the time and what is new since a place, and may refuse by raising. Who receives and who
-        plays take the row of the contest in turn: what a player has not seen is later than what it has played up to.
+        Who receives and who plays take the row of a contest in turn: what a player has not seen is later than what it
+        has played up to. A contest that is not there any more is left out.
         """
+        meant = {"meant": [one.contest for one in arrivals]}
         with self._write() as connection:
-            held, now = self._lock_contest(connection, contest)
-            inbox = tuple(_stream_inbox(connection, contest, since.inbox))
-            last = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
-            at = now if last is None else max(now, last + _LEAST_STEP)
-            news = ContestNews(at=at, contest=held, events=_list_new_events(connection, held, since), inbox=inbox)
-            number = since.inbox + len(inbox)
-            row = {**make_row(news), "contest": contest, "number": number, "at": at.isoformat()}
-            [fitted] = [repair_row_texts(one) for one in fit_store_rows(INBOX, [row])]
-            try:
-                connection.execute(_RECEIVE, [fitted])
-            except IntegrityError:
-                what, hint = f"there is a {row['kind']} {row['id']!r} already", "give it an id of its own"
-                raise StoreError(Fault(what, hint, where=self._shown)) from None
-            connection.execute(_WAKE, {"meant": contest, "due": now.isoformat()})
-            return fitted
+            if connection.dialect.name == "postgresql":  # In SQLite, whoever writes is alone.
+                connection.execute(_LOCK_CONTESTS, meant).all()
+            now = read_store_moment(connection, self._clock)  # After whatever it waited for.
+            contests = {row["id"]: dict(row) for row in connection.execute(_CONTESTS_WITH_NEWEST, meant).mappings()}
+            received: dict[str, list[Row]] = {}
+            for one in arrivals:
+                if one.contest not in contests:
+                    continue
+                contest, since = contests[one.contest], one.since
+                has_news = contest["newest"] is not None and contest["newest"] >= since.inbox
+                inbox = tuple(_stream_inbox(connection, one.contest, since.inbox)) if has_news else ()
+                events = _list_new_events(connection, contest, since)
+                at = _choose_next_time(now, since, events, inbox)
+                news = ContestNews(at=at, contest=contest, events=events, inbox=inbox)
+                received[one.contest] = _number_rows(one, news)
+            _write_received(connection, received, contests, now)
+            return received
 
     def take_stock(self, contest: str) -> ReceivedContestRows:
         """What has come so far, and the moment up to which that is all."""
@@ -118,6 +139,38 @@ class ContestInbox:
         if row is None:
             raise StoreError(Fault(f"no contest {contest!r}", where=self._shown))
         return dict(row)
+
+
+def _choose_next_time(now: datetime, since: ContestPosition, events: Sequence[Row], inbox: Sequence[Row]) -> datetime:
+    """The time of what comes now: after all that came, and not before what has happened, whatever the clock says."""
+    came = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
+    happened = datetime.fromisoformat(events[-1]["at"]) if events else since.happened
+    return max(filter(None, (now, came and came + _LEAST_STEP, happened)))
+
+
+def _number_rows(arrivals: ContestArrivals, news: ContestNews) -> list[Row]:
+    """The rows of what came as they are stored, behind those that are there."""
+    first = arrivals.since.inbox + len(news.inbox)
+    rows = [
+        {**row, "contest": arrivals.contest, "number": first + number, "at": news.read_time_of(number).isoformat()}
+        for number, row in enumerate(arrivals.make_rows(news))
+    ]
+    return [repair_row_texts(one) for one in fit_store_rows(INBOX, rows)]
+
+
+def _write_received(
+    connection: Connection, received: Mapping[str, Sequence[Row]], contests: Mapping[str, Row], now: datetime
+) -> None:
+    """The new rows, and that their contests are due from now on, where they are not already."""
+    if rows := [row for several in received.values() for row in several]:
+        connection.execute(_RECEIVE, rows)
+    if woken := [id for id, rows in received.items() if rows and not _is_due(contests[id], now)]:
+        connection.execute(_WAKE, [{"meant": id, "due": now.isoformat()} for id in woken])
+
+
+def _is_due(contest: Row, now: datetime) -> bool:
+    """Whether it is found by whoever looks for what is to be played."""
+    return contest["wakes"] is not None and datetime.fromisoformat(contest["wakes"]) <= now
 
 
 def _stream_inbox(connection: Connection, contest: str, since: int = 0) -> Iterator[Row]:

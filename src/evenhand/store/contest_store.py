@@ -41,8 +41,13 @@ _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
 
 def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
     """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay is nobody else's to change.
-    return _hash_stored_parts(head, *(row[name] for name in _SEALED_COLUMNS), *hooks)
+    return _hash_stored_parts(head, *list_sealed_parts(row))
+
+
+def list_sealed_parts(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """What of a row of contests is sealed: all that is nobody else's to change."""
+    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay.
+    return *(row[name] for name in _SEALED_COLUMNS), *hooks
 
 
 def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
@@ -189,11 +194,14 @@ class ContestStore:
 
         Where more has come than was seen, or another holds it by now, that is now, and stays so.
         """
-        came = select(func.count()).where(INBOX.c.contest == id).scalar_subquery()
         value = None if wakes is None else wakes.astimezone(UTC).isoformat()
-        alone = (CONTESTS.c.id == id) & (came == seen) & CONTESTS.c.holder.is_(None)
+        held = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
+        came = select(func.count()).where(INBOX.c.contest == id)
         with self._write() as connection:
-            connection.execute(update(CONTESTS).where(alone).values(wakes=value))
+            # First whoever receives is waited for: PostgreSQL would count what had come before that.
+            holder = connection.execute(held).scalar()
+            if holder is None and connection.execute(came).scalar() == seen:
+                connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
         """The contests in which something is due and that nobody plays, the longest waiting first."""

@@ -124,7 +124,8 @@ class ServerClock:
         known = self._known
         if known is None or monotonic() - known[0] > CLOCK_KEPT:
             with self._place.wrap_errors(), self._engine.connect() as connection:
-                known = self._known = monotonic(), read_store_moment(connection, self)
+                moment = read_store_moment(connection, self)
+                known = self._known = monotonic(), moment  # In this order: it is never ahead of the server's.
         return known[1] + timedelta(seconds=monotonic() - known[0])
 
 

@@ -51,6 +51,8 @@ _NEWEST_REPLY = (
     .order_by(CALLS.c.at.desc(), CALLS.c.run.desc())
     .limit(1)
 )
+NEWEST_REPLY_OF_ALL = _NEWEST_REPLY.where(_IS_OWN)
+NEWEST_REPLY_OF_RUN = _NEWEST_REPLY.where(CALLS.c.run == bindparam("of_run"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,22 +198,20 @@ def _batch_sql_keys(keys: Sequence[SqlKey]) -> Iterable[Sequence[SqlKey]]:
 
 
 @dataclass(slots=True)
-class ReplyRowLookup:
-    """The newest reply to one key, over a connection of its own that stays open between lookups."""
+class RowLookup:
+    """The first row of a query, over a connection of its own that stays open between lookups."""
 
     _engine: Engine
     _lock: threading.RLock = field(default_factory=threading.RLock)
     connection: PoolProxiedConnection | None = None  # Opened by the first lookup.
-    _statements: dict[bool, Compiled] = field(default_factory=dict)  # By whether it looks in all runs.
+    _statements: dict[Select[Any], Compiled] = field(default_factory=dict)
 
-    def select_newest_row(self, key: str, run: str | None) -> Row | None:
-        """The newest reply as it came; of all runs or of one."""
-        everywhere = run is None
+    def select_first(self, query: Select[Any], bound: Mapping[str, object]) -> Row | None:
+        """The first row, as the store stands now; the query is one that is built once and asked again and again."""
         with self._lock:
-            if everywhere not in self._statements:  # Compiled once: that takes ten times as long as a lookup.
-                query = _NEWEST_REPLY.where(_IS_OWN if everywhere else CALLS.c.run == bindparam("of_run"))
-                self._statements[everywhere] = query.compile(dialect=self._engine.dialect)
-            statement = self._statements[everywhere]
+            if query not in self._statements:  # Compiled once: that takes ten times as long as a lookup.
+                self._statements[query] = query.compile(dialect=self._engine.dialect)
+            statement = self._statements[query]
             try:
                 if self.connection is None:
                     self.connection = self._engine.raw_connection()
@@ -219,13 +219,13 @@ class ReplyRowLookup:
                         self.connection.detach()  # It differs from the pool's: every query sees the newest state.
                         self.connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
                 cursor = self.connection.cursor()
-                cursor.execute(str(statement), {**statement.params, "wanted": key, "of_run": run})
+                cursor.execute(str(statement), {**statement.params, **bound})
                 row = cursor.fetchone()
                 cursor.close()
             except self._engine.dialect.loaded_dbapi.Error as error:
                 self.close()  # The next lookup gets a new connection.
                 raise DBAPIError(None, None, error) from error
-        return None if row is None else dict(zip(CALLS.columns.keys(), row, strict=True))
+        return None if row is None else dict(zip(query.selected_columns.keys(), row, strict=True))
 
     def close(self) -> None:
         """Let go of the connection."""

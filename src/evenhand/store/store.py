@@ -38,7 +38,7 @@ from evenhand.store.labelling_store import LabellingStore
 from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
-from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace
+from evenhand.store.queries import NEWEST_REPLY_OF_ALL, NEWEST_REPLY_OF_RUN, RUN_KIND, ResultPlace, RowLookup
 from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -77,7 +77,7 @@ class Store(AbstractContextManager["Store"]):
     _clock: StoreClock
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
-    _lookup: ReplyRowLookup
+    _lookup: RowLookup
     _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
     _transaction: Connection | None = None  # The one that all reads and writes are part of, within `begin_transaction`.
 
@@ -111,7 +111,12 @@ class Store(AbstractContextManager["Store"]):
         if at.file is None and clock is read_store_clock:
             clock = ServerClock(engine, at)
         turn = nullcontext() if at.file is None else Lock()
-        return cls(at.shown, address, at, clock, engine, writing, ReplyRowLookup(engine), turn)
+        return cls(at.shown, address, at, clock, engine, writing, RowLookup(engine), turn)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of this machine: one writes at a time, and a lookup is answered at once."""
+        return self._place.file is not None
 
     @property
     def contests(self) -> ContestStore:
@@ -145,7 +150,7 @@ class Store(AbstractContextManager["Store"]):
     @property
     def tokens(self) -> TokenStore:
         """Who may call a service."""
-        return TokenStore(self._connect, partial(self._connect, writes=True), self.shown)
+        return TokenStore(self._connect, partial(self._connect, writes=True), self.shown, self._look_up_row)
 
     @property
     def rows(self) -> RunRows:
@@ -190,6 +195,10 @@ class Store(AbstractContextManager["Store"]):
         turn = self._turn if writes else nullcontext()
         with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
             yield connection
+
+    def _look_up_row(self, query: Select[Any], bound: Mapping[str, object]) -> Row | None:
+        with self._place.wrap_errors():
+            return self._lookup.select_first(query, bound)
 
     @contextmanager
     def begin_transaction(self) -> Iterator[Self]:
@@ -309,8 +318,8 @@ class Store(AbstractContextManager["Store"]):
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
         if len(keys) == 1:
-            with self._place.wrap_errors():
-                row = self._lookup.select_newest_row(keys[0], run)
+            query = NEWEST_REPLY_OF_ALL if run is None else NEWEST_REPLY_OF_RUN
+            row = self._look_up_row(query, {"wanted": keys[0], "of_run": run})
             return {} if row is None else {keys[0]: row}
         with self._connect() as connection:
             return queries.select_cached_call_rows(connection, keys, run)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
 from evenhand.store.queries import stream_rows
@@ -25,6 +26,7 @@ class TokenStore:
     _read: Callable[[], AbstractContextManager[Connection]]
     _write: Callable[[], AbstractContextManager[Connection]]
     _shown: str
+    _look_up: Callable[[Select[Any], Mapping[str, object]], Row | None]
 
     def add_token(self, row: Row) -> None:
         """Keep what is known of a new token."""
@@ -33,14 +35,11 @@ class TokenStore:
 
     def find_token(self, hash: str) -> Row | None:
         """The token of a hash, whether or not it is still good."""
-        with self._read() as connection:
-            row = connection.execute(_TOKEN_OF_HASH, {"meant": hash}).mappings().first()
-            return None if row is None else dict(row)
+        return self._look_up(_TOKEN_OF_HASH, {"meant": hash})
 
     def has_tokens(self) -> bool:
         """Whether a token was ever made."""
-        with self._read() as connection:
-            return connection.execute(_ANY_TOKEN).first() is not None
+        return self._look_up(_ANY_TOKEN, {}) is not None
 
     def list_tokens(self) -> list[Row]:
         """All tokens, the newest first."""

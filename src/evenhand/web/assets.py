@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
+from typing import Any
 
 from fastapi import APIRouter, Response
+from fastapi.routing import APIRoute
+from fastapi.sse import EventSourceResponse
 
 from evenhand.report.html.page_file import load_page_part
 from evenhand.service.problems import ProblemError
@@ -23,7 +26,18 @@ ASSET_FILES = {  # Each with its package and its place there.
 MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 # The address of a file changes with its content: a browser that has it need not ask again.
 ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff"}
-router = APIRouter()
+
+
+class ReadRoute(APIRoute):
+    """A route that answers HEAD as it answers GET, without the body; a stream, which has no end, is only for GET."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.methods == {"GET"} and self.response_class is not EventSourceResponse:
+            self.methods = {"GET", "HEAD"}
+
+
+router = APIRouter(route_class=ReadRoute)
 
 
 @cache

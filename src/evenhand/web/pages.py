@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, quote, urlencode
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
 
@@ -20,8 +19,8 @@ from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import build_page_environment
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
 from evenhand.service.problems import TITLES, ProblemError, ServiceProblem, find_problem
-from evenhand.web.assets import link_asset
-from evenhand.web.viewers import SignInNeededError
+from evenhand.web.assets import ReadRoute, link_asset
+from evenhand.web.viewers import SAFE_METHODS, SignInNeededError
 
 LOG = logging.getLogger("evenhand.web")
 WEB_PACKAGE, RUN_PACKAGE = "evenhand.web", "evenhand.report.html"
@@ -102,7 +101,7 @@ async def read_page_form(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
 
 
-class WorkbenchRoute(APIRoute):
+class WorkbenchRoute(ReadRoute):
     """A route whose refusals and failures are pages too."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -113,7 +112,7 @@ class WorkbenchRoute(APIRoute):
             try:
                 return await handle(request)
             except SignInNeededError as error:
-                if request.method == "GET":
+                if request.method in SAFE_METHODS:
                     return RedirectResponse(f"/sign-in?next={quote_url_part(_read_path(request))}", status_code=303)
                 return render_problem_page(request, find_problem(error))
             except (ProblemError, EvenhandError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,12 +21,36 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 from evenhand.store.contest_inbox import ContestNews, ContestPosition
-from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_parts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import verify_contest_log_for_user
 
 MOST_FOLLOWED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeseenContest:
+    """A contest once all that was received for it is in its log; nobody is asked for that."""
+
+    state: ContestState = field(default_factory=ContestState)
+    challenges: tuple[Row, ...] = ()
+
+    def with_submission(self, given: Submission) -> ForeseenContest:
+        """The same with one more."""
+        state = self.state.with_entries(ContestEntry(submission=given))
+        return replace(self, state=replace(state, at=given.at))
+
+    def with_row(self, row: Row) -> ForeseenContest:
+        """The same with a row of the inbox; what would be refused changes nothing."""
+        if row["kind"] == "challenge":
+            return replace(self, challenges=(*self.challenges, row))
+        if self.state.phase == "open":
+            given = read_inbox_submission(row)
+            with suppress(ContestError):
+                refuse_submission(self.state, given)
+                return self.with_submission(given)
+        return self
 
 
 @dataclass(slots=True)
@@ -38,8 +63,8 @@ class FollowedContest:
     head: str = ""
     place: ContestPosition = field(default_factory=ContestPosition)
     waiting: dict[str, Row] = field(default_factory=dict)  # Submissions, by id.
-    challenges: list[Row] = field(default_factory=list)
-    foreseen: ContestState = field(default_factory=ContestState)  # Once what waits is in it; nobody is asked for that.
+    foreseen: ForeseenContest = field(default_factory=ForeseenContest)
+    _sealed: tuple[object, ...] = ()  # What was last found to fit: the head, the seal and what it seals.
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def follow_news(self, store: Store, news: ContestNews) -> None:
@@ -47,31 +72,46 @@ class FollowedContest:
         with self._lock:
             before = self.state
             fits = all(self._add_event(row) for row in news.events)
-            if not fits or not is_contest_sealed(news.contest, self.head):
+            if not fits or not self._is_sealed(news.contest):
                 self._verify_all(store)
-            fresh = [row for row in news.inbox if row["number"] >= self.place.inbox]
-            new = [row for row in fresh if row["id"] not in self.state.entries]
-            self.waiting |= {row["id"]: row for row in new if row["kind"] == "submission"}
-            self.challenges += [row for row in new if row["kind"] == "challenge"]
             if self.state is not before:
                 self.waiting = {id: row for id, row in self.waiting.items() if id not in self.state.entries}
-                self.foreseen, new = self.state, list(self.waiting.values())
-            for row in new:
-                self._foresee_row(row)
-            self._note_place(news)
+                self.foreseen = replace(self.foreseen, state=self.state)
+                for row in self.waiting.values():
+                    self.foreseen = self.foreseen.with_row(row)
+            self._add_rows(news.inbox)
+            seal, happened = news.contest["seal"], self.state.at
+            self.place = replace(self.place, seal=seal, events=len(self.events), happened=happened)
 
-    def _note_place(self, news: ContestNews) -> None:
-        inbox, last = self.place.inbox, self.place.last
-        if news.inbox and news.inbox[-1]["number"] >= inbox:
-            inbox, last = news.inbox[-1]["number"] + 1, datetime.fromisoformat(news.inbox[-1]["at"])
-        self.place = ContestPosition(seal=news.contest["seal"], events=len(self.events), inbox=inbox, last=last)
+    def _is_sealed(self, row: Row) -> bool:
+        """Whether the row of the contest fits its log; one that is as it was is not hashed again."""
+        parts = self.head, row["seal"], list_sealed_parts(row)
+        if parts != self._sealed and is_contest_sealed(row, self.head):
+            self._sealed = parts
+        return parts == self._sealed
 
-    def _foresee_row(self, row: Row) -> None:
-        if self.foreseen.phase == "open" and row["kind"] == "submission":
-            given = read_inbox_submission(row)
-            with suppress(ContestError):
-                refuse_submission(self.foreseen, given)
-                self.foreseen = replace(self.foreseen.with_entries(ContestEntry(submission=given)), at=given.at)
+    def follow_received(self, rows: Sequence[Row], before: ForeseenContest, after: ForeseenContest) -> None:
+        """Take in rows that were just received here, upon what was foreseen before them, and what is since."""
+        with self._lock:
+            if self.foreseen is before and self.place.inbox == rows[0]["number"]:
+                self.waiting |= {row["id"]: row for row in rows if row["kind"] == "submission"}
+                self.foreseen = after
+                self._note_last(rows[-1])
+            else:
+                self._add_rows(rows)
+
+    def _add_rows(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if row["number"] < self.place.inbox:  # Somebody else here was faster.
+                continue
+            if row["kind"] == "challenge" or row["id"] not in self.state.entries:
+                self.foreseen = self.foreseen.with_row(row)
+            if row["kind"] == "submission" and row["id"] not in self.state.entries:
+                self.waiting[row["id"]] = row
+            self._note_last(row)
+
+    def _note_last(self, row: Row) -> None:
+        self.place = replace(self.place, inbox=row["number"] + 1, last=datetime.fromisoformat(row["at"]))
 
     def _add_event(self, row: Row) -> bool:
         """Whether an event follows upon the last one, or was known before."""
@@ -112,8 +152,8 @@ def follow_contest(store: Store, contest: str) -> FollowedContest:
     if known is None:
         row, events, hashes = verify_contest_log_for_user(store, id)
         known = FollowedContest(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
-        known.foreseen = known.state
-        known.place = ContestPosition(seal=row["seal"], events=len(events))
+        known.foreseen = ForeseenContest(state=known.state)
+        known.place = ContestPosition(seal=row["seal"], events=len(events), happened=known.state.at)
         with _FOLLOWED_LOCK:
             known = _FOLLOWED.setdefault((str(store.address), id), known)
             while len(_FOLLOWED) > MOST_FOLLOWED:

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evenhand.contest.events import ContestCreated, RankingChallenged
-from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
+from evenhand.contest.events import ContestCreated
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import list_contest_changes, view_contest
+from evenhand.contest.views import RECEIVED, list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
-from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
-from evenhand.store.contest_inbox import ContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_new_player
@@ -45,7 +40,7 @@ from evenhand.workflows.contest import (
     play_stored_contest,
     refuse_clock_jump_for_user,
 )
-from evenhand.workflows.contest_following import FollowedContest, follow_contest, read_inbox_submission
+from evenhand.workflows.contest_following import follow_contest, read_inbox_submission
 from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
     UserContestSession,
@@ -61,17 +56,6 @@ BEAT_SECONDS = 15.0
 SIGN_EVERY = timedelta(days=1)
 RETRY_AFTER = timedelta(seconds=60)  # A judge that could not be asked is asked again.
 OVERDUE_AFTER = timedelta(seconds=5)  # Workers look every second.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContestReceipt:
-    """That something was received for a contest: under which id, of whom, and when."""
-
-    contest: str
-    kind: str
-    id: str
-    author: str
-    at: str
 
 
 async def create_live_contest(
@@ -123,52 +107,6 @@ async def create_live_contest(
     return str(row["id"])
 
 
-def submit_to_contest(
-    store: StoreLike, contest: str, *, author: str, text: str, id: str | None = None, notify: str | None = None
-) -> ContestReceipt:
-    """Receive a submission now; refused with the reason if the contest would not take it.
-
-    Where revisions are asked for, a further submission of an author revises the one before.
-    """
-    refuse_unsigned_hooks(notify)
-    shown = collect_keys_to_hide(os.environ).remove_keys(text)  # Before anybody has to wait for it.
-
-    def make_row(known: FollowedContest, at: datetime) -> Row:
-        state = known.foreseen
-        own = state.entries_by_author(normalize_contest_author_name(author))
-        revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
-        name = id or _choose_submission_id(author, state)
-        kept = _mask_for_contest(state, shown)
-        given = Submission(id=name, author=author, at=at, text=kept, revises=revises)
-        _refuse_closed_contest(state)
-        refuse_submission(state, given)
-        content = {"text": kept, "revises": revises, "notify": notify}
-        return {"kind": "submission", "id": given.id, "author": given.author, "content": to_stored_json(content)}
-
-    return _receive_contest_row(store, contest, make_row)
-
-
-def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: str) -> ContestReceipt:
-    """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
-    shown = collect_keys_to_hide(os.environ).remove_keys(reason)
-
-    def make_row(known: FollowedContest, at: datetime) -> Row:
-        if known.challenges:
-            what = f"the ranking was challenged by {known.challenges[0]['author']} before"
-            raise ContestError(Fault(what, "one review of a ranking is final"))
-        state = known.foreseen
-        if state.phase != "challenge_period":
-            what = f"there is no ranking to challenge: the contest is {state.phase}"
-            raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
-        given = Challenge(by=author, at=at, reason=_mask_for_contest(state, shown))
-        refuse_challenge_without_stake(state, given)
-        apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
-        content = to_stored_json({"reason": given.reason})
-        return {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
-
-    return _receive_contest_row(store, contest, make_row)
-
-
 def view_live_contest(store: StoreLike, contest: str, author: str | None = None) -> Json:
     """A contest as an author, or anybody, may see it; with what the author handed in and nobody has looked at yet."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
@@ -177,7 +115,7 @@ def view_live_contest(store: StoreLike, contest: str, author: str | None = None)
         view = view_contest(known.events, author, known=known.state)
         if author is not None:
             name = normalize_contest_author_name(author)
-            waiting = [one for one in known.waiting.values() if one["author"] == name]
+            waiting = [one for one in list(known.waiting.values()) if one["author"] == name]
             view["submissions"] += [_waiting_submission(one) for one in waiting]
         return view
 
@@ -282,41 +220,6 @@ def _is_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> b
     return paid or before["state"] == "closed"
 
 
-def _receive_contest_row(
-    store: StoreLike, contest: str, make_row: Callable[[FollowedContest, datetime], Row]
-) -> ContestReceipt:
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        known = follow_contest(opened, contest)
-
-        def make_known_row(news: ContestNews) -> Row:
-            if news.contest["hooks"] is None:
-                what = f"contest {known.id} is played from files: it takes what is in its folder"
-                raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
-            known.follow_news(opened, news)
-            return make_row(known, news.at)
-
-        kept = opened.inbox.receive_row(known.id, make_known_row, known.place)
-        return ContestReceipt(**{name: kept[name] for name in ("contest", "kind", "id", "author", "at")})
-
-
-def _mask_for_contest(state: ContestState, text: str) -> str:
-    """What others wrote as this contest keeps it: nothing that is to be masked is received as it came."""
-    return mask_personal_data(text) if state.required_task.masked else text
-
-
-def _refuse_closed_contest(state: ContestState) -> None:
-    if state.phase != "open":
-        raise ContestError(Fault(f"the contest takes no submissions any more: it is {state.phase}"))
-
-
-def _choose_submission_id(author: str, state: ContestState) -> str:
-    """The author's name, and a number from the second on."""
-    number = len(state.entries_by_author(normalize_contest_author_name(author))) + 1
-    while (name := author if number == 1 else f"{author}-{number}") in state.entries:
-        number += 1
-    return name
-
-
 def _read_inbox_rows(rows: Sequence[Row]) -> tuple[list[Submission], list[Challenge]]:
     submissions = [read_inbox_submission(row) for row in rows if row["kind"] == "submission"]
     challenges = [
@@ -336,7 +239,7 @@ def _waiting_submission(row: Row) -> Json:
     content = json.loads(row["content"])
     empty: Json = {"rank": None, "score": None, "feedback": [], "why": None}
     given = {name: row[name] for name in ("id", "author", "at")}
-    return {**given, "status": "received", **empty, "revises": content.get("revises"), "text": content.get("text")}
+    return {**given, "status": RECEIVED, **empty, "revises": content.get("revises"), "text": content.get("text")}
 
 
 def _load_contest_judge_options(store: Store, id: str) -> JudgeOptions:
