@@ -11,16 +11,47 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from aiohttp import web
 
-from tests.runs.chaos.judges import marks_in, reply_to
+from tests.runs.chaos.evals import write_eval
+from tests.runs.chaos.judges import Judges, marks_in, reply_to
+from tests.warm.processes import Done, run
 
 Json = dict[str, Any]
 Trouble = Callable[[int, str], str]  # By number and name of a request: "", a status, "drop" or "drop after".
 EXPIRES = "expires"
 CANCELLED = "cancelled"
+JUDGES = {"first": "openai/first", "second": "anthropic/second"}
+
+
+class Names(Judges):
+    """Judges that nobody serves: one of each provider."""
+
+    def name(self, judge: str) -> str:
+        """As an eval names it."""
+        return JUDGES.get(judge, f"openai/{judge}")
+
+
+def write_batch_eval(folder: Path, samples: int = 2, **changes: Any) -> None:
+    """An eval of two judges, each output asked about once, at a known price of batches."""
+    whole = {**write_eval(folder, Names(), samples), "repeats": 1, **changes}
+    (folder / "eval.yaml").write_text(json.dumps(whole), "utf-8")
+    price = {"input": 10_000, "output": 0, "batch": 0.5}
+    prices = {"as_of": "2026-01-01", "models": dict.fromkeys(JUDGES.values(), price)}
+    (folder / "prices.json").write_text(json.dumps(prices), "utf-8")
+
+
+def run_in_peace(folder: Path, server: "BatchServer", **changes: Any) -> Done:
+    """What a plain run comes to; the server forgets that it was asked."""
+    write_batch_eval(folder, **changes)
+    done = run(folder, "run", "eval.yaml", "--json", environ=server.environ)
+    server.paid.clear()
+    server.requests.clear()
+    server.direct = 0
+    return done
 
 
 @dataclass
@@ -88,7 +119,10 @@ class BatchServer:
         if self.has_batches:
             app.router.add_post("/v1/files", self._upload)
             app.router.add_get("/v1/files/{id}/content", self._content)
-            for base, create in (("/v1/batches", self._create_openai), ("/v1/messages/batches", self._create_anthropic)):
+            for base, create in (
+                ("/v1/batches", self._create_openai),
+                ("/v1/messages/batches", self._create_anthropic),
+            ):
                 app.router.add_post(base, create)
                 app.router.add_get(base, self._list)
                 app.router.add_get(base + "/{id}", self._look)
@@ -206,7 +240,9 @@ class BatchServer:
 
     async def _content(self, request: web.Request) -> web.Response:
         kind, _, id = request.match_info["id"].partition("-of-")
-        lines = [_line_openai(line, fate) for line, fate in _list_fates(self.batches[id]) if bool(fate) == (kind == "err")]
+        lines = [
+            _line_openai(line, fate) for line, fate in _list_fates(self.batches[id]) if bool(fate) == (kind == "err")
+        ]
         return web.Response(text="".join(f"{json.dumps(line)}\n" for line in lines))
 
     async def _results(self, request: web.Request) -> web.Response:
@@ -258,13 +294,14 @@ def _tell_openai(server: BatchServer, batch: Batch, over: bool) -> Json:
     expired = EXPIRES in batch.fates
     status = "failed" if error else "cancelled" if CANCELLED in batch.fates else "expired" if expired else "completed"
     files = over and not error
+    counts = {name: fates[name] if over else 0 for name in ("completed", "failed")}
     return {
         "id": batch.id,
         "object": "batch",
         "endpoint": "/v1/chat/completions",
         "status": status if over else "in_progress",
         "created_at": int(batch.created.timestamp()),
-        "request_counts": {"total": len(batch.lines), **{name: fates[name] if over else 0 for name in ("completed", "failed")}},
+        "request_counts": {"total": len(batch.lines), **counts},
         "metadata": batch.metadata,
         "errors": {"object": "list", "data": [error]} if error and over else None,
         "output_file_id": f"out-of-{batch.id}" if files and fates["completed"] else None,
@@ -274,7 +311,9 @@ def _tell_openai(server: BatchServer, batch: Batch, over: bool) -> Json:
 
 def _tell_anthropic(batch: Batch, over: bool) -> Json:
     names = {"": "succeeded", EXPIRES: "expired", CANCELLED: "canceled"}
-    counts = Counter(names.get(fate, "errored") for fate in batch.fates) if over else Counter(processing=len(batch.lines))
+    counts = (
+        Counter(names.get(fate, "errored") for fate in batch.fates) if over else Counter(processing=len(batch.lines))
+    )
     kinds = ("processing", "succeeded", "errored", "canceled", "expired")
     return {
         "id": batch.id,

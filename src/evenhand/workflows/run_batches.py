@@ -29,11 +29,8 @@ def refuse_run_without_batches(eval: Eval, judges: Sequence[ChainedModel], conne
     for judge in judges:
         price = connections.price(judge.name)
         if judge.name not in open_batch_endpoints([judge]):
-            what, hint = (
-                "has no batches",
-                "--batch asks openai/NAME and anthropic/NAME, and servers that speak as they do",
-            )
-            faults.append(Fault(what, hint, where=judge.name))
+            hint = "--batch asks openai/NAME and anthropic/NAME, or a server that has batches as they do"
+            faults.append(Fault("it has no batches", hint, where=judge.name))
         elif eval.budget is not None and eval.budget.money is not None and price and price.in_batch() is None:
             what = "its price in a batch is not known, so a budget of money cannot be kept"
             faults.append(Fault(what, "bound its tokens, or give a price file with its batch", where=judge.name))

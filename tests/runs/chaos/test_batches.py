@@ -1,50 +1,17 @@
-"""A run in batches that is killed at any request comes to what a plain run comes to: nothing lost, nothing paid twice."""
+"""A run in batches that is killed at any request comes to what a plain run comes to, and pays for nothing twice."""
 
-import json
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runs.batch_server import EXPIRES, BatchServer
-from tests.runs.chaos.evals import Kept, timeless_head, write_eval
+from tests.runs.batch_server import BatchServer, run_in_peace, write_batch_eval
+from tests.runs.chaos.evals import Kept, timeless_head
 from tests.soak import SOAK
-from tests.store.databases import new_database
 from tests.warm.processes import Done, run, started
 
-JUDGES = {"first": "openai/first", "second": "anthropic/second"}
-SAMPLES = 2
 KILLS = range(3, 30) if SOAK else (4, 5, 7, 8, 9)  # Requests; the first two only ask whether there are batches.
-
-
-@dataclass
-class Names:
-    """The judges as the eval has them."""
-
-    def name(self, judge: str) -> str:
-        """One of each provider."""
-        return JUDGES.get(judge, f"openai/{judge}")
-
-
-def write_batch_eval(folder: Path, samples: int = SAMPLES, **changes: Any) -> None:
-    """An eval of two judges, each output asked about once, at a known price of batches."""
-    write_eval(folder, Names(), samples, **{"repeats": 1, **changes})  # type: ignore[arg-type]
-    price = {"input": 10_000, "output": 0, "batch": 0.5}
-    prices = {"as_of": "2026-01-01", "models": dict.fromkeys(JUDGES.values(), price)}
-    (folder / "prices.json").write_text(json.dumps(prices), "utf-8")
-
-
-def run_in_peace(folder: Path, server: BatchServer, **changes: Any) -> Done:
-    """What a plain run comes to; the server forgets that it was asked."""
-    write_batch_eval(folder, **changes)
-    done = run(folder, "run", "eval.yaml", "--json", environ=server.environ)
-    server.paid.clear()
-    server.requests.clear()
-    server.direct = 0
-    return done
 
 
 def kill_at(folder: Path, server: BatchServer, number: int, when: str, place: str = "") -> int:
@@ -73,12 +40,16 @@ def assert_as_in_peace(folder: Path, peace: Done, server: BatchServer, place: st
 def _without_cost(head: Any) -> Any:
     if isinstance(head, list):
         return [_without_cost(one) for one in head]
-    return {name: _without_cost(one) for name, one in head.items() if "cost" not in name} if isinstance(head, dict) else head
+    return (
+        {name: _without_cost(one) for name, one in head.items() if "cost" not in name}
+        if isinstance(head, dict)
+        else head
+    )
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_killed_at_any_request_nothing_is_lost_or_paid_twice(tmp_path: Path, when: str) -> None:
-    """Before the server has worked on it and after, of every request that a run makes: also right after a batch was created."""
+    """Before the server has worked on a request and after: also when a batch was created and nobody knows of it."""
     with BatchServer(looks=2) as server:
         peace = run_in_peace(tmp_path / "calm", server)
         for number in KILLS:
