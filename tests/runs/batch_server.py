@@ -3,6 +3,7 @@ is told to be; it remembers which questions were paid for.
 """
 
 import asyncio
+import hashlib
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from tests.runs.chaos.evals import write_eval
+from tests.runs.chaos.evals import Kept, write_eval
 from tests.runs.chaos.judges import Judges, marks_in, reply_to
 from tests.warm.processes import Done, run
 
@@ -54,6 +55,11 @@ def run_in_peace(folder: Path, server: "BatchServer", **changes: Any) -> Done:
     return done
 
 
+def list_results(place: str | Path) -> Any:
+    """What the newest run of a store says of each output; which of two judges answered first is nobody's business."""
+    return {unit: {**one, "calls": sorted(one["calls"])} for unit, one in Kept(place).results().items()}
+
+
 @dataclass
 class Batch:
     """A batch as the server has it."""
@@ -79,7 +85,7 @@ class BatchServer:
     victim: int | None = None
     keeps_metadata: bool = True
     has_batches: bool = True
-    paid: Counter[str] = field(default_factory=Counter)  # Questions, by judge and marks and turn.
+    paid: Counter[str] = field(default_factory=Counter)  # Questions, by what was asked of whom.
     direct: int = 0
     requests: list[str] = field(default_factory=list)
     batches: dict[str, Batch] = field(default_factory=dict)
@@ -208,8 +214,8 @@ class BatchServer:
     def _pay(self, body: Json, *, openai: bool) -> Json:
         """A good answer, which somebody pays for."""
         text = self.reply(body) or _fitting_reply(body)
-        turns = len(body["messages"])
-        self.paid[f"{body['model']} {_marks(body)} {turns} {body.get('seed', '')}"] += 1
+        asked = json.dumps([body["model"], body.get("system"), body["messages"]])
+        self.paid[f"{body['model']} {_marks(body)} {hashlib.sha256(asked.encode()).hexdigest()[:8]}"] += 1
         if openai:
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
@@ -248,6 +254,11 @@ class BatchServer:
     async def _results(self, request: web.Request) -> web.Response:
         lines = [_line_anthropic(line, fate) for line, fate in _list_fates(self.batches[request.match_info["id"]])]
         return web.Response(text="".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def is_repair(body: Json) -> bool:
+    """Whether a question is one that is asked again because the first answer could not be read."""
+    return "was not accepted" in json.dumps(body["messages"])
 
 
 def _drop(request: web.Request) -> None:

@@ -10,8 +10,16 @@ from typing import Any
 import pytest
 
 from evenhand.store.store import Store
-from tests.runs.batch_server import CANCELLED, EXPIRES, JUDGES, BatchServer, run_in_peace, write_batch_eval
-from tests.runs.chaos.evals import Kept
+from tests.runs.batch_server import (
+    CANCELLED,
+    EXPIRES,
+    JUDGES,
+    BatchServer,
+    is_repair,
+    list_results,
+    run_in_peace,
+    write_batch_eval,
+)
 from tests.warm.processes import Done, run, started, wait_until
 
 OUTPUTS = 4  # Two samples of two variants.
@@ -25,7 +33,7 @@ def run_batch(folder: Path, server: BatchServer, *more: str, **changes: Any) -> 
 
 def results(folder: Path) -> Any:
     """What the newest run of a folder says of each output."""
-    return Kept(folder / ".evenhand").results()
+    return list_results(folder / ".evenhand")
 
 
 def batch_states(folder: Path) -> list[str]:
@@ -120,17 +128,13 @@ def test_a_parameter_that_a_line_is_refused_for_is_left_out_of_the_next_batch(tm
 def test_a_second_question_of_a_dialogue_is_a_round_of_its_own(tmp_path: Path) -> None:
     """A reply that cannot be read is repaired once: all such questions go into one more batch for each judge."""
     with BatchServer(
-        reply=lambda body: "Well." if "s0/" in json.dumps(body) and not _is_repair(body) else None
+        reply=lambda body: "Well." if "s0/" in json.dumps(body) and not is_repair(body) else None
     ) as server:
         run_in_peace(tmp_path / "calm", server)
         run_batch(tmp_path / "batch", server)
 
         assert results(tmp_path / "batch") == results(tmp_path / "calm")
         assert sorted(len(one.lines) for one in server.batches.values()) == [2, 2, OUTPUTS, OUTPUTS]
-
-
-def _is_repair(body: Any) -> bool:
-    return any(one["role"] == "assistant" for one in body["messages"])
 
 
 def test_a_batch_that_is_refused_as_a_whole_for_its_size_is_sent_again(tmp_path: Path) -> None:
