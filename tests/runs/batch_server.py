@@ -5,11 +5,12 @@ is told to be; it remembers which questions were paid for.
 import asyncio
 import hashlib
 import json
-import os
+import random
 import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,8 +82,9 @@ class BatchServer:
     whole: Callable[[int], Json | None] = lambda batch: None  # An error that refuses a batch as a whole.
     trouble: Trouble = lambda number, name: ""
     reply: Callable[[Json], str | None] = lambda body: None  # A text in place of the fitting one.
-    kill_at: tuple[int, str] | None = None  # The number of a request, and "before" or "after" it was worked on.
-    victim: int | None = None
+    # The number of a request, and "before" or "after" it was worked on, or soon after it was "answered".
+    kill_at: tuple[int, str] | None = None
+    victim: int | None = None  # A handle of the process, which cannot come to mean another one.
     keeps_metadata: bool = True
     has_batches: bool = True
     paid: Counter[str] = field(default_factory=Counter)  # Questions, by what was asked of whom.
@@ -92,7 +94,7 @@ class BatchServer:
     files: dict[str, list[Json]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        ready = threading.Event()
+        ready, self._chance = threading.Event(), random.Random(7)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)))
         self._thread.start()
         assert ready.wait(30)
@@ -160,8 +162,11 @@ class BatchServer:
         return answer
 
     def _kill(self, number: int, when: str, request: web.Request) -> None:
+        if self.kill_at == (number, "answered") and when == "after" and self.victim is not None:
+            self._loop.call_later(self._chance.uniform(0, 0.05), _strike, self.victim)
+            self.kill_at = None
         if self.kill_at == (number, when) and self.victim is not None:
-            os.kill(self.victim, signal.SIGKILL)
+            _strike(self.victim)
             self.kill_at = None
             _drop(request)
 
@@ -178,7 +183,8 @@ class BatchServer:
         file = form["file"]
         assert form["purpose"] == "batch"
         assert isinstance(file, web.FileField)
-        lines = [json.loads(line) for line in file.file.read().decode().splitlines()]
+        with file.file as content:
+            lines = [json.loads(line) for line in content.read().decode().splitlines()]
         for line in lines:
             assert line.keys() == {"custom_id", "method", "url", "body"}
             assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
@@ -259,6 +265,12 @@ class BatchServer:
 def is_repair(body: Json) -> bool:
     """Whether a question is one that is asked again because the first answer could not be read."""
     return "was not accepted" in json.dumps(body["messages"])
+
+
+def _strike(victim: int) -> None:
+    """Kill a process, unless it is gone."""
+    with suppress(ProcessLookupError, OSError):
+        signal.pidfd_send_signal(victim, signal.SIGKILL)
 
 
 def _drop(request: web.Request) -> None:
