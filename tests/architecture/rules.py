@@ -38,6 +38,8 @@ WAITING_FILES = (
     "judging/single_judge.py",
     "evals/variants/",
     "runs/execute.py",
+    "runs/batches.py",
+    "runs/live_batches.py",
     "runs/reply_cache.py",
     "contest/panels.py",
     "contest/play.py",

@@ -19,7 +19,7 @@ EXIT_OUR_FAULT = 3
 COMMAND_SUMMARIES = {
     "init": "Write a working eval with data, to begin with.",
     "run": "Run an eval: outputs, guards, assertions, judges, scores, a decision.",
-    "runs": "List, show, export, import, rescore and delete runs.",
+    "runs": "List, show, watch, export, import, rescore and delete runs.",
     "report": "A run as HTML, Markdown, JUnit, JSON, CSV or Parquet.",
     "compare": "Two runs, or the variants of one: which is better, and how sure that is.",
     "baseline": "Pin a run under a name, for others to be compared with.",

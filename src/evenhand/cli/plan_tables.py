@@ -110,6 +110,8 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
             screen.line(f"worked out from the first {plan['looked_at']:,} samples")
         if any(one["to_make"] for one in plan["variants"]):
             screen.line("replies and outputs that are yet to be made are taken to be about 300 tokens long")
+        if plan.get("batch"):
+            screen.line("judges are asked in batches, at the price of batches")
         screen.line("retries, and second questions after an unreadable reply, are not included")
     if budget:
         bounds = [format_dollar_amount(budget["money"])] if budget["money"] is not None else []

@@ -66,6 +66,11 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
 @click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option(
+    "--batch/--no-batch",
+    default=None,
+    help="Ask judges in batches, at the price of batches: within a day. The run may be left, and --resume picks it up.",
+)
 @click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
@@ -127,6 +132,9 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
         why = escape_terminal_text(ran.why_stopped)
         print_message(f"\nnot finished: {why}\nto go on: evenhand run {name} --resume{once}", err=True)
+        if ran.under_way:
+            goes_on = f"{ran.under_way}; their providers go on without this process"
+            print_message(f"{goes_on}\nto wait for them: evenhand runs watch {ran.id}", err=True)
     elif ran.head["unfinished"]:
         again = f"may get better by another try: evenhand run {name} --resume"
         print_message(f"\n{pluralize_count(ran.head['unfinished'], 'result')} {again}", err=True)
@@ -206,6 +214,7 @@ class ProgressState:
     rate: float | None = None  # Samples a second, lately, without those that were kept from before.
     cost: Decimal | None = None  # US dollars, where every price is known.
     tokens: int = 0
+    waiting: str = ""  # What is under way in batches.
 
 
 class ProgressLine:
@@ -218,14 +227,14 @@ class ProgressLine:
         self._stream, self._clock = stream, clock
         self._terminal = stream is not None and stream.isatty()
         self._state = ProgressState(total=total, done=before)
-        self._drawn = clock()
+        self._drawn, self._line = clock(), ""
         self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_cli_line(what)}\n")
 
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
-        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make", "repeats")}
+        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make", "repeats", "waiting")}
         self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
@@ -236,8 +245,12 @@ class ProgressLine:
         while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW_SECONDS:
             self._seen.popleft()
         since, before = self._seen[0]
-        state = replace(self._state, rate=(worked - before) / (now - since) if now > since else None)
+        rate = (worked - before) / (now - since) if now > since and not self._state.waiting else None
+        state = replace(self._state, rate=rate)  # How fast batches are answered says nothing of the rest.
         line = format_run_progress(state, shutil.get_terminal_size().columns - 1 if self._terminal else 200)
+        if state.waiting and line == self._line and not self._terminal:
+            return  # Batches take hours: a file is told when something has changed.
+        self._line = line
         self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
 
     def end(self) -> None:
@@ -264,6 +277,7 @@ def format_run_progress(state: ProgressState, width: int) -> str:
     parts = {  # The higher the number, the sooner it is left out.
         0: f"{state.done:,} of {state.total:,} {'samples' if state.repeats == 1 else 'repeats'}",
         3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
+        6: state.waiting,
         5: rate,
         4: spent,
         1: f"{state.failed:,} failed" if state.failed else "",

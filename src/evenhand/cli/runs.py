@@ -1,7 +1,9 @@
-"""evenhand runs: lists, shows, exports, imports, rescores and deletes stored runs."""
+"""evenhand runs: lists, shows, watches, exports, imports, rescores and deletes stored runs."""
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,12 +25,13 @@ from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.cli.screen import Screen
+    from evenhand.workflows.run_watching import WatchedRun
     from evenhand.workflows.runs import RunOrder, UserRunListing
 
 
 @click.group("runs")
 def runs_command() -> None:
-    """List, show, export, import, rescore and delete runs."""
+    """List, show, watch, export, import, rescore and delete runs."""
 
 
 @runs_command.command("list")
@@ -64,11 +67,57 @@ def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
 def show_run_command(run: str, as_data: bool, full: bool, setup: bool) -> None:
     """Show RUN as it was when it ended: its id, the beginning of one, "latest" or "latest:NAME"."""
     from evenhand.cli.run_tables import print_run
-    from evenhand.workflows.runs import load_run_head, load_run_setup
+    from evenhand.workflows.runs import describe_run_under_way, load_run_head, load_run_setup
 
     found = load_run_setup(None, run) if setup else load_run_head(None, run)
+    waits = "" if setup or as_data else describe_run_under_way(None, run)
     with print_until_reader_leaves():
         print_json(found) if setup or as_data else print_run(found, full=full)
+        if waits:
+            print_message(f"\n{waits}")
+
+
+@runs_command.command("watch")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--every", type=click.FloatRange(0.1), default=10.0, show_default=True, metavar="S", help="Seconds between looks."
+)
+def watch_run_command(run: str, every: float) -> int:
+    """Wait until RUN is over, or until all that it has in batches is answered.
+
+    Exit code: 0 it is finished; 1 it has to be resumed, and how is said; 2 bad input; 130 stopped by Ctrl-C.
+    """
+    from evenhand.cli.progress import CLEAR_LINE
+    from evenhand.workflows.run_watching import watch_run
+
+    async def show_until_over() -> WatchedRun:
+        line, terminal = "", sys.stderr.isatty()
+        async for seen in watch_run(None, run, every=every):
+            before, line = line, _format_watched_run(seen)
+            if terminal:
+                click.echo(CLEAR_LINE + line[: shutil.get_terminal_size().columns - 1], nl=False, err=True)
+            elif line != before:
+                print_message(line, err=True)
+        if terminal:
+            click.echo(CLEAR_LINE, nl=False, err=True)
+        return seen
+
+    last = asyncio.run(show_until_over())
+    if last.state == "finished":
+        print_message(f"run {last.id} is finished: evenhand runs show {last.id}")
+        return 0
+    here = "all that its batches could answer is there" if last.counts.batches else f"it was {last.state}"
+    print_message(f"run {last.id} is not finished: {here}")
+    print_message(
+        f"to go on: evenhand run EVAL --resume, with the file of the eval {escape_terminal_text(last.name)!r}"
+    )
+    return 1
+
+
+def _format_watched_run(seen: WatchedRun) -> str:
+    total = "" if seen.total is None else f" of {seen.total:,}"
+    parts = [f"run {seen.id}: {seen.state}", f"{seen.done:,}{total} samples done", seen.under_way]
+    return " · ".join(filter(None, parts))
 
 
 @runs_command.command("export")
@@ -182,6 +231,7 @@ def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: b
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs] if named else [],
         "state": [] if set(states) == {"finished"} else states,
+        "batches": [f"{one.batches:,}" if one.batches else "" for one in runs],  # That are under way.
         "origin": [format_reported_origin(one.imported) for one in runs],
         "samples": [_format_listed_samples_for_terminal(one) for one in runs],
         "composite": [
@@ -189,7 +239,7 @@ def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: b
         ],
         "verdict": [one.verdict or "" for one in runs],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples", "batches"))
 
 
 def _format_listed_samples_for_terminal(one: UserRunListing) -> str:

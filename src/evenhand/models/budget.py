@@ -33,6 +33,14 @@ class Price:
     output: Decimal
     cached: Decimal
     stored: Decimal
+    batch: Decimal | None = None  # The share of all these prices that is paid in a batch; None where it is unknown.
+
+    def in_batch(self) -> Price | None:
+        """What the model costs in a batch; None where that is unknown."""
+        if self.batch is None:
+            return None
+        with localcontext(prec=_DIGITS):
+            return Price(*(amount * self.batch for amount in (self.input, self.output, self.cached, self.stored)))
 
     def cost(self, usage: TokenUsage) -> Decimal | None:
         """What a reply cost; None where the server did not count its tokens."""
@@ -104,11 +112,14 @@ class Prices:
         return price.cost(usage) if price else None
 
 
+_AMOUNTS = ("input", "output", "cached", "stored", "batch")
+
+
 def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | int, ...]) -> Price | None:
-    fields = FieldReader(node, ("input", "output", "cached", "stored"), faults, path)
+    fields = FieldReader(node, _AMOUNTS, faults, path)
     before = len(faults)
     amounts: dict[str, Decimal] = {}
-    for name in ("input", "output", "cached", "stored"):
+    for name in _AMOUNTS:
         value = fields.number(name)
         if value is None:
             continue
@@ -116,6 +127,8 @@ def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | in
             amount = Decimal(value.numerator) / Decimal(value.denominator)
         if value < 0 or Fraction(amount) != value:
             fields.fault(f"{name} must be a decimal number from 0 up", "", name)
+        elif name == "batch" and value > 1:
+            fields.fault(f"batch is the share of the price that is paid in a batch, got {amount}", "as in 0.5", name)
         else:
             amounts[name] = amount
     for name in ("input", "output"):
@@ -125,7 +138,8 @@ def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | in
         return None
     # Without a price of their own, tokens that a server keeps cost what all others do.
     own = amounts["input"]
-    return Price(own, amounts["output"], amounts.get("cached", own), amounts.get("stored", own))
+    cached, stored = amounts.get("cached", own), amounts.get("stored", own)
+    return Price(own, amounts["output"], cached, stored, amounts.get("batch"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,62 +238,74 @@ class BudgetLedger:
 
     prices: Prices | None
     budget: Budget | None
-    tallies: dict[str, ModelTally] = field(default_factory=dict)
+    tallies: dict[tuple[str, bool], ModelTally] = field(default_factory=dict)  # By model, and whether in batches.
     replayed: int = 0
     _claimed_tokens: int = 0
     _claimed_money: Decimal = Decimal(0)
 
     async def ask_within_budget(self, name: str, bounded: bool, request: Request, call_next: CallNext) -> Reply:
         """Middleware that counts the reply; where `bounded`, what it may cost is set aside before, or refused."""
-        claim = self._claim(name, request) if bounded else None
+        claim = self.claim_request(name, request) if bounded else None
         try:
             reply = await call_next(request)
-            if reply.recorded:
-                self.replayed += 1
-                return reply
-            tally, usage = self.tally(name), reply.usage
-            tally.replies += 1
-            tally.input += usage.input or 0
-            tally.output += usage.output or 0
-            tally.cached += usage.cached or 0
-            if claim is not None and (usage.input is None or usage.output is None):
-                # What the server did not count is taken as expected, for the budget only.
-                self._claimed_tokens += claim.tokens
-                self._claimed_money += claim.money
-            elif claim is not None:
-                tally.learnt += 1
-                tally.expected += claim.expected
-            cost = tally.price.cost(usage) if tally.price else None
-            if cost is None:
-                tally.unpriced += 1
-            else:
-                tally.cost += cost
+            self.count_reply(name, reply, claim)
         finally:
             if claim is not None:  # Give back what was set aside.
-                self._claimed_tokens -= claim.tokens
-                self._claimed_money -= claim.money
+                self.release_claim(claim)
         return reply
 
-    def tally(self, name: str) -> ModelTally:
-        """The sums of a model, with its price where that is known."""
-        found = self.tallies.get(name)
+    def count_reply(self, name: str, reply: Reply, claim: BudgetClaim | None) -> None:
+        """Add what a reply used; one that came in a batch costs what batches do."""
+        if reply.recorded:
+            self.replayed += 1
+            return
+        tally, usage = self.tally(name, in_batch=reply.in_batch), reply.usage
+        tally.replies += 1
+        tally.input += usage.input or 0
+        tally.output += usage.output or 0
+        tally.cached += usage.cached or 0
+        if claim is not None and (usage.input is None or usage.output is None):
+            # What the server did not count is taken as expected, for the budget only.
+            self.set_aside(claim)
+        elif claim is not None:
+            tally.learnt += 1
+            tally.expected += claim.expected
+        cost = tally.price.cost(usage) if tally.price else None
+        if cost is None:
+            tally.unpriced += 1
+        else:
+            tally.cost += cost
+
+    def tally(self, name: str, *, in_batch: bool = False) -> ModelTally:
+        """The sums of a model, with its price where that is known; what came in batches has sums of its own."""
+        found = self.tallies.get((name, in_batch))
         if found is None:
-            prices = self.prices if self.prices is not None else Prices.shipped()
-            found = self.tallies[name] = ModelTally(prices.of(name))
+            price = (self.prices if self.prices is not None else Prices.shipped()).of(name)
+            found = ModelTally(price.in_batch() if price is not None and in_batch else price)
+            self.tallies[name, in_batch] = found
         return found
 
-    def _claim(self, name: str, request: Request) -> BudgetClaim:
+    def claim_request(self, name: str, request: Request, *, in_batch: bool = False) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
-        tally = self.tally(name)
+        tally = self.tally(name, in_batch=in_batch)
         expected = estimate_input_tokens(request)
         usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
         money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
         claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
         if self.budget is not None:
             self._refuse_beyond(self.budget, claim)
+        self.set_aside(claim)
+        return claim
+
+    def set_aside(self, claim: BudgetClaim) -> None:
+        """Count what is under way against the budget until it is known."""
         self._claimed_tokens += claim.tokens
         self._claimed_money += claim.money
-        return claim
+
+    def release_claim(self, claim: BudgetClaim) -> None:
+        """Give back what was set aside."""
+        self._claimed_tokens -= claim.tokens
+        self._claimed_money -= claim.money
 
     def _refuse_beyond(self, budget: Budget, claim: BudgetClaim) -> None:
         tallies = self.tallies.values()

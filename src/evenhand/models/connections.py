@@ -175,6 +175,11 @@ class Connections:
             breaker.shut()
 
     @property
+    def ledger(self) -> BudgetLedger:
+        """Where all that is asked is counted, for whoever asks by another way."""
+        return self._ledger
+
+    @property
     def spent(self) -> Spending:
         """What was used so far, by all models."""
         tallies = self._ledger.tallies.values()

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import aiohttp
 
@@ -101,7 +101,9 @@ class RemoteModel:
             outcome = await self._attempt(course, sent)
             if isinstance(outcome, Reply):
                 return outcome
-            if outcome.kind == "unaccepted" and self._drop_parameter(course, outcome):
+            less = self.drop_parameter(course.accepted, course.body, outcome) if outcome.kind == "unaccepted" else None
+            if less is not None:
+                course.accepted, course.body = less, self.build_body(request, less)
                 sent = encode_plain_json(course.body).encode()
                 continue
             await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
@@ -121,6 +123,68 @@ class RemoteModel:
     def width(self) -> int:
         """How many may be under way to its server at once, as it looks now."""
         return self._line.server.gate.width
+
+    @property
+    def wire(self) -> Literal["openai", "anthropic"]:
+        """The format that its server speaks."""
+        return self._address.wire
+
+    def build_body(self, request: Request, accepted: AcceptedParameters | None = None) -> dict[str, object]:
+        """A request as its server takes it, without what the server has refused so far."""
+        return self._make(self._address.model, request, accepted or self.accepted)
+
+    async def exchange(
+        self, method: str, path: str, body: bytes | None = None, *, content: str = "", times_as_large: int = 1
+    ) -> HttpAnswer | ServerProblem:
+        """What another endpoint of its server answers with success, in one try; else what the answer means."""
+        line, headers = self._line, {**self._headers, "Content-Type": content or self._headers["Content-Type"]}
+        answer = await line.http.exchange(
+            method, self._address.base + path, headers, body, line.limits.attempt_seconds, times_as_large=times_as_large
+        )
+        return self._check_status(answer)
+
+    def _check_status(self, answer: HttpAnswer | HttpFailure) -> HttpAnswer | ServerProblem:
+        line = self._line
+        if isinstance(answer, HttpFailure):
+            return explain_http_failure(answer, line.server.answered)
+        line.server.answered = True
+        if 200 <= answer.status < 300:
+            return answer
+        return explain_http_error_status(answer, line.secrets, line.clock.wall())
+
+    def read_answer(
+        self, given: HttpAnswer | HttpFailure, *, attempts: int = 1, seconds: float = 0.0
+    ) -> Reply | ServerProblem:
+        """The reply in an answer of the server, or why there is none."""
+        line, answer = self._line, self._check_status(given)
+        if isinstance(answer, ServerProblem):
+            return answer
+        try:
+            data = decode_plain_json(answer.body)
+        except (ValueError, RecursionError) as problem:
+            return explain_unreadable_http_response(answer.body, problem)
+        if isinstance(data, dict) and data.get("error"):
+            return explain_error_in_http_response(data, line.secrets)
+        request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
+        try:
+            reply = self._read(data, request_id, attempts, seconds)
+        except RecursionError:
+            reply = "it is nested too deep"
+        if isinstance(reply, str):
+            return ServerProblem("busy", f"the answer cannot be read: {reply}")
+        return hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
+
+    def drop_parameter(
+        self, sent: AcceptedParameters, body: Mapping[str, object], problem: ServerProblem
+    ) -> AcceptedParameters | None:
+        """What is left of the parameters `sent` without the one that the server refused; later questions lack it too.
+
+        None where the problem names no such parameter.
+        """
+        less = drop_refused_request_parameter(sent, body, problem.named, problem.said)
+        if less is not None:
+            less = self.accepted = merge_accepted_request_parameters(self.accepted, less)
+        return less
 
     async def offers(self) -> tuple[str, ...]:
         """The names of the models that the server lists, as far as it does; asked once."""
@@ -145,9 +209,9 @@ class RemoteModel:
             server.gate.leave()
         absent = not server.answered
         if isinstance(answer, HttpAnswer) and len(answer.body) > _QUICK_BODY:
-            outcome = await asyncio.to_thread(self._outcome, answer, course)
+            outcome = await asyncio.to_thread(self._read_outcome, answer, course)
         else:
-            outcome = self._outcome(answer, course)
+            outcome = self._read_outcome(answer, course)
         if not isinstance(answer, HttpFailure) or answer.kind == "large":
             if breaker.failures or breaker.state != "closed":
                 breaker.note_answer()
@@ -209,42 +273,14 @@ class RemoteModel:
         times = LOGPROBS_SIZE if course.request.settings.top_logprobs else 1
         return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
 
-    def _outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
-        line = self._line
-        if isinstance(answer, HttpFailure):
-            return explain_http_failure(answer, line.server.answered)
-        line.server.answered = True
-        if not 200 <= answer.status < 300:
-            return explain_http_error_status(answer, line.secrets, line.clock.wall())
-        try:
-            data = decode_plain_json(answer.body)
-        except (ValueError, RecursionError) as problem:
-            return explain_unreadable_http_response(answer.body, problem)
-        if isinstance(data, dict) and data.get("error"):
-            return explain_error_in_http_response(data, line.secrets)
-        request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
-        try:
-            reply = self._read(data, request_id, course.attempts, line.clock.now() - course.sent)
-        except RecursionError:
-            reply = "it is nested too deep"
-        if isinstance(reply, str):
-            return ServerProblem("busy", f"the answer cannot be read: {reply}")
-        return hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
-
-    def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
-        """Give up the parameter that the server refused, for this question and all later ones."""
-        less = drop_refused_request_parameter(course.accepted, course.body, problem.named, problem.said)
-        if less is None:
-            return False
-        self.accepted = course.accepted = merge_accepted_request_parameters(self.accepted, less)
-        course.body = self._make(self._address.model, course.request, course.accepted)
-        return True
+    def _read_outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
+        return self.read_answer(answer, attempts=course.attempts, seconds=self._line.clock.now() - course.sent)
 
     async def _wait_before_retry(self, course: _RequestAttempts, problem: ServerProblem) -> float:
         """How long to wait before asking again, or the error where that would not help."""
         limits, clock = self._line.limits, self._line.clock
         if problem.kind not in ("busy", "absent"):
-            await self._refuse(problem)
+            await self.refuse(problem)
         tries = f"after {course.attempts} attempts" if course.attempts > 1 else "at the first attempt"
         if problem.kind == "absent":
             raise BusyError(f"{self.name}: {problem.why}")
@@ -258,7 +294,8 @@ class RemoteModel:
             )
         return wait
 
-    async def _refuse(self, problem: ServerProblem) -> NoReturn:
+    async def refuse(self, problem: ServerProblem) -> NoReturn:
+        """The error for what another try would not change."""
         name, variable = self.name, self._address.variable
         if problem.kind == "denied":
             key = f"the key in {variable} is not accepted" if self._address.key else f"a key is asked for: {variable}"

@@ -103,6 +103,7 @@ class Reply:
     attempts: int = 1
     seconds: float = 0.0
     recorded: bool = False  # It came from a record and cost nothing.
+    in_batch: bool = False  # It came in a batch: it cost what batches do, and was stored when the batch was read.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,8 @@ from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
-from evenhand.models.requests import ChainedModel
+from evenhand.models.requests import ChainedModel, Middleware
+from evenhand.runs.batches import PIECES_AT_ONCE, RunBatches
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
 from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
@@ -67,6 +68,7 @@ class RunProgress:
     carried: int = 0  # Of these, those for which nothing had to be asked or made: all was kept from before.
     skipped: int = 0  # That an earlier sitting had finished.
     failed: int = 0  # Results without a score.
+    waiting: str = ""  # What is under way in batches, in words.
     settled: str = ""  # Why nothing more needs to be asked.
     stopping: bool = False
     on_stop: Callable[[], None] = lambda: None
@@ -101,6 +103,7 @@ async def execute_run(
     for stage in stages:
         pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
         lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
+        lanes = lanes if worker.batches is None else min(PIECES_AT_ONCE, course.total)
         tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
         try:
             await asyncio.gather(*tasks)
@@ -203,6 +206,7 @@ class RunWorker:
     environ: Mapping[str, str]
     secrets: ModelSecrets  # The keys of judges and the variables that variants send, which are kept nowhere.
     runs: Sequence[str] = ()  # Whose outputs may be taken over.
+    batches: RunBatches | None = None  # Where questions are answered in batches, or some still are.
     tell: Callable[[Row], None] | None = None
     course: RunProgress = field(default_factory=lambda: RunProgress(total=0))  # Told of outputs and what was kept.
 
@@ -332,12 +336,15 @@ class RunWorker:
         return measure_eval_question_answer(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:
-        """The judges as a piece of work asks them: through the cache, and within the budget."""
-        cache = self.memory
-        return [
-            ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
-            for model in self.setup.judges
-        ]
+        """The judges as a piece of work asks them: through the cache, within the budget, and in batches if wanted."""
+        cache, batches = self.memory, self.batches
+        judges = []
+        for model in self.setup.judges:
+            middleware: list[Middleware] = [partial(cache.ask_once, model, work), cache.turns.wait_for_budget]
+            if batches is not None and model.name in batches.endpoints:
+                middleware.append(partial(batches.ask_in_batch, model, work))
+            judges.append(ChainedModel(model, middleware))
+        return judges
 
     async def _record_result(self, sample: EvalSample, result: OutputResult) -> ResultOutcome:
         work = result.work

@@ -122,6 +122,22 @@ class ReplyCache:
             reduced = [{**row, "content": reduce_made_output(row["content"], keep)} for row in some]
             await asyncio.gather(*(self.book.put_row("made", row) for row in reduced))
 
+    def keep_batch_reply(
+        self, key: str, judge: str, work: RunWork, reply: Reply, before: Row | None, *, since: str
+    ) -> asyncio.Future[None] | None:
+        """Store a reply that came in a batch of a time; None where that was done. `before` is the call of that key."""
+        if before is not None and before["failed"] is None and before["cached_from"] is None:
+            if before["at"] >= since:
+                return None
+            # Its reply was let go, but it was paid for too.
+            self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})
+        return self.book.put_row("calls", self._call_row(key, judge, work, reply))
+
+    def find_kept_reply(self, key: str) -> Reply | None:
+        """The reply to a question as it is stored, where it is."""
+        found = self._find_reply(key)
+        return None if found is None else model_reply_from_json(json.loads(found["reply"]))
+
     def _find_reply(self, key: str) -> Row | None:
         return self.book.store.find_cached_replies([key], run=self.book.hold.run if self.fresh else None).get(key)
 
@@ -165,9 +181,10 @@ class ReplyCache:
             else:
                 work.asked += 1
                 reply = await ask()
-                if self._has_forgotten:
-                    self._rename_dropped_call(key)
-                await self.book.put_row("calls", self._call_row(key, judge, work, reply))
+                if not reply.in_batch:  # All replies of a batch are stored together, before anybody has them.
+                    if self._has_forgotten:
+                        self._rename_dropped_call(key)
+                    await self.book.put_row("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
@@ -198,6 +215,7 @@ class ReplyCache:
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         price = None if reply.recorded else self.price(judge)
+        price = price.in_batch() if price is not None and reply.in_batch else price
         cost = price.cost(reply.usage) if price else None
         return {
             **work.place_in_run(self.book),

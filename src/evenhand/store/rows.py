@@ -25,6 +25,8 @@ ALLOWED_VALUES: dict[str, dict[str, tuple[str, ...]]] = {
     "runs": {"state": ("running", "stopped", "finished"), "keep": ("raw", "masked", "none")},
     "results": {"state": ("scored", "incomplete", "failed")},
     "calls": {"kept": ("raw", "masked", "none")},
+    # Meant to be created; created; its answers are kept; or nothing of it was ever created.
+    "batches": {"state": ("sending", "waiting", "read", "unsent")},
     "contests": {"state": ("running", "stopped", "finished")},
     "run_requests": {"state": ("due", "stopping", "stopped", "failed")},  # What is finished is a run and no request.
 }

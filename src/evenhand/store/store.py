@@ -18,6 +18,7 @@ from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
 from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
+from evenhand.store.batch_store import BatchStore
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
@@ -127,6 +128,11 @@ class Store(AbstractContextManager["Store"]):
     def claims(self) -> ReplyClaims:
         """The questions that runs are asking now."""
         return ReplyClaims(self._connect, partial(self._connect, writes=True), self.shown)
+
+    @property
+    def batches(self) -> BatchStore:
+        """The questions that runs have handed to providers in batches."""
+        return BatchStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
     def evaluations(self) -> EvaluationStore:

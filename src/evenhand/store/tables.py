@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-SCHEMA_VERSION = "0014"  # The newest file in migrations/versions.
+SCHEMA_VERSION = "0015"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -96,6 +96,19 @@ CALLS = Table(
     *_sql_table_columns(Double, "seconds"),
     *_sql_table_columns(TEXT, "cached_from?", "at", "failed?", "reply?"),
     Index("ix_calls_run_position", "run", "position"),
+)
+
+# Batches of questions that a run has handed to a provider, each written down before it is paid for.
+BATCHES = Table(
+    "batches",
+    METADATA,
+    *_table_key_columns(TEXT, "id"),  # The mark under which the provider has it.
+    Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    *_sql_table_columns(TEXT, "judge", "state", "at", "provider_id?"),
+    *_sql_table_columns(Integer, "lines", "answered"),
+    *_sql_table_columns(BigInteger, "tokens"),  # That it may use, and what they cost: set aside until it is read.
+    *_sql_table_columns(TEXT, "money", "content"),  # The key and the place of every question.
+    Index("ix_batches_state", "state"),
 )
 
 MADE = Table(

@@ -37,7 +37,8 @@ class ProbeModelsResult:
                 "model": one.model or None,
                 "offers": list(one.offers),
                 **{name: getattr(one, name) for name in ("structured", "logprobs", "seed", "seconds")},
-                "price": one.price and {name: float(amount) for name, amount in asdict(one.price).items()},
+                "price": one.price
+                and {name: None if amount is None else float(amount) for name, amount in asdict(one.price).items()},
             }
             for one in self.probes
         ]

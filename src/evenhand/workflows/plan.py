@@ -38,6 +38,7 @@ from evenhand.workflows.run import (
     narrow_user_eval,
     resolve_user_eval,
 )
+from evenhand.workflows.run_batches import refuse_run_without_batches
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
 from evenhand.workflows.run_warnings import (
     list_user_eval_unanswerable,
@@ -117,6 +118,8 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
         open_variant_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
     ):
         setup = build_run_setup(eval, connections, counted.questions)
+        if options.batch:
+            refuse_run_without_batches(eval, setup.judges, connections)
         planned = {name: PlannedOutputMeter() for name in eval.variants}
         with _open_existing_user_store() as store:
             meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
@@ -139,7 +142,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             _planned_variant_json(name, variant, outputs, planned[name], connections, share)
             for name, variant in eval.variants.items()
         ]
-        judges = [_planned_judge_json(meter, connections, share) for meter in meters]
+        judges = [_planned_judge_json(meter, connections, share, in_batch=bool(options.batch)) for meter in meters]
         total = _planned_run_total_json(variants, judges)
         return {
             "name": eval.name,
@@ -148,6 +151,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "repeats": eval.repeats,
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,
+            **({"batch": True} if options.batch else {}),
             "variants": variants,
             "judges": judges,
             "total": total,
@@ -217,10 +221,11 @@ async def _plan_run_questions(
                     await ask_judges_for_reviews(rubric, asked, judges, eval.how)
 
 
-def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
+def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float, *, in_batch: bool) -> Json:
     name = meter.model.name
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
     price = connections.price(name)
+    price = price.in_batch() if price is not None and in_batch else price
     cost = Decimal(0) if name.startswith("replay:") else price.cost(usage) if price else None
     return {
         "name": name,

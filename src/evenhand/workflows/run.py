@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,13 +24,10 @@ from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
-from evenhand.judging.unanswerable import (
-    describe_criteria_unfit_for_judges,
-)
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
-from evenhand.models.requests import EMBEDDED
 from evenhand.models.shared_limits import SharedLimits
+from evenhand.runs.batches import RunBatches
 from evenhand.runs.execute import (
     RunProgress,
     RunWorker,
@@ -53,16 +50,17 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_user_report_head
+from evenhand.workflows.run_batches import (
+    describe_run_batches,
+    open_run_batches,
+    refuse_missing_batch_endpoints,
+    refuse_run_without_batches,
+)
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
-    explain_run_not_resumed_to_user,
+    begin_run_progress_for_user,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
-)
-from evenhand.workflows.run_warnings import (
-    list_user_eval_unanswerable,
-    warn_user_of_authors_near_judges,
-    warn_user_of_eval_without_normalising,
 )
 from evenhand.workflows.shown import WorkflowResult
 
@@ -85,6 +83,7 @@ class RunResult(WorkflowResult):
     head: Json
     why_stopped: str = ""
     needs_budget: bool = False  # It goes on only with a larger one.
+    under_way: str = ""  # What its providers have in batches, in words.
     store: str | Path | None = None  # Where all of it is kept.
     labels_refused: InputError | None = None  # Why the labels that it was given are not kept with it.
 
@@ -128,6 +127,7 @@ class RunOptions:
     place: str | Path | None = None  # Of the store.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
     labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
+    batch: bool | None = None  # Ask judges in batches; None as the run was begun, which is directly for a new one.
 
     @property
     def selection(self) -> EvalSampleSelection:
@@ -158,13 +158,14 @@ async def run(
     """
     chosen, counted = check_user_run(resolve_user_eval(eval), options)
     with Store.open(options.place, os.environ) as store:
-        setup = await plan_user_run_setup(chosen, counted)
-        row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
+        setup = await plan_user_run_setup(chosen, counted, batch=bool(options.batch))
+        row, goes_on = begun = _begin_or_resume_user_run(store, setup, counted, options)
         head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
-            ran = await _execute_run_for_user(store, row, setup, counted, watch, shared, goes_on=goes_on)
+            batch = bool(json.loads(row["setup"]).get("batch") if options.batch is None else options.batch)
+            ran = await _execute_run_for_user(store, begun, setup, counted, watch, shared, batch=batch)
         if options.labels is None or ran.state != "finished":
             return ran
         from evenhand.workflows.people_scale import add_people_scale_to_run
@@ -195,10 +196,14 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
     return chosen, counted
 
 
-async def plan_user_run_setup(eval: Eval, counted: SampleCounts) -> RunSetup:
-    """How an eval is run; judges that cannot be asked are told of, and nothing is asked."""
+async def plan_user_run_setup(eval: Eval, counted: SampleCounts, *, batch: bool = False) -> RunSetup:
+    """How an eval is run; judges that cannot be asked, in a `batch` where that is wanted, are told of, and none is."""
     async with _open_run_connections_for_user(eval, None, None) as unpaid:
-        return build_run_setup(eval, unpaid, counted.questions)
+        setup = build_run_setup(eval, unpaid, counted.questions)
+        if batch:
+            refuse_run_without_batches(eval, setup.judges, unpaid)
+            await refuse_missing_batch_endpoints(setup.judges)
+        return setup
 
 
 def resolve_user_eval(eval: EvalLike) -> Eval:
@@ -240,17 +245,18 @@ async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
 
 async def _execute_run_for_user(
     store: Store,
-    row: Row,
+    begun: tuple[Row, bool],
     planned: RunSetup,
     counted: SampleCounts,
     watch: RunWatcher,
     shared: SharedLimits | None,
     *,
-    goes_on: bool,
+    batch: bool,
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
+    row, goes_on = begun
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
-    course = _begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
+    course = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = load_run_ending_for_user(store, row, eval, recorded["until_decided"])
@@ -264,7 +270,6 @@ async def _execute_run_for_user(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
         ):
-            course.on_stop = connections.shut
             setup = build_run_setup(eval, connections, counted.questions)
             samples = RecheckedSamples(eval.samples, counted)
             # A new one is held from its beginning.
@@ -274,10 +279,14 @@ async def _execute_run_for_user(
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
-                worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
+                show = partial(setattr, course, "waiting")
+                batches = open_run_batches(memory, setup.judges, connections, show, batch=batch)
+                course.on_stop = partial(_stop_asking_for_user, connections, batches)
+                worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, batches, course=course)
                 async with watch(course, lambda: connections.spent):
                     try:
-                        await execute_run(worker, samples, course, ending, goes_on=goes_on)
+                        async with batches or nullcontext():
+                            await execute_run(worker, samples, course, ending, goes_on=goes_on)
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise
@@ -293,8 +302,20 @@ async def _execute_run_for_user(
         assert isinstance(head, dict)
         store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
     return RunResult(
-        id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
+        id=row["id"],
+        state=state,
+        head=head,
+        why_stopped=why,
+        needs_budget=needs_budget,
+        under_way=describe_run_batches(store, row["id"]),
+        store=store.address,
     )
+
+
+def _stop_asking_for_user(connections: Connections, batches: RunBatches | None) -> None:
+    connections.shut()
+    if batches is not None:
+        batches.stop()
 
 
 def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
@@ -306,26 +327,6 @@ def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: Rechecke
     if course.stopping and not course.complete:
         return STOPPED_BY_HAND, False
     return str(memory.spent or memory.silent or ""), memory.spent is not None
-
-
-def _begin_run_progress_for_user(
-    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
-) -> RunProgress:
-    """What there is to do, with notes on what would surprise whoever waits for it."""
-    eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
-    if row["taken_from"] is not None and not goes_on:
-        notes.insert(0, explain_run_not_resumed_to_user(store, row))
-    if EMBEDDED in eval.judges:
-        notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
-    return RunProgress(
-        total=total,
-        repeats=planned.eval.repeats,
-        outputs=total * len(eval.variants),
-        to_make=total * sum(variant.live for variant in eval.variants.values()),
-        judges=tuple(judge.name for judge in planned.judges),
-        note="; ".join(filter(None, notes)),
-    )
 
 
 def _begin_or_resume_user_run(
@@ -348,6 +349,7 @@ def _begin_or_resume_user_run(
         "evenhand": __version__,
         "python": platform.python_version(),
         "fresh": options.fresh,
+        **({"batch": True} if options.batch else {}),
         "until_decided": {"seed": eval.how.seed, "looks": planned_looks(counted.samples)}
         if options.until_decided
         else None,

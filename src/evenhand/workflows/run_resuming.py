@@ -1,4 +1,4 @@
-"""What a run takes over from its earlier sittings: why it cannot go on, where it ends early, what is left to spend."""
+"""How a run begins or goes on: what there is to do, why it cannot go on, where it ends early, what is left to spend."""
 
 from __future__ import annotations
 
@@ -11,18 +11,47 @@ from typing import Any
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import EarlyVerdictRule
-from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_definition import Eval, SampleCounts
 from evenhand.evals.variants.variant import ModelVariant
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges
 from evenhand.models.budget import Budget
+from evenhand.models.requests import EMBEDDED
 from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
+from evenhand.runs.execute import RunProgress
 from evenhand.runs.kept_texts import is_output_kept_raw
 from evenhand.runs.run_record import read_run_eval_record
+from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_amount
+from evenhand.workflows.run_warnings import (
+    list_user_eval_unanswerable,
+    warn_user_of_authors_near_judges,
+    warn_user_of_eval_without_normalising,
+)
 
 Json = dict[str, Any]
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
+
+
+def begin_run_progress_for_user(
+    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
+) -> RunProgress:
+    """What there is to do, with notes on what would surprise whoever waits for it."""
+    eval, total = planned.eval, counted.samples * planned.eval.repeats
+    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
+    if row["taken_from"] is not None and not goes_on:
+        notes.insert(0, explain_run_not_resumed_to_user(store, row))
+    if EMBEDDED in eval.judges:
+        notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
+    return RunProgress(
+        total=total,
+        repeats=planned.eval.repeats,
+        outputs=total * len(eval.variants),
+        to_make=total * sum(variant.live for variant in eval.variants.values()),
+        judges=tuple(judge.name for judge in planned.judges),
+        note="; ".join(filter(None, notes)),
+    )
 
 
 def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:

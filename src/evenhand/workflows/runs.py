@@ -22,6 +22,7 @@ from evenhand.store.stale_runs import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.workflows.imported_rows import refuse_imported_contradictions
 from evenhand.workflows.report import load_run_report, load_user_report_head
+from evenhand.workflows.run_batches import describe_run_batches
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
@@ -45,6 +46,7 @@ class UserRunListing:
     fingerprint: str
     selection: Json | None = None  # Which samples it was told to take; None for all.
     imported: bool = False  # Whether it was made elsewhere.
+    batches: int = 0  # That are under way at its providers.
 
     @property
     def comparable_group(self) -> tuple[object, ...]:
@@ -63,7 +65,9 @@ def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest
 
     By composite, runs that can be compared stand together, and those with the highest one come first.
     """
-    found = [load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    live = store.batches.count_live()
+    listed = [load_run_listing(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    found = [replace(one, batches=live[one.id].batches) if one.id in live else one for one in listed]
     if sort == "newest":
         return found
     groups: dict[tuple[object, ...], list[UserRunListing]] = {}
@@ -131,6 +135,14 @@ def _read_user_run_listing_mean(composite: Json | None) -> float | None:
 def load_run_head(store: Store, run: str) -> Json:
     """The head of a run's report, as it was when the run ended."""
     return load_run_report(store, run)[0]
+
+
+@with_opened_user_store
+def describe_run_under_way(store: Store, run: str) -> str:
+    """What a run has under way in batches and how to wait for it, in words; "" where nothing is."""
+    id = store.find_run(run)["id"]
+    waits = describe_run_batches(store, id)
+    return f"{waits}; evenhand runs watch {id} waits for them" if waits else ""
 
 
 @with_opened_user_store
