@@ -289,8 +289,10 @@ def _request_parts(path: str, headers: Json, body: Json) -> tuple[tuple[str, str
     """A request to read: settings, headers, each turn as text, what is asked of the answer as JSON."""
     body = dict(body)
     turns = [("system", body.pop("system"))] if "system" in body else []
-    turns += [(turn["role"], turn["content"]) for turn in body.pop("messages")]
-    forms = {name: body.pop(name) for name in ("response_format", "output_config", "tools") if name in body}
+    turns += [(turn["role"], turn["content"]) for turn in body.pop("input" if "input" in body else "messages")]
+    forms = {
+        name: body.pop(name) for name in ("response_format", "output_config", "tools", "questions") if name in body
+    }
     parts = [(f"POST {path}", f" {json.dumps(body, sort_keys=True)}")]
     parts.append(("[headers]", f" {json.dumps(headers, sort_keys=True)}"))
     for role, content in turns:

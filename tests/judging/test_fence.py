@@ -24,8 +24,9 @@ from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.fence import JOINER, fence_untrusted_pieces, neutralize_untrusted_prompt_text
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import JOINER, Dialogue, fence_untrusted_pieces, neutralize_untrusted_prompt_text
+from evenhand.judging.prompts import Dialogue
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import Request

@@ -9,7 +9,8 @@ from functools import cache
 
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_mapping_file
-from evenhand.judging.prompts import LANGUAGES, MaterialPiece, Prompts
+from evenhand.judging.fence import MaterialPiece
+from evenhand.judging.prompts import LANGUAGES, Prompts
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_fraction
 

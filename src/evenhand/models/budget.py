@@ -19,7 +19,7 @@ from evenhand.wording import format_exact_dollars
 
 SHIPPED_PRICES = Path(__file__).parents[1] / "library" / "prices.yaml"
 
-FREE_MODELS = (EMBEDDED, "gguf:")  # They run on this machine.
+FREE_MODELS = (EMBEDDED, "gguf:", "gguf-decisions:")  # They run on this machine.
 _FIRST_GUESS = 512  # Tokens of a reply, until the first has come and the mean is known.
 _DIGITS = 60
 _DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
