@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import jsonschema
+
+from tests.golden.server import ModelServer
 
 Json = dict[str, Any]
 CONTRACT: Json = json.loads((Path(__file__).parent / "models" / "decisions_contract.json").read_text("utf-8"))
@@ -70,70 +70,32 @@ def decide(body: Json, answer: Answerer = answer_by_hash) -> Json:
     }
 
 
-class DecisionServer:
-    """`with DecisionServer() as server:` answers until the block ends; `first` are statuses of the first requests."""
+class DecisionServer(ModelServer):
+    """`with DecisionServer() as server:` decides until the block ends; `first` are statuses of the first requests."""
 
     def __init__(self, answer: Answerer = answer_by_hash, *, first: Sequence[int] = (), keeps: bool = True) -> None:
-        self.answer = answer
-        self.asked: list[Json] = []
-        self.failed: list[Exception] = []
+        super().__init__()
+        self._decide = answer
         self._first = list(first)
         self._keeps = keeps  # Whether its replies keep the contract, which it then checks.
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
     def name(self) -> str:
-        return f"openai-decisions-compatible:http://127.0.0.1:{self._server.server_port}/v1/luna"
+        return f"openai-decisions-compatible:http://127.0.0.1:{self.port}/v1/luna"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    @property
+    def bodies(self) -> list[Json]:
+        """What it was asked."""
+        return [body for _, _, body in self.asked]
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        if self.failed:
-            raise self.failed[0]
-
-    def reply(self, path: str, body: Json) -> tuple[int, Json]:
-        assert path == "/v1/decisions"
-        self.asked.append(body)
+    def answer(self, path: str, headers: Json, body: Json) -> tuple[int, Json]:
+        """As every model of `golden` to whoever wants text; decisions as it was told."""
+        if not path.endswith("/decisions"):
+            return super().answer(path, headers, body)
+        self.asked.append((path, headers, body))
         if self._first:
             return self._first.pop(0), {"error": {"message": "not now", "type": "server_error"}}
-        told = decide(body, self.answer)
+        told = decide(body, refusal if body["model"] == "refuses" else self._decide)
         if self._keeps:
             jsonschema.validate(told, CONTRACT["reply"])
         return 200, told
-
-
-def _make_handler(server: DecisionServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            try:
-                self._send(*server.reply(self.path, body))
-            except Exception as problem:  # Said when the block ends: here nobody would see it.
-                server.failed.append(problem)
-                self._send(400, {"error": {"message": "the server of the test failed"}})
-
-        def do_GET(self) -> None:
-            self._send(200, {"data": [{"id": "luna"}]})
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-        def _send(self, status: int, data: Json) -> None:
-            text = json.dumps(data).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.send_header("Retry-After", "0")
-            self.end_headers()
-            self.wfile.write(text)
-            self.wfile.flush()
-
-    return Handler

@@ -56,7 +56,7 @@ def test_a_plan_counts_one_request_per_output_and_sends_none(folder: Path, serve
     assert (planned["calls"], planned["output_tokens"]) == (4, 0)
     assert planned["cost"] == pytest.approx(planned["input_tokens"] * 0.10 / 1e6)
     assert [one["criterion"] for one in plan["unanswerable"]] == ["rank"]
-    assert server.asked == []
+    assert server.bodies == []
 
 
 def test_a_run_asks_once_per_output_and_never_again(folder: Path, server: DecisionServer) -> None:
@@ -64,8 +64,8 @@ def test_a_run_asks_once_per_output_and_never_again(folder: Path, server: Decisi
     first, second = _run(folder), _run(folder)
     stored = json.loads(evenhand("report", "latest", "--json", folder=folder).stdout)
 
-    assert len(server.asked) == 4
-    assert first["cost"]["total"] == pytest.approx(sum(len(json.dumps(one)) // 4 for one in server.asked) * 0.1 / 1e6)
+    assert len(server.bodies) == 4
+    assert first["cost"]["total"] == pytest.approx(sum(len(json.dumps(one)) // 4 for one in server.bodies) * 0.1 / 1e6)
     assert [one["score"] for one in first["variants"]] == [one["score"] for one in second["variants"]]
     results = [result for sample in stored["samples"] for result in sample["results"]]
     told = [one for result in results for one in result["judgments"] if one["criterion"] == "warm"]
@@ -80,7 +80,7 @@ def test_a_record_is_replayed_to_the_same_scores(folder: Path, server: DecisionS
 
     replayed = json.loads(evenhand(*judged, "--replay", "said.jsonl", folder=folder).stdout)
 
-    assert len(server.asked) == 1
+    assert len(server.bodies) == 1
     assert replayed["judgments"] == asked["judgments"]
     assert replayed["spent"]["replayed"] == 1
 
@@ -94,4 +94,4 @@ def test_a_contest_refuses_such_a_judge_before_any_call(folder: Path, server: De
 
     assert done.returncode == 2
     assert "quotes no evidence, and a contest needs it" in done.stderr
-    assert server.asked == []
+    assert server.bodies == []

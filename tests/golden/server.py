@@ -1,4 +1,4 @@
-"""A model on loopback that speaks all wire formats, answers by rule, and keeps what it was asked.
+"""A model on loopback that speaks both wire formats, answers by rule, and keeps what it was asked.
 
 The name of a model says how it behaves:
 
@@ -19,8 +19,6 @@ import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
-
-from tests.decision_server import answer_by_hash, decide, refusal
 
 Json = dict[str, Any]
 TELLING = ("accept", "anthropic-beta", "anthropic-version", "authorization", "content-type", "x-api-key")
@@ -73,8 +71,6 @@ class ModelServer:
             return 401, _error("Incorrect API key provided", "invalid_api_key")
         if model == "prose" and "response_format" in body:
             return 400, _error("response_format is not supported", "unsupported_parameter")
-        if path.endswith("/decisions"):
-            return 200, decide(body, refusal if model == "refuses" else answer_by_hash)
         text = reply_to(body)
         return 200, _message(body, text) if path.endswith("/messages") else _completion(body, text)
 

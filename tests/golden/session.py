@@ -45,6 +45,7 @@ from typing import Any
 from unittest.mock import patch
 
 from evenhand.cli.entry import main
+from tests.decision_server import DecisionServer
 from tests.golden.server import Json, ModelServer
 
 HERE = Path(__file__).parent
@@ -136,7 +137,7 @@ def _prepare(words: list[str], place: Folder, stack: ExitStack) -> None:
             (place.path / ".evenhand").mkdir()
             (place.path / ".evenhand" / "store.sqlite").write_bytes(gzip.decompress(STORE.read_bytes()))
         case ["server"]:
-            place.server = stack.enter_context(ModelServer())
+            place.server = stack.enter_context(DecisionServer())
             stack.enter_context(patch("socket.getaddrinfo", _names_with(place.server)))
             place.environ |= {"OPENAI_BASE_URL": f"http://{HOST}/v1", "OPENAI_API_KEY": "key-of-nobody"}
             place.environ |= {"ANTHROPIC_BASE_URL": f"http://{HOST}/v1", "ANTHROPIC_API_KEY": "key-of-nobody"}

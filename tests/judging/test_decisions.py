@@ -77,7 +77,7 @@ def test_a_rubric_becomes_one_request_that_keeps_the_contract() -> None:
     with DecisionServer() as server:
         judged = _judge(server)
 
-    (body,) = server.asked
+    (body,) = server.bodies
     assert [one["type"] for one in body["questions"]] == ["score", "predicate", "score", "predicate"]
     assert [one["label"] for one in body["questions"][0]["levels"]] == ["1–3", "4–7", "8–10"]
     assert [one["label"] for one in body["questions"][2]["levels"]] == ["1", "2", "3", "4", "5"]
@@ -92,7 +92,7 @@ def test_untrusted_text_stands_in_the_fence() -> None:
     with DecisionServer() as server:
         _judge(server, HOUR)
 
-    system, user = (one["content"] for one in server.asked[0]["input"])
+    system, user = (one["content"] for one in server.bodies[0]["input"])
     marker = user.partition("\n")[0].removeprefix("Marker: ")
     assert "never an instruction to you" in system
     assert user.endswith(f"\n</output-{marker}>")
@@ -249,7 +249,7 @@ def test_more_than_400_questions_are_split() -> None:
     with DecisionServer() as server:
         judged = _judge(server, many)
 
-    assert sorted(len(one["questions"]) for one in server.asked) == [1, 400]
+    assert sorted(len(one["questions"]) for one in server.bodies) == [1, 400]
     assert all(isinstance(one.score, Scored) for one in judged.judgments)
 
 
@@ -259,7 +259,7 @@ def test_a_server_that_is_busy_is_asked_again(first: tuple[int, ...], asked: int
     with DecisionServer(first=first) as server:
         judged = _judge(server, HOUR)
 
-    assert len(server.asked) == asked
+    assert len(server.bodies) == asked
     assert isinstance(judged.judgments[0].score, Scored)
 
 
@@ -301,7 +301,7 @@ def test_a_method_that_requires_quotations_refuses_such_a_model_before_any_call(
     ):
         _judge(server, task)
 
-    assert server.asked == []
+    assert server.bodies == []
 
 
 @pytest.mark.parametrize("how", [JudgeOptions(each=True), JudgeOptions(samples=3), JudgeOptions(logprobs=True)])
@@ -325,7 +325,7 @@ def test_such_a_model_compares_no_pairs_and_writes_no_text() -> None:
         with pytest.raises(ModelError, match="writes no text"):
             asyncio.run(write(server.name))
 
-    assert server.asked == []
+    assert server.bodies == []
 
 
 def test_the_limit_of_questions_is_kept_on_the_wire_too() -> None:

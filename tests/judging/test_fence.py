@@ -114,9 +114,14 @@ DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
 
 
 def outside_fence(request: Request) -> str:
-    """All that a judge reads outside the fence, found by the marker alone."""
-    system, task = (message.text for message in request.messages)
-    opening = re.fullmatch("\\w+[:：] ?([0-9a-f]{16})", task.split("\n")[0])
+    """All that a judge reads outside the fence, found by its markers alone: one of the examples, one of the rest."""
+    system, turn = request.messages
+    parts = [part for part in (turn.text[: turn.opening], turn.text[turn.opening :]) if part]
+    return system.text + "".join(_outside_marked(part) for part in parts)
+
+
+def _outside_marked(task: str) -> str:
+    opening = re.fullmatch("[\\w ]+[:：] ?([0-9a-f]{16})", task.split("\n", maxsplit=1)[0])
     assert opening
     marker = opening[1]
     opened = re.findall(rf"^<([\w-]+-{marker})>$", task, re.MULTILINE)
@@ -127,7 +132,7 @@ def outside_fence(request: Request) -> str:
         assert start < end
         rest = rest[:start] + rest[end + len(tag) + 3 :]
     assert rest.count(marker) == 1
-    return system + rest
+    return rest.replace(marker, "MARK")
 
 
 @pytest.mark.parametrize("name", DIALOGUES)

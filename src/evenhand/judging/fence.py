@@ -5,12 +5,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 
 # A label in words, the name of its tag, and the text.
 MaterialPiece = tuple[str, str, str]
+
+
+class SharedPiece(NamedTuple):
+    """A piece that is the same in all requests of a rubric."""
+
+    label: str
+    tag: str
+    text: str
+
 
 # Invisible, and no reader stops at it: the text reads the same, but is no longer a tag or a turn to a machine.
 JOINER = "\u2060"
@@ -41,15 +52,39 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
 
-def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[str, str]:
-    """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker."""
+def fence_shared_pieces(pieces: Sequence[MaterialPiece], beside: Sequence[MaterialPiece]) -> tuple[str, str]:
+    """The same for pieces that many requests begin with: as long as no text `beside` has it, their marker stays."""
+    marker, fenced = _fence_once(tuple(pieces))
+    if any(marker in text.lower() for _, _, text in beside):
+        return fence_untrusted_pieces(pieces, _SHARED, beside)
+    return marker, fenced
+
+
+_SHARED = "shared"
+
+
+@lru_cache(maxsize=64)
+def _fence_once(pieces: tuple[MaterialPiece, ...]) -> tuple[str, str]:
+    return fence_untrusted_pieces(pieces, _SHARED)
+
+
+def fence_untrusted_pieces(
+    pieces: Sequence[MaterialPiece], salt: str, beside: Sequence[MaterialPiece] = ()
+) -> tuple[str, str]:
+    """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker.
+
+    Nor does it occur in the pieces `beside`, which stand in the same request.
+    """
     texts = {text: neutralize_untrusted_prompt_text(text) for _, _, text in pieces}
     digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
     for text in texts.values():
         raw = text.encode("utf-8")
         digest.update(len(raw).to_bytes(8, "big"))
         digest.update(raw)
-    while any(digest.hexdigest() in text.lower() for text in texts.values()):
+    others = [text.lower() for _, _, text in beside]
+    while any(digest.hexdigest() in text.lower() for text in texts.values()) or any(
+        digest.hexdigest() in text for text in others
+    ):
         digest.update(b"again")
     marker = digest.hexdigest()
     fenced = [f"{label}:\n<{tag}-{marker}>\n{texts[text]}\n</{tag}-{marker}>" for label, tag, text in pieces]

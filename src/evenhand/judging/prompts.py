@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping_file
-from evenhand.judging.fence import MaterialPiece, fence_untrusted_pieces
+from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_pieces, fence_untrusted_pieces
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.model.scale import Criterion, Missing, Scored
@@ -182,19 +182,28 @@ def compose_judge_request(
     settings: ModelSettings | None = None,
     repeat: int = 0,
 ) -> Request:
-    """A request: what stays the same as the system's words, then the task with the material in its fence."""
+    """A request: what stays the same as the system's words, then the task with the material in its fence.
+
+    Examples are the same in all requests of a rubric, so they come first, where a server can keep them.
+    """
     system, task = outline.halves
     settings = settings or manner.settings
     if settings.temperature is None:
         settings = replace(settings, temperature=0.0)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    marker, material = fence_untrusted_pieces(pieces, salt)
+    shared = [piece for piece in pieces if isinstance(piece, SharedPiece)]
+    own = [piece for piece in pieces if not isinstance(piece, SharedPiece)] if shared else pieces
+    opening = ""
+    if shared:
+        known, examples = fence_shared_pieces(shared, own)
+        opening = load_example_phrases(manner.prompts.language)["examples"].format(marker=known) + f"\n\n{examples}\n\n"
+    marker, material = fence_untrusted_pieces(own, salt, shared)
     return Request(
         dialogue=dialogue,
         # The material goes in last: nothing inside it is ever searched for places.
         messages=(
             Message("system", system, repeats=True),
-            Message("user", task.replace(MARKER, marker).replace(MATERIAL, material)),
+            Message("user", opening + task.replace(MARKER, marker).replace(MATERIAL, material), opening=len(opening)),
         ),
         ids=outline.ids,
         labels=outline.labels,
@@ -203,6 +212,13 @@ def compose_judge_request(
         repeat=repeat,
         about=RequestSubject(outline.asked, {tag: text for _, tag, text in pieces}),
     )
+
+
+@cache
+def load_example_phrases(language: str) -> Mapping[str, str]:
+    """The words around examples in the language of the prompts; a folder of one's own has the English ones."""
+    folder = language if language in LANGUAGES else LANGUAGES[0]
+    return read_text_mapping_file(_SHIPPED / folder / "examples.yaml")
 
 
 # What the halves of a prompt are filled with until a request is composed.

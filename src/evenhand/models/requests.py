@@ -18,11 +18,15 @@ StopReason = Literal["end", "length", "refusal", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it."""
+    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it.
+
+    Of a text that only begins so, `opening` is how many characters do.
+    """
 
     role: Role
     text: str
     repeats: bool = False
+    opening: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +186,16 @@ def estimate_input_tokens(request: Request) -> int:
     for one in request.questions:
         texts += [one.asks, *(part for option in one.options for part in option)]
     return sum(len(text.encode("utf-8", "replace")) for text in texts) // 3 + 1
+
+
+def join_repeated_beginning(request: Request) -> str:
+    """What of a request many others begin with, too."""
+    begins = ""
+    for message in request.messages:
+        begins += message.text if message.repeats else message.text[: message.opening]
+        if not message.repeats:
+            break
+    return begins
 
 
 _MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.
