@@ -140,3 +140,22 @@ def test_outputs_made_are_counted_on_the_way(tmp_path: Path, model: str) -> None
     assert "2 samples to score, 4 outputs, 4 of them to make" in first
     assert "2 of 2 samples · 4 of 4 outputs made" in first
     assert "2 of 2 samples · 4 of 4 outputs made" in again
+
+
+def test_a_plan_says_what_share_the_server_has_read_before(tmp_path: Path) -> None:
+    """Rubric and examples come first in every question: from the second on a server need not read them again."""
+    folder = written(tmp_path, "openai/gpt-5")
+    text = (folder / "eval.yaml").read_text("utf-8")
+    rubric = (
+        "  criteria: [{id: greets, asks: \"Does it contain the word 'Hello'?\", required: false}]\njudges: [embedded]"
+    )
+    (folder / "eval.yaml").write_text(
+        text.replace("rubric:\n" + rubric, "rubric: judge-skill\njudges: [openai/gpt-5-mini, ollama/tiny]"), "utf-8"
+    )
+
+    plan = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=folder, OPENAI_API_KEY="sk-none").stdout)
+
+    known, unknown = plan["judges"]
+    assert known["calls"] == 4
+    assert 0.5 < known["cached_tokens"] / known["input_tokens"] < 0.75  # Three of four beginnings.
+    assert unknown["cached_tokens"] is None

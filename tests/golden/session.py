@@ -45,6 +45,7 @@ from typing import Any
 from unittest.mock import patch
 
 from evenhand.cli.entry import main
+from tests.decision_server import DecisionServer
 from tests.golden.server import Json, ModelServer
 
 HERE = Path(__file__).parent
@@ -136,7 +137,7 @@ def _prepare(words: list[str], place: Folder, stack: ExitStack) -> None:
             (place.path / ".evenhand").mkdir()
             (place.path / ".evenhand" / "store.sqlite").write_bytes(gzip.decompress(STORE.read_bytes()))
         case ["server"]:
-            place.server = stack.enter_context(ModelServer())
+            place.server = stack.enter_context(DecisionServer())
             stack.enter_context(patch("socket.getaddrinfo", _names_with(place.server)))
             place.environ |= {"OPENAI_BASE_URL": f"http://{HOST}/v1", "OPENAI_API_KEY": "key-of-nobody"}
             place.environ |= {"ANTHROPIC_BASE_URL": f"http://{HOST}/v1", "ANTHROPIC_API_KEY": "key-of-nobody"}
@@ -289,8 +290,10 @@ def _request_parts(path: str, headers: Json, body: Json) -> tuple[tuple[str, str
     """A request to read: settings, headers, each turn as text, what is asked of the answer as JSON."""
     body = dict(body)
     turns = [("system", body.pop("system"))] if "system" in body else []
-    turns += [(turn["role"], turn["content"]) for turn in body.pop("messages")]
-    forms = {name: body.pop(name) for name in ("response_format", "output_config", "tools") if name in body}
+    turns += [(turn["role"], turn["content"]) for turn in body.pop("input" if "input" in body else "messages")]
+    forms = {
+        name: body.pop(name) for name in ("response_format", "output_config", "tools", "questions") if name in body
+    }
     parts = [(f"POST {path}", f" {json.dumps(body, sort_keys=True)}")]
     parts.append(("[headers]", f" {json.dumps(headers, sort_keys=True)}"))
     for role, content in turns:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.judging.prompts import NAMES
+from evenhand.judging.prompts import DECISIONS, NAMES
 from tests.conftest import ROOT
 from tests.soak import SOAK
 
@@ -25,7 +25,7 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _write_terse_prompts(folder: Path) -> Path:
     """A folder of prompts, to be named where a language is."""
-    for name in NAMES:
+    for name in (*NAMES, *DECISIONS):
         (folder / f"{name}.md").write_text(_shorten((SHIPPED / f"{name}.md").read_text("utf-8")), "utf-8")
     shutil.copy(SHIPPED / "phrases.yaml", folder)
     return folder

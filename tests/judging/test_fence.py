@@ -24,8 +24,9 @@ from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.fence import JOINER, fence_untrusted_pieces, neutralize_untrusted_prompt_text
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import JOINER, Dialogue, fence_untrusted_pieces, neutralize_untrusted_prompt_text
+from evenhand.judging.prompts import Dialogue
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import Request
@@ -113,9 +114,14 @@ DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
 
 
 def outside_fence(request: Request) -> str:
-    """All that a judge reads outside the fence, found by the marker alone."""
-    system, task = (message.text for message in request.messages)
-    opening = re.fullmatch("\\w+[:：] ?([0-9a-f]{16})", task.split("\n")[0])
+    """All that a judge reads outside the fence, found by its markers alone: one of the examples, one of the rest."""
+    system, turn = request.messages
+    parts = [part for part in (turn.text[: turn.opening], turn.text[turn.opening :]) if part]
+    return system.text + "".join(_outside_marked(part) for part in parts)
+
+
+def _outside_marked(task: str) -> str:
+    opening = re.fullmatch("[\\w ]+[:：] ?([0-9a-f]{16})", task.split("\n", maxsplit=1)[0])
     assert opening
     marker = opening[1]
     opened = re.findall(rf"^<([\w-]+-{marker})>$", task, re.MULTILINE)
@@ -126,7 +132,7 @@ def outside_fence(request: Request) -> str:
         assert start < end
         rest = rest[:start] + rest[end + len(tag) + 3 :]
     assert rest.count(marker) == 1
-    return system + rest
+    return rest.replace(marker, "MARK")
 
 
 @pytest.mark.parametrize("name", DIALOGUES)

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand import InputError
 from evenhand.files.methods import LIBRARY
-from evenhand.judging.prompts import LANGUAGES, LENGTH, NAMES, load_prompts
+from evenhand.judging.prompts import DECISIONS, LANGUAGES, LENGTH, NAMES, load_prompts
 
 # A changed text is a new version and a new fingerprint: change the version in the file, then the line here.
 FROZEN: dict[str, str] = {
@@ -28,6 +28,10 @@ FROZEN: dict[str, str] = {
     "en/rules 1": "2e3aa45419aa",
     "en/evidence 2": "ec0867ab8360",
     "en/repair 2": "c705c86186b1",
+    "en/decisions 1": "caac22a2f667",
+    "en/decisions-met 1": "b6303c234232",
+    "en/decisions-level 1": "092c583476f3",
+    "en/decisions-letter 1": "45f1a9e3e03b",
     "en/phrases 2": "02cb8bba5de4",
     "zh/pointwise 2": "b31e3e9e7f74",
     "zh/checklist 2": "67bab0f95b5d",
@@ -45,6 +49,10 @@ FROZEN: dict[str, str] = {
     "zh/rules 2": "360b7b7008ff",
     "zh/evidence 2": "c5bcd1ddbc1e",
     "zh/repair 2": "ce85d8e1f125",
+    "zh/decisions 1": "4c4caae5b812",
+    "zh/decisions-met 1": "72df7b75b88d",
+    "zh/decisions-level 1": "3a32b29d6a2e",
+    "zh/decisions-letter 1": "e97a0d6dfaac",
     "zh/phrases 2": "70c89e44e5ea",
 }
 
@@ -62,7 +70,10 @@ def test_the_shipped_texts_are_frozen() -> None:
     found: dict[str, str] = {}
     for language in LANGUAGES:
         prompts = load_prompts(language)
-        found |= {f"{language}/{name} {_version(prompts.texts[name])}": _hash(prompts.texts[name]) for name in NAMES}
+        found |= {
+            f"{language}/{name} {_version(prompts.texts[name])}": _hash(prompts.texts[name])
+            for name in (*NAMES, *DECISIONS)
+        }
         found[f"{language}/phrases {prompts.phrases['version']}"] = _hash(str(sorted(prompts.phrases.items())))
 
     assert found == FROZEN
@@ -73,7 +84,7 @@ def test_every_language_has_every_text_and_phrase(language: str) -> None:
     """Nothing falls back silently to another language."""
     folder, model = LIBRARY / "prompts" / language, load_prompts("en")
 
-    assert {path.stem for path in folder.glob("*.md")} == {*NAMES, LENGTH}
+    assert {path.stem for path in folder.glob("*.md")} == {*NAMES, *DECISIONS, LENGTH}
     assert load_prompts(language).phrases.keys() == model.phrases.keys()
 
 

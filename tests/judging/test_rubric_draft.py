@@ -14,7 +14,8 @@ from evenhand.judging.dialogues.rubric_draft import (
     ask_model_for_rubric,
     share_hundredths,
 )
-from evenhand.judging.prompts import JOINER, JudgeSetup, load_prompts
+from evenhand.judging.fence import JOINER
+from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.models.requests import ModelSettings, NoReply, Reply, Request
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
 

@@ -113,6 +113,8 @@ def test_costs_add_up_to_the_last_digit(calls: list[tuple[int, int, int]]) -> No
         (DATED + "  a: {input: 1/3, output: 2}\n", "prices.yaml:3: input must be a decimal number"),
         (DATED + "  a: {input: cheap, output: 2}\n", "prices.yaml:3: input must be a number, got 'cheap'"),
         (DATED + "  a: {inptu: 1, output: 2}\n", "prices.yaml:3: unknown field 'inptu' (did you mean 'input'?)"),
+        (DATED + "  a: {input: 1, output: 2, batch: 50}\n", "prices.yaml:3: batch is the share of the price"),
+        (DATED + "  a: {input: 1, output: 2, as_of: now}\n", "prices.yaml:3: as_of must be a day, got 'now'"),
         ("as_of: [\n", "prices.yaml:"),
     ],
 )  # fmt: skip
@@ -137,6 +139,38 @@ def test_the_shipped_prices_are_dated_and_know_the_default_judge() -> None:
 
     assert shipped.as_of.year >= 2025
     assert shipped.of("anthropic/claude-sonnet-4-20250514") is not None
-    paid = {name: price for name, price in shipped.models.items() if price.output}
+    paid = {name: price for name, price in shipped.models.items() if price.input}
     assert shipped.models.keys() - paid.keys() == {"embedded", "gguf:*"}
-    assert all(0 < price.cached <= price.input < price.output for price in paid.values())
+    written = [price for name, price in paid.items() if not name.startswith("openai-decisions/")]
+    assert all(0 < price.cached <= price.input < price.output for price in written)
+
+
+def test_every_shipped_price_names_its_day_and_its_source() -> None:
+    """A number that nobody can look up is a guess."""
+    shipped = Prices.shipped()
+    paid = [price for price in shipped.models.values() if price.input]
+
+    assert all(price.source.startswith("https://") for price in paid)
+    assert all(price.as_of is not None and price.as_of <= shipped.as_of for price in paid)
+
+
+def test_a_batch_costs_its_share_of_every_price(tmp_path: Path) -> None:
+    """Half of 2.50, 10, 1.25 and 3; where the list says nothing of batches, their price is unknown."""
+    text = DATED + "  a: {input: 2.50, output: 10, cached: 1.25, stored: 3, batch: 0.5}\n  b: {input: 1, output: 2}\n"
+    found = prices(tmp_path, text)
+    batched, unknown = found.models["a"].in_batch(), found.models["b"].in_batch()
+
+    assert batched is not None
+    assert [batched.input, batched.output, batched.cached, batched.stored] == list(
+        map(Decimal, ["1.25", "5", "0.625", "1.5"])
+    )
+    assert unknown is None
+
+
+def test_an_entry_without_a_day_has_that_of_its_list(tmp_path: Path) -> None:
+    """So that a short list needs one date, and a long one can say which of its prices are older."""
+    text = DATED + "  a: {input: 1, output: 2}\n  b: {input: 1, output: 2, as_of: 2025-01-02, source: a bill}\n"
+    found = prices(tmp_path, text).models
+
+    assert [str(found[name].as_of) for name in "ab"] == ["2026-11-05", "2025-01-02"]
+    assert found["b"].source == "a bill"

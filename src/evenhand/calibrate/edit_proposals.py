@@ -28,16 +28,15 @@ from evenhand.judging.answer_form import (
     format_criteria_prompt,
     list_judged_criteria,
 )
+from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
     JudgeSetup,
-    MaterialPiece,
     PromptOutline,
     ReplyReading,
     ask_judge_questions,
     compose_judge_request,
-    neutralize_untrusted_prompt_text,
 )
 from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.model.rubric import Rubric

@@ -87,7 +87,9 @@ def judge_command(**options: Any) -> int:
     \b
     Models: embedded (where none is named), openai/NAME, anthropic/NAME,
     ollama/NAME, gguf:PATH, openai-compatible:URL/NAME,
-    anthropic-compatible:URL/NAME, replay:FILE, python:MODULE:FUNCTION
+    anthropic-compatible:URL/NAME, openai-decisions/NAME,
+    openai-decisions-compatible:URL/NAME, gguf-decisions:PATH, replay:FILE,
+    python:MODULE:FUNCTION
 
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.

@@ -156,6 +156,7 @@ def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
     spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
     value = one.score.value
     raw = "" if one.raw is None else f" (people's scale; the judge said {format_fraction(one.raw)})"
+    spread += "" if one.expected is None else f", expected {format_fraction(one.expected, 2)}"
     shown = format_fraction(value, None if value.denominator == 1 else 2)
     return f"{one.score.band or ''} {shown}{raw}{spread}".strip()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.cli.screen import Screen
 from evenhand.judging.unanswerable import UnanswerableCriterion, describe_criteria_unfit_for_judges
-from evenhand.wording import format_dollar_amount, pluralize_count
+from evenhand.wording import format_dollar_amount, format_percent, pluralize_count
 
 PlanData = Mapping[str, Any]
 LEAST_PAIRS_TO_DECIDE = 20
@@ -90,11 +90,17 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
         "calls": [f"{one['calls']:,}" for one in judges],
         "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
+        "of them cached": [_format_cached_share(one) for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
         "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
+
+
+def _format_cached_share(judge: PlanData) -> str:
+    """The share of the input that the server has read before; empty where it is none or unknown."""
+    return format_percent(judge["cached_tokens"] / judge["input_tokens"]) if judge["cached_tokens"] else ""
 
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:

@@ -113,6 +113,7 @@ CONTEST_LOG = Codec(
                 ),
                 "absent": JsonField(later=True),
                 "from_trace": JsonField(later=True),
+                "expected": JsonField(sparse=True),
                 "raw": JsonField(sparse=True),
             }
         ),

@@ -32,6 +32,7 @@ def write_rubric_yaml(rubric: Rubric, method: str) -> str:
         "gates": [{"criterion": one.criterion, "min": write_exact_number(one.min)} for one in rubric.gates],
         "safety_gate": rubric.safety_gate,
         "holistic": rubric.holistic,
+        "too_close": None if rubric.too_close is None else write_exact_number(rubric.too_close),
         "tags": list(rubric.tags),
     }
     return _dump_told(told)

@@ -56,6 +56,10 @@ def build_rubric_file_schema() -> RubricSchemaJson:
                 "panel": _rubric_file_step_schema(Panel),
                 "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
                 "holistic": {"type": "boolean", "description": "Ask for a score for the whole beside the criteria."},
+                "too_close": {
+                    **_NUMBER,
+                    "description": "How far in probability an answer must be ahead of the next (decision models).",
+                },
                 "tags": {"type": "array", "items": _TEXT},
                 "dialogue": {"enum": ["pairwise"], "description": "Judges compare two outputs at a time."},
             }

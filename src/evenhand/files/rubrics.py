@@ -49,7 +49,7 @@ from evenhand.model.scale import YES_NO
 
 RUBRIC_FIELDS = (
     "name", "about", "extends", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps",
-    "panel", "safety_gate", "holistic", "tags", "why", "dialogue",
+    "panel", "safety_gate", "holistic", "too_close", "tags", "why", "dialogue",
 )  # fmt: skip
 METHOD_COPY_NOTE = """\
 # A method with criteria of its own: a copy of this file can be used as a rubric.
@@ -279,7 +279,7 @@ def _read_rubric_file_fields(fields: FieldReader, method: Method, name: str) -> 
     tags = list(fields.items("tags"))
     faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
     parts["tags"] = tuple(node.text for node, _ in tags if isinstance(node, ScalarNode))
-    return parts | read_typed_fields(fields, Rubric, ("safety_gate", "holistic", "about", "why"))
+    return parts | read_typed_fields(fields, Rubric, ("safety_gate", "holistic", "too_close", "about", "why"))
 
 
 def _read_rubric_file_method(fields: FieldReader, folder: Path) -> Method | None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
+from evenhand.judging.fence import MaterialPiece
+from evenhand.judging.prompts import PromptOutline, Prompts, label_prompt_material
 from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.judging.shown_examples import tag_examples_for_judge
 from evenhand.model.rubric import Rubric, RubricIdentityCache

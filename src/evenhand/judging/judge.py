@@ -33,6 +33,7 @@ from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.score_map import ScoreMap
 from evenhand.model.scorecard import Answers
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, compute_scorecards_and_ranks, score_reviews
 
@@ -124,6 +125,7 @@ async def ask_judges_for_preferences(
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
     drivers = _create_judge_dialogue_drivers(models, how)
+    _refuse_decision_models(replace(rubric, method=replace(rubric.method, dialogue="pairwise")), models, how)
     if any(model.name == EMBEDDED for model in models):
         raise JudgeError(
             Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
@@ -227,7 +229,15 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue
-    dialogues = {"odds" if judges_by_odds(model.name, how) and dialogue != "pairwise" else dialogue for model in models}
+    _refuse_decision_models(rubric, models, how)
+    dialogues = {
+        "decisions"
+        if is_decision_model(model.name)
+        else "odds"
+        if judges_by_odds(model.name, how) and dialogue != "pairwise"
+        else dialogue
+        for model in models
+    }
     repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
     manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
     judges = []
@@ -239,6 +249,21 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
             judges[-1]["maps"] = {criterion: one.points for criterion, one in own.items()}
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
     return JudgingSetup(prompts=texts | list_example_prompt_texts(rubric, prompts.language), judges=judges)
+
+
+def _refuse_decision_models(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
+    """An error where a judge that answers with probabilities alone is asked for what it cannot give."""
+    judge = next((model.name for model in models if is_decision_model(model.name)), None)
+    if judge is None:
+        return
+    hint = "name a model that writes, as in openai/NAME"
+    if rubric.method.dialogue == "individual":
+        raise JudgeError(Fault(f"{judge} quotes no evidence, and the method {rubric.method.name!r} requires it", hint))
+    if rubric.method.dialogue == "pairwise":
+        raise JudgeError(Fault(f"{judge} cannot compare outputs: it answers about one at a time", hint))
+    if how.each or how.samples > 1 or how.logprobs:
+        what = f"{judge} answers all criteria at once and with probabilities: each, samples and logprobs add nothing"
+        raise JudgeError(Fault(what, "leave them out"))
 
 
 def fingerprint_judge(rubric: Rubric, model: Model, how: JudgeOptions) -> str:

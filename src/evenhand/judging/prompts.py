@@ -1,23 +1,21 @@
-"""Prompt texts with a version, requests composed of them with all untrusted text inside a fence that it cannot forge,
-and rounds of such questions: an unreadable reply is asked for once more and then left unread.
+"""Prompt texts with a version, requests composed of them with all untrusted text inside the fence, and rounds of such
+questions: an unreadable reply is asked for once more and then left unread.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
-from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping_file
+from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_pieces, fence_untrusted_pieces
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.model.scale import Criterion, Missing, Scored
@@ -27,10 +25,14 @@ NAMES = (
     "pointwise", "checklist", "individual", "listwise", "pairwise", "dimensions", "gate", "horizontal", "sampled",
     "odds", "odds-met", "odds-level", "odds-known", "rules", "evidence", "repair",
 )  # fmt: skip
+DECISIONS = ("decisions", "decisions-met", "decisions-level", "decisions-letter")  # English where a folder has none.
 LENGTH = "length"  # A sentence against length, where it is asked for: at the end of the rules, and of what has none.
-RULES_AND_ODDS = ("rules", "odds")
+WITH_RULES = ("rules", "odds", "decisions")  # The texts that have rules of their own.
 SHARED = ("rules", "evidence")  # Stand in several texts.
-PARTS = {"odds": ("odds-met", "odds-level", "odds-known")}  # Stand in one text only.
+PARTS = {
+    "odds": ("odds-met", "odds-level", "odds-known"),
+    "decisions": (*DECISIONS[1:], "odds-met"),
+}  # Stand in one text only.
 LANGUAGES = ("en", "zh")
 _SHIPPED = LIBRARY / "prompts"
 _LARGEST = 200_000
@@ -97,12 +99,15 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
         hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
+    for name in DECISIONS:
+        own = folder / f"{name}.md"
+        texts[name] = read_text_file(own if own.is_file() else _SHIPPED / LANGUAGES[0] / own.name, _LARGEST, InputError)
     phrases = read_text_mapping_file(folder / "phrases.yaml")
     given = folder / "translations.yaml"
     translations = read_text_mapping_file(given) if given.is_file() else {}
     if folder.parent != _SHIPPED:
         model = load_prompts(LANGUAGES[0])
-        faults = [fault for name in NAMES for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
+        faults = [fault for name in texts for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
         faults += [Fault(f"phrase {name!r} is missing") for name in model.phrases if name not in phrases]
         if faults:
             raise InputError(*(Fault(f.what, f.hint, where=f.where or str(folder / "phrases.yaml")) for f in faults))
@@ -114,7 +119,7 @@ def _add_length_rule_to_prompts(prompts: Prompts, language: str) -> Prompts:
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     rule = _VERSION.sub("", read_text_file(folder / f"{LENGTH}.md", _LARGEST, InputError), count=1).strip()
     texts = dict(prompts.texts)
-    for name in RULES_AND_ODDS:
+    for name in WITH_RULES:
         before, cut, task = texts[name].partition(_TASK)
         texts[name] = f"{before.rstrip()}\n{rule}\n{cut}{task}"
     return replace(prompts, texts=texts)
@@ -149,10 +154,6 @@ class JudgeSetup:
     seed: int = 0
 
 
-# A label in words, the name of its tag, and the text.
-MaterialPiece = tuple[str, str, str]
-
-
 def label_prompt_material(
     prompts: Prompts, question: str = "", context: str = "", reference: str = ""
 ) -> list[MaterialPiece]:
@@ -181,19 +182,28 @@ def compose_judge_request(
     settings: ModelSettings | None = None,
     repeat: int = 0,
 ) -> Request:
-    """A request: what stays the same as the system's words, then the task with the material in its fence."""
+    """A request: what stays the same as the system's words, then the task with the material in its fence.
+
+    Examples are the same in all requests of a rubric, so they come first, where a server can keep them.
+    """
     system, task = outline.halves
     settings = settings or manner.settings
     if settings.temperature is None:
         settings = replace(settings, temperature=0.0)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    marker, material = fence_untrusted_pieces(pieces, salt)
+    shared = [piece for piece in pieces if isinstance(piece, SharedPiece)]
+    own = [piece for piece in pieces if not isinstance(piece, SharedPiece)] if shared else pieces
+    opening = ""
+    if shared:
+        known, examples = fence_shared_pieces(shared, own)
+        opening = load_example_phrases(manner.prompts.language)["examples"].format(marker=known) + f"\n\n{examples}\n\n"
+    marker, material = fence_untrusted_pieces(own, salt, shared)
     return Request(
         dialogue=dialogue,
         # The material goes in last: nothing inside it is ever searched for places.
         messages=(
             Message("system", system, repeats=True),
-            Message("user", task.replace(MARKER, marker).replace(MATERIAL, material)),
+            Message("user", opening + task.replace(MARKER, marker).replace(MATERIAL, material), opening=len(opening)),
         ),
         ids=outline.ids,
         labels=outline.labels,
@@ -204,70 +214,16 @@ def compose_judge_request(
     )
 
 
+@cache
+def load_example_phrases(language: str) -> Mapping[str, str]:
+    """The words around examples in the language of the prompts; a folder of one's own has the English ones."""
+    folder = language if language in LANGUAGES else LANGUAGES[0]
+    return read_text_mapping_file(_SHIPPED / folder / "examples.yaml")
+
+
 # What the halves of a prompt are filled with until a request is composed.
 MARKER = "{{marker}}"
 MATERIAL = "{{material}}"
-
-# Invisible, and no reader stops at it: the text reads the same, but is no longer a tag or a turn to a machine.
-JOINER = "\u2060"
-
-_ROLES = (
-    "(?:system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
-    "系统|用户|助手|助理|开发者|人类|指令)s?"
-    r"(?:[ _-](?:prompt|message|turn|input|output|instructions?|note|role|override))?"
-)
-_BREAKS = r"\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
-_LINE = rf"(?:^|(?<=[{_BREAKS}]))"
-_MARK = r"(?:[^\w\n]|_)"
-# Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
-_POWER = re.compile(
-    rf"""
-    (?P<tag> <(?=[a-z_/|!?<]|[ \t]{{1,8}}/) | &(?=(?:lt|\#0{{0,4}}60|\#x0{{0,4}}3c);[ \t]{{0,8}}/)
-      | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
-    | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
-        {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)
-        | [ \t>]{{0,8}} (?:[#*_=~]|--) {_MARK}{{0,12}} (?={_ROLES} {_MARK}{{0,12}}? (?:[\n{_BREAKS}]|\Z))
-        | [ \t]{{0,8}} (?={_ROLES} [ \t]{{0,8}} \r?\n [ \t]{{0,8}} (?:={{3}}|-{{3}}))
-      ) .
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-_SURROGATES = re.compile("[\ud800-\udfff]")
-# Tag characters, and control characters that break no line.
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
-
-
-def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[str, str]:
-    """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker."""
-    texts = {text: neutralize_untrusted_prompt_text(text) for _, _, text in pieces}
-    digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
-    for text in texts.values():
-        raw = text.encode("utf-8")
-        digest.update(len(raw).to_bytes(8, "big"))
-        digest.update(raw)
-    while any(digest.hexdigest() in text.lower() for text in texts.values()):
-        digest.update(b"again")
-    marker = digest.hexdigest()
-    fenced = [f"{label}:\n<{tag}-{marker}>\n{texts[text]}\n</{tag}-{marker}>" for label, tag, text in pieces]
-    return marker, "\n\n".join(fenced)
-
-
-def neutralize_untrusted_prompt_text(text: str) -> str:
-    """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    text = _SURROGATES.sub("\ufffd", text)
-    cuts = set(_find_powerful_words(text))
-    if _UNSEEN.search(text):  # Such letters may say something themselves, or only keep others apart.
-        kept = [place for place, letter in enumerate(text) if not _UNSEEN.match(letter)]
-        cuts |= {kept[cut] for cut in _find_powerful_words("".join(text[place] for place in kept))}
-    return JOINER.join(text[start:end] for start, end in pairwise([0, *(cut + 1 for cut in sorted(cuts)), len(text)]))
-
-
-def _find_powerful_words(text: str) -> Iterator[int]:
-    """The places of the first character of a tag, and of the first letter of a role."""
-    folded = text.lower() if text.isascii() else fold_lookalikes(text)
-    found = [one.start() if one["tag"] else one.end() - 1 for one in _POWER.finditer(folded)]
-    places = trace_lookalikes(text) if found and not text.isascii() else range(len(text))
-    yield from (places[cut] for cut in found)
 
 
 T = TypeVar("T")

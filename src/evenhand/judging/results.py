@@ -189,8 +189,10 @@ _SCORE_JSON = SplitField(
 )
 _NULL_IF_EMPTY = JsonField(scalar=json_write_only_scalar(lambda text: text or None))
 
-_RAW_SCORE = JsonField(scalar=json_write_only_scalar(word_score_for_json), sparse=True)
-JUDGMENT_SHAPE = JsonShape(fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY, "raw": _RAW_SCORE})
+_SPARSE_SCORE = JsonField(scalar=json_write_only_scalar(word_score_for_json), sparse=True)
+JUDGMENT_SHAPE = JsonShape(
+    fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY, "expected": _SPARSE_SCORE, "raw": _SPARSE_SCORE}
+)
 
 JUDGING_JSON = Codec(
     scalars={Decimal: json_write_only_scalar(float)},

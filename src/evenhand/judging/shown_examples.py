@@ -4,37 +4,28 @@ came from outside. Rubrics without examples are asked in the same words as befor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 
-from evenhand.files.methods import LIBRARY
-from evenhand.files.parsing import read_text_mapping_file
-from evenhand.judging.prompts import LANGUAGES, MaterialPiece, Prompts
+from evenhand.judging.fence import SharedPiece
+from evenhand.judging.prompts import Prompts, load_example_phrases
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_fraction
 
 
-def tag_examples_for_judge(rubric: Rubric, prompts: Prompts) -> Iterator[MaterialPiece]:
+def tag_examples_for_judge(rubric: Rubric, prompts: Prompts) -> Iterator[SharedPiece]:
     """The examples of all judged criteria: each passage, and the reason for its score where there is one."""
     shown = [(leaf, one) for leaf in rubric.leaves.values() if leaf.judged for one in leaf.examples]
-    phrases = _load_example_phrases(prompts.language) if shown else {}
+    phrases = load_example_phrases(prompts.language) if shown else {}
     for number, (leaf, example) in enumerate(shown, start=1):
         word = prompts.say("yes" if example.score else "no") if leaf.scale.yes_no else format_fraction(example.score)
         label = phrases["example"].format(criterion=leaf.shown_as or leaf.id, score=word)
-        yield label, f"example-{number}", example.passage
+        yield SharedPiece(label, f"example-{number}", example.passage)
         if example.why.strip():
-            yield phrases["example_why"], f"example-{number}-why", example.why
+            yield SharedPiece(phrases["example_why"], f"example-{number}-why", example.why)
 
 
 def list_example_prompt_texts(rubric: Rubric, language: str) -> dict[str, str]:
     """What the examples of a rubric add to the texts that a fingerprint covers; nothing where it has none."""
     if not any(leaf.examples for leaf in rubric.leaves.values()):
         return {}
-    return {"examples": "\n".join(f"{name}: {text}" for name, text in _load_example_phrases(language).items())}
-
-
-@cache
-def _load_example_phrases(language: str) -> Mapping[str, str]:
-    """In the language of the prompts; a folder of one's own has the English ones."""
-    folder = language if language in LANGUAGES else LANGUAGES[0]
-    return read_text_mapping_file(LIBRARY / "prompts" / folder / "examples.yaml")
+    return {"examples": "\n".join(f"{name}: {text}" for name, text in load_example_phrases(language).items())}

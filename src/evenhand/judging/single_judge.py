@@ -12,6 +12,7 @@ from typing import Any, Generic
 
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
+from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
 from evenhand.judging.dialogues.listwise import ask_judge_listwise
 from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
@@ -24,6 +25,7 @@ from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.score_map import ScoreMap
 from evenhand.model.scorecard import Answers, Review
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Request
 
 
@@ -215,6 +217,8 @@ async def ask_judge_opinion(
         ask = partial(ask_judge_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:
         ask = partial(ask_judge_sampled, replies=how.samples)
+    elif is_decision_model(manner.judge):
+        ask = ask_judge_by_decisions
     elif judges_by_odds(manner.judge, how):
         ask = ask_judge_by_odds
     elif rubric.method.dialogue == "listwise" and not how.each:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
 from evenhand.judging.answer_form import list_questions_for_judge
-from evenhand.judging.prompts import MaterialPiece, Prompts
+from evenhand.judging.fence import MaterialPiece
+from evenhand.judging.prompts import Prompts
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, ToolCall
 from evenhand.wording import pluralize_count

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.judging.answer_form import list_judged_criteria
+from evenhand.judging.dialogues.decisions import explain_criterion_unfit_for_decisions
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO, Criterion
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED
 from evenhand.wording import join_names
 
+WAY_OUT_OF_LEVELS = "give them anchors at two to ten levels, or name a model that writes, such as openai/NAME"
 WAY_OUT = "name a model as judge, such as openai/NAME (see evenhand models), or ask yes/no questions about what it says"
 MOST_NAMED = 8
 
@@ -22,6 +26,7 @@ class UnanswerableCriterion:
     criterion: str
     why: str
     is_score: bool  # It asks for more than yes or no.
+    judge: str = EMBEDDED  # The first of those that cannot.
 
 
 def list_criteria_unfit_for_judges(
@@ -29,8 +34,14 @@ def list_criteria_unfit_for_judges(
 ) -> tuple[UnanswerableCriterion, ...]:
     """The criteria, red flags and bonuses that none of the judges can answer: where one can, it is asked.
 
-    Only the embedded judge is known to have such limits.
+    Only the embedded judge and decision models are known to have such limits.
     """
+    if judges and all(map(is_decision_model, judges)):
+        return tuple(
+            UnanswerableCriterion(rubric=rubric.name, criterion=leaf.id, why=why, is_score=True, judge=judges[0])
+            for leaf in list_judged_criteria(rubric)
+            if (why := explain_criterion_unfit_for_decisions(leaf))
+        )
     if not judges or any(name != EMBEDDED for name in judges):
         return ()
     # Whoever asks others needs no tables of rules.
@@ -63,4 +74,6 @@ def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -
         names = list(dict.fromkeys(ids))
         more = len(names) - MOST_NAMED
         parts.append(f"{join_names([*names[:MOST_NAMED], f'{more} more'] if more > 0 else names)} ({why})")
-    return f"the judge {EMBEDDED} cannot answer {'; '.join(parts)}: {WAY_OUT}"
+    judge = found[0].judge
+    way_out = WAY_OUT if judge == EMBEDDED else WAY_OUT_OF_LEVELS
+    return f"the judge {judge} cannot answer {'; '.join(parts)}: {way_out}"

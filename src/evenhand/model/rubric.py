@@ -10,7 +10,16 @@ from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, FaultPath, RubricError, make_fault_note_of_ignored_id, suggest_known_word_in_error
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
-from evenhand.model.scale import Criterion, CriterionScore, Gate, Missing, Scale, Statement, to_exact_fraction
+from evenhand.model.scale import (
+    IF_GIVEN,
+    Criterion,
+    CriterionScore,
+    Gate,
+    Missing,
+    Scale,
+    Statement,
+    to_exact_fraction,
+)
 from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
@@ -32,6 +41,8 @@ class Rubric:
     why: str = field(default="", compare=False)  # The reason for its weights; it changes no score.
     safety_gate: bool = False  # Whether what the safety guard finds makes an output unsafe.
     holistic: bool = False  # Whether judges are asked for a score for the whole too, which decides nothing.
+    # How far in probability an answer must be ahead of the next, or it is too close to call; None calls every one.
+    too_close: Fraction | None = field(default=None, metadata=IF_GIVEN)
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     all_gates: tuple[Gate, ...] = field(init=False, repr=False, compare=False)  # Also those of required criteria.
@@ -83,6 +94,9 @@ class Rubric:
         if self.safety_gate and not any(isinstance(step, Cap) for step in method.steps):
             what = f"safety_gate has no effect: {method.name!r} has no cap for unsafe outputs"
             yield Fault(what, "use a method with a cap step, such as council", ("safety_gate",))
+        if self.too_close is not None and not 0 < self.too_close < 1:
+            what = f"too_close is a difference of probabilities between 0 and 1, got {format_fraction(self.too_close)}"
+            yield Fault(what, "as in too_close: 0.2", ("too_close",))
         listed: list[list[tuple[str, FaultPath]]] = [
             [(criterion.id, (*path, "id")) for criterion, path in _walk_rubric_criteria(criteria)],
             [(flag.id, ("red_flags", at)) for at, flag in enumerate(self.red_flags)],

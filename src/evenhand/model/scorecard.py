@@ -197,7 +197,7 @@ class AnswerSpread:
 
     n: int
     sd: float
-    how: str  # "replies", or "logprobs" where the server told how likely each answer was.
+    how: str  # "replies"; "logprobs" or "probabilities" where the model told how likely each answer was.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +214,7 @@ class Judgment:
     from_trace: tuple[str, ...] = ()  # What it quotes from how the output came about, not from the output.
     feedback: str = ""
     spread: AnswerSpread | None = None
+    expected: Fraction | None = None  # The mean over how likely each answer was, where `score` is the most likely one.
     raw: Fraction | None = None  # What the judge gave, where a map has put `score` on people's scale.
 
 

@@ -41,18 +41,19 @@ _BOUNDS = frozenset({
 
 def build_request_body(model: str, request: Request, accepted: AcceptedParameters) -> dict[str, object]:
     """The body to post. Seeds and log probabilities do not exist here."""
-    kept = [message for message in request.messages if message.repeats and message.text][-_MOST_KEPT:]
+    kept = [one for one in request.messages if (one.repeats or one.opening) and one.text][-_MOST_KEPT:]
     system = [
-        _build_request_content_block(message, kept)
+        block
         for message in request.messages
         if message.role == "system" and message.text
+        for block in _build_request_content_blocks(message, kept)
     ]
     turns = [message for message in request.messages if message.role != "system"]
     body: dict[str, object] = {
         "model": model,
         "max_tokens": request.settings.max_tokens,
         "messages": [
-            {"role": message.role, "content": [_build_request_content_block(message, kept)]} for message in turns
+            {"role": message.role, "content": _build_request_content_blocks(message, kept)} for message in turns
         ],
     }
     if system:
@@ -90,11 +91,13 @@ def parse_model_reply_body(
     )
 
 
-def _build_request_content_block(message: Message, kept: list[Message]) -> dict[str, object]:
-    block: dict[str, object] = {"type": "text", "text": message.text}
-    if any(message is other for other in kept):
-        block["cache_control"] = {"type": "ephemeral"}
-    return block
+def _build_request_content_blocks(message: Message, kept: list[Message]) -> list[dict[str, object]]:
+    """The text of a turn, with a mark behind what the server may keep of it."""
+    cut = len(message.text) if message.repeats else message.opening
+    if not any(message is other for other in kept):
+        return [{"type": "text", "text": message.text}]
+    first: dict[str, object] = {"type": "text", "text": message.text[:cut], "cache_control": {"type": "ephemeral"}}
+    return [first, {"type": "text", "text": message.text[cut:]}] if cut < len(message.text) else [first]
 
 
 def _drop_request_schema_bounds(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:

@@ -19,7 +19,7 @@ from evenhand.wording import format_exact_dollars
 
 SHIPPED_PRICES = Path(__file__).parents[1] / "library" / "prices.yaml"
 
-FREE_MODELS = (EMBEDDED, "gguf:")  # They run on this machine.
+FREE_MODELS = (EMBEDDED, "gguf:", "gguf-decisions:")  # They run on this machine.
 _FIRST_GUESS = 512  # Tokens of a reply, until the first has come and the mean is known.
 _DIGITS = 60
 _DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
@@ -27,20 +27,24 @@ _DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars for a million tokens, the day on which that was so, and who says so."""
 
     input: Decimal
     output: Decimal
     cached: Decimal
     stored: Decimal
     batch: Decimal | None = None  # The share of all these prices that is paid in a batch; None where it is unknown.
+    as_of: date | None = None
+    source: str = ""
 
     def in_batch(self) -> Price | None:
         """What the model costs in a batch; None where that is unknown."""
         if self.batch is None:
             return None
+        share, input, output = self.batch, self.input, self.output
         with localcontext(prec=_DIGITS):
-            return Price(*(amount * self.batch for amount in (self.input, self.output, self.cached, self.stored)))
+            cached, stored = self.cached * share, self.stored * share
+            return replace(self, input=input * share, output=output * share, cached=cached, stored=stored, batch=None)
 
     def cost(self, usage: TokenUsage) -> Decimal | None:
         """What a reply cost; None where the server did not count its tokens."""
@@ -74,15 +78,10 @@ class Prices:
             raise JudgeError(*(replace(fault, hint="") for fault in error.faults)) from None
         faults: list[Fault] = []
         fields = FieldReader(tree, ("as_of", "models"), faults)
-        text, as_of = fields.text("as_of"), None
-        if text is not None:
-            try:
-                as_of = date.fromisoformat(text)
-            except ValueError:
-                fields.fault(f"as_of must be a day, got {text[:40]!r}", "as in as_of: 2026-11-05", "as_of")
-        elif "as_of" not in fields:
+        as_of = _parse_price_day(fields)
+        if "as_of" not in fields:
             fields.fault("prices need the day they were read", "as in as_of: 2026-11-05")
-        read = {name: _parse_model_price(node, faults, at) for name, node, at in fields.pairs("models")}
+        read = {name: _parse_model_price(node, faults, at, as_of) for name, node, at in fields.pairs("models")}
         if "models" not in fields and not faults:
             fields.fault("prices need models", "as in models: {openai/gpt-4o: {input: 2.50, output: 10}}")
         if faults or as_of is None:
@@ -103,7 +102,8 @@ class Prices:
             if fits and (longest is None or len(known) > len(longest)):
                 longest = known
         if longest is None and name.startswith(FREE_MODELS):  # Also where a list of one's own does not name them.
-            return Price(*[Decimal(0)] * 4)
+            nothing = Decimal(0)
+            return Price(nothing, nothing, nothing, nothing)
         return None if longest is None else self.models[longest]
 
     def cost(self, name: str, usage: TokenUsage) -> Decimal | None:
@@ -112,11 +112,23 @@ class Prices:
         return price.cost(usage) if price else None
 
 
+def _parse_price_day(fields: FieldReader) -> date | None:
+    text = fields.text("as_of")
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        fields.fault(f"as_of must be a day, got {(text or '')[:40]!r}", "as in as_of: 2026-11-05", "as_of")
+        return None
+
+
 _AMOUNTS = ("input", "output", "cached", "stored", "batch")
 
 
-def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | int, ...]) -> Price | None:
-    fields = FieldReader(node, _AMOUNTS, faults, path)
+def _parse_model_price(
+    node: TreeNode, faults: list[Fault], path: tuple[str | int, ...], listed: date | None
+) -> Price | None:
+    """One entry; without a day of its own it has that of the list."""
+    fields = FieldReader(node, (*_AMOUNTS, "as_of", "source"), faults, path)
     before = len(faults)
     amounts: dict[str, Decimal] = {}
     for name in _AMOUNTS:
@@ -134,12 +146,13 @@ def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | in
     for name in ("input", "output"):
         if name not in fields and len(faults) == before:
             fields.fault(f"a price needs {name}: US dollars for a million tokens")
+    as_of, source = _parse_price_day(fields) or listed, fields.text("source") or ""
     if "input" not in amounts or "output" not in amounts:
         return None
     # Without a price of their own, tokens that a server keeps cost what all others do.
     own = amounts["input"]
     cached, stored = amounts.get("cached", own), amounts.get("stored", own)
-    return Price(own, amounts["output"], cached, stored, amounts.get("batch"))
+    return Price(own, amounts["output"], cached, stored, amounts.get("batch"), as_of, source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,15 @@ from evenhand.models.model_names import (
     parse_server_url_origin,
 )
 from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder, ReplayModel
-from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
+from evenhand.models.requests import (
+    ChainedModel,
+    DecisionQuestion,
+    Message,
+    Middleware,
+    Model,
+    ModelSettings,
+    Request,
+)
 from evenhand.models.shared_limits import ModelShare, SharedLimits
 
 if TYPE_CHECKING:
@@ -258,6 +266,14 @@ _PROBE_REQUEST = Request(
 )
 
 
+_DECISION_PROBE_REQUEST = Request(
+    dialogue="probe",
+    messages=(Message("user", "Water is wet."),),
+    questions=(DecisionQuestion(name="q1", kind="predicate", asks="The text is about water."),),
+    settings=ModelSettings(max_tokens=0),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProbe:
     """What is known of a model after one small question; None is unknown."""
@@ -287,21 +303,29 @@ async def send_model_probe_request(connections: Connections, name: str) -> Model
         if alone and remote is not None:
             why = "" if offers else "it lists no models: is the server running, and its address and key right?"
             return ModelProbe(name=name, reachable=bool(offers), why=why, offers=offers)
-        reply = await opened.ask(_PROBE_REQUEST)
+        decides = remote is not None and remote.decides
+        reply = await opened.ask(_DECISION_PROBE_REQUEST if decides else _PROBE_REQUEST)
     except EvenhandError as error:
         return ModelProbe(name=name, reachable=False, why=str(error))
-    try:
-        fits = json.loads(reply.text) in ({"answer": "yes"}, {"answer": "no"})
-    except (ValueError, RecursionError):
-        fits = False
     return ModelProbe(
         name=name,
         reachable=True,
         offers=offers,
         model=reply.model if remote is not None else "",
-        structured=fits if remote is None else remote.keeps_to_schemas and fits,
+        structured=_fits_probe(reply.text, decides) and (remote is None or remote.keeps_to_schemas),
         logprobs=bool(reply.places) if remote is not None or reply.places else None,
         seed=remote.takes_seeds if remote is not None else None,
         seconds=reply.seconds,
         price=connections.price(name),
     )
+
+
+def _fits_probe(text: str, decides: bool) -> bool:
+    """Whether the answer to the small question has the form that was asked for."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not decides:
+        return said in ({"answer": "yes"}, {"answer": "no"})
+    return [one.get("type") for one in said["answers"] if isinstance(one, dict)] == ["predicate"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,13 +16,19 @@ ANTHROPIC_BASE = "https://api.anthropic.com"
 OPENAI_BASE = "https://api.openai.com/v1"
 ORACLE_MODEL = "claude-sonnet-4-20250514"
 PROVIDERS = ("anthropic", "openai", "ollama")
+# Models that answer questions of a rubric with probabilities, and write nothing.
+DECISION_MODELS = ("openai-decisions/", "openai-decisions-compatible:", "gguf-decisions:")
 FORMS = (
     EMBEDDED, "anthropic/NAME", "openai/NAME", "ollama/NAME", "openai-compatible:URL/NAME",
-    "anthropic-compatible:URL/NAME", "gguf:PATH", "replay:FILE", "python:MODULE:FUNCTION",
+    "anthropic-compatible:URL/NAME", "openai-decisions/NAME", "openai-decisions-compatible:URL/NAME", "gguf:PATH",
+    "gguf-decisions:PATH", "replay:FILE", "python:MODULE:FUNCTION",
 )  # fmt: skip
 
 _VERSIONED = re.compile(r"(/v\d+[a-z0-9]*)/(?=.)")
 _KEY = re.compile(r"[!-~]+")
+
+
+WireFormat = Literal["openai", "anthropic", "decisions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,7 @@ class ModelAddress:
     """A model behind a server, and the key that may go there. `variable` is where that key is looked for."""
 
     name: str
-    wire: Literal["openai", "anthropic"]
+    wire: WireFormat
     base: str
     model: str
     variable: str
@@ -77,26 +83,20 @@ def parse_model_name(
 ) -> ModelAddress | ReplayFile | GgufFile | EmbeddedRules | FunctionPath:
     """Who is meant by a name; a JudgeError where nobody can be."""
     kind, colon, rest = name.partition(":")
-    provider, slash, model = name.partition("/")
+    provider, slash, _ = name.partition("/")
     if name == EMBEDDED:
         return EmbeddedRules()
-    if slash and provider in PROVIDERS:
-        if not model.strip():
-            raise _make_unknown_model_error(name, f"{provider}/ needs the name of a model")
-        return _resolve_provider_model(name, provider, model.strip(), environ)
-    if colon and kind in ("openai-compatible", "anthropic-compatible"):
-        return _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
+    if served := _resolve_served_model(name, environ):
+        return replace(served, wire="decisions") if is_decision_model(name) else served
     if colon and kind == "replay" and rest:
         return ReplayFile(Path(rest))
-    if colon and kind == "gguf" and rest:
+    if colon and kind in ("gguf", "gguf-decisions") and rest:
         return GgufFile(Path(rest).expanduser())
     if colon and kind == "python":
         module, _, function = rest.partition(":")
         if module and function:
             return FunctionPath(module, function)
-    if name in PROVIDERS:
-        raise _make_unknown_model_error(name, f"{name}/ needs the name of a model")
-    if kind in ("python", "replay", "gguf"):
+    if kind in ("python", "replay", "gguf", "gguf-decisions"):
         needed = "a module and a function" if kind == "python" else "a file"
         raise _make_unknown_model_error(name, f"{kind}: needs {needed}")
     kinds = [form.split("/")[0].split(":")[0] for form in FORMS]
@@ -106,6 +106,29 @@ def parse_model_name(
     if family and not slash:
         raise JudgeError(Fault(what, f"did you mean {family}/{name[:60]}?", where=f"model {name[:80]!r}"))
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
+
+
+def _resolve_served_model(name: str, environ: Mapping[str, str]) -> ModelAddress | None:
+    """The model at a provider, or behind a server of one's own; None where the name is of another kind."""
+    kind, colon, rest = name.partition(":")
+    provider, slash, model = name.partition("/")
+    if provider in (*PROVIDERS, "openai-decisions"):
+        if not slash or not model.strip():
+            raise _make_unknown_model_error(name, f"{provider}/ needs the name of a model")
+        return _resolve_provider_model(name, provider.removesuffix("-decisions"), model.strip(), environ)
+    if colon and kind in ("openai-compatible", "anthropic-compatible", "openai-decisions-compatible"):
+        return _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
+    return None
+
+
+def is_decision_model(name: str) -> bool:
+    """Whether a name is of a model that answers with probabilities and writes nothing."""
+    return name.startswith(DECISION_MODELS)
+
+
+def is_local_model_file(name: str) -> bool:
+    """Whether a name is of a model in a file, which runs here."""
+    return name.startswith(("gguf:", "gguf-decisions:"))
 
 
 def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
@@ -179,9 +202,9 @@ def _resolve_compatible_model(
     if not url or not model or _VERSIONED.fullmatch(f"/{model}/"):
         what = "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME"
         raise _make_unknown_model_error(name, what)
-    base = _check_server_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
+    base = _check_server_base_url(f"{scheme}://{url.rstrip('/')}", name.partition(":")[0])
     if "?" in model:
-        raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
+        raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=name.partition(":")[0]))
     variable, key = _choose_compatible_key(base, wire, environ)
     base = _add_server_api_version(base) if wire == "anthropic" else base
     return ModelAddress(name=name, wire=wire, base=base, model=model, variable=variable, key=key)

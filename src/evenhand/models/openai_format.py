@@ -71,6 +71,7 @@ def parse_model_reply_body(
             input=read_token_count(usage.get("prompt_tokens")),
             output=read_token_count(usage.get("completion_tokens")),
             cached=read_token_count(details.get("cached_tokens")),
+            stored=read_token_count(details.get("cache_write_tokens")),
         ),
         places=_parse_token_logprobs(choice["logprobs"]) if choice.get("logprobs") else (),
         request_id=request_id or read_provider_text(answer.get("id")) or None,

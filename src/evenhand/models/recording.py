@@ -12,6 +12,7 @@ from evenhand.errors import Fault, InputError, JudgeError, RefusedError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonField, JsonShape, read_json_string
 from evenhand.files.private_files import open_private_bytes_file
+from evenhand.models.model_names import is_local_model_file
 from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs, read_provider_object
 
 _BEGINNING = b'{"key": "'
@@ -130,7 +131,7 @@ class ReplayModel:
     @property
     def version(self) -> str:
         """That of a judge which ran here; servers name their models as they like, which says nothing."""
-        here = self.name == EMBEDDED or self.name.startswith("gguf:")
+        here = self.name == EMBEDDED or is_local_model_file(self.name)
         return self._record.version(self.name) if here else ""
 
     async def ask(self, request: Request) -> Reply:

@@ -13,7 +13,7 @@ import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
 from evenhand.files.parsing import decode_plain_json, encode_plain_json
-from evenhand.models import anthropic_format, openai_format
+from evenhand.models import anthropic_format, decisions_format, openai_format
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
@@ -68,12 +68,16 @@ class _RequestAttempts:
     had_full_time: bool = True  # Whether the last attempt had all the time that one may have.
 
 
+_WIRES = {"openai": openai_format, "anthropic": anthropic_format, "decisions": decisions_format}
+
+
 class RemoteModel:
     """A model that is asked over HTTP."""
 
     def __init__(self, address: ModelAddress, line: ServerLink) -> None:
-        self._wire = wire = anthropic_format if address.wire == "anthropic" else openai_format
+        self._wire = wire = _WIRES[address.wire]
         self.name = address.name
+        self.decides = address.wire == "decisions"  # It answers with probabilities and writes nothing.
         names: tuple[str, ...] = ("max_tokens",)
         if address.wire == "openai":
             names = ("max_tokens", "max_completion_tokens")
@@ -95,6 +99,8 @@ class RemoteModel:
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
+        if self.decides and (fault := decisions_format.find_request_fault(request)):
+            raise RefusedError(f"{self.name}: {fault}", always=True)
         course = _RequestAttempts(request, self.accepted, self._make(self._address.model, request, self.accepted))
         sent = encode_plain_json(course.body).encode()
         while True:

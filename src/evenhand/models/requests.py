@@ -18,11 +18,15 @@ StopReason = Literal["end", "length", "refusal", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it."""
+    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it.
+
+    Of a text that only begins so, `opening` is how many characters do.
+    """
 
     role: Role
     text: str
     repeats: bool = False
+    opening: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,19 @@ class RequestSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionQuestion:
+    """One question to a decision model, which answers with probabilities: of a yes, or of each of several options.
+
+    A choice has options in no order, a score has levels from low to high; each is a label with what it means.
+    """
+
+    name: str  # Under which the answer comes back.
+    kind: Literal["predicate", "choice", "score"]
+    asks: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One question to a model, with all that decides the answer."""
 
@@ -54,6 +71,7 @@ class Request:
     schema: Mapping[str, object] | None = None
     settings: ModelSettings = field(default_factory=ModelSettings)
     repeat: int = 0  # The same question asked again on purpose is another request.
+    questions: tuple[DecisionQuestion, ...] = ()  # To a decision model: all else is what they are about.
     about: RequestSubject | None = field(default=None, compare=False, repr=False)
 
     def key(self, model: str, *, with_schema: bool = True) -> str:
@@ -68,6 +86,11 @@ class Request:
             "seed": self.settings.seed,
             "top_logprobs": self.settings.top_logprobs,
             "repeat": self.repeat,
+            **(
+                {"questions": [[one.name, one.kind, one.asks, one.options] for one in self.questions]}
+                if self.questions
+                else {}
+            ),
         }
         return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
@@ -160,7 +183,20 @@ def read_model_version(model: Model) -> str:
 
 def estimate_input_tokens(request: Request) -> int:
     """About how many tokens a request has: most scripts need one for three bytes, or fewer."""
-    return sum(len(message.text.encode("utf-8", "replace")) for message in request.messages) // 3 + 1
+    texts = [message.text for message in request.messages]
+    for one in request.questions:
+        texts += [one.asks, *(part for option in one.options for part in option)]
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) // 3 + 1
+
+
+def join_repeated_beginning(request: Request) -> str:
+    """What of a request many others begin with, too."""
+    begins = ""
+    for message in request.messages:
+        begins += message.text if message.repeats else message.text[: message.opening]
+        if not message.repeats:
+            break
+    return begins
 
 
 _MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.

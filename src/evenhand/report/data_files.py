@@ -142,7 +142,7 @@ PARQUET_COLUMNS = {
     "judgments": [{"judge": "string", "criterion": "string", "score": "double", "band": "string", "why_not": "string",
                    "reason": "string", "evidence": [{"text": "string", "start": "int64", "end": "int64"}],
                    "absent": ["string"], "from_trace": ["string"], "feedback": "string",
-                   "spread": {"n": "int32", "sd": "double", "how": "string"}}],
+                   "spread": {"n": "int32", "sd": "double", "how": "string"}, "expected": "double"}],
     "calls": [{"judge": "string", "reply": "string", "failed": "string", "input_tokens": "int64",
                "output_tokens": "int64", "attempts": "int32", "seconds": "double", "cached": "bool", "cost": "double"}],
     "scorecard": "json", "composite_steps": "json",

@@ -43,6 +43,7 @@ def restore_kept_rubric(kept: Json) -> Rubric:
         about=kept["about"],
         safety_gate=kept["safety_gate"],
         holistic=kept["holistic"],
+        too_close=_read_number(kept.get("too_close")),
     )
 
 

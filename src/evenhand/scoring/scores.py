@@ -195,6 +195,7 @@ def compute_fingerprint(
         "layers": sorted(layers),
         **({"safety_gate": True} if rubric.safety_gate else {}),
         **({"asks_holistic": True} if rubric.holistic else {}),
+        **({"too_close": rubric.too_close} if rubric.too_close is not None else {}),
     }
     text = json.dumps(to_scoring_fingerprint_data(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -45,6 +45,7 @@ from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.queries import parse_stored_time
@@ -353,6 +354,9 @@ async def load_dimensions_for_user(task: Task, connections: Connections, how: Ju
         if EMBEDDED in names:  # It goes by words: every author would be told that a level is not guessed.
             what = f"{EMBEDDED} gives no scores, and a contest needs them"
             raise ContestError(Fault(what, "name a model that does, as in openai/NAME", (panel,)))
+        if decides := next(filter(is_decision_model, names), None):
+            what = f"{decides} quotes no evidence, and a contest needs it"
+            raise ContestError(Fault(what, "name a model that writes, as in openai/NAME", (panel,)))
     if task.dimensions is None:
         rubric = await generate_dimensions(task, task.judges[0], connections=connections, how=how)
         task = replace(task, dimensions=rubric)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evenhand.judging.open_judge import probe_judge_by_prompt
-from evenhand.models.budget import Prices
+from evenhand.models.budget import Price, Prices
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
@@ -37,12 +37,17 @@ class ProbeModelsResult:
                 "model": one.model or None,
                 "offers": list(one.offers),
                 **{name: getattr(one, name) for name in ("structured", "logprobs", "seed", "seconds")},
-                "price": one.price
-                and {name: None if amount is None else float(amount) for name, amount in asdict(one.price).items()},
+                "price": one.price and _price_to_json(one.price),
             }
             for one in self.probes
         ]
         return {"prices_as_of": self.prices.as_of.isoformat(), "models": models}
+
+
+def _price_to_json(price: Price) -> Json:
+    amounts = {name: getattr(price, name) for name in ("input", "output", "cached", "stored", "batch")}
+    told: Json = {name: None if amount is None else float(amount) for name, amount in amounts.items()}
+    return told | {"as_of": price.as_of and price.as_of.isoformat(), "source": price.source or None}
 
 
 async def probe_models(

@@ -24,7 +24,16 @@ from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_di
 from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
-from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.models.requests import (
+    EMBEDDED,
+    CallNext,
+    ChainedModel,
+    Reply,
+    Request,
+    TokenUsage,
+    estimate_input_tokens,
+    join_repeated_beginning,
+)
 from evenhand.runs.execute import build_judged_sample
 from evenhand.runs.reply_cache import run_reply_key
 from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
@@ -53,6 +62,9 @@ MadeOutputs = Mapping[tuple[str, int], VariantOutput]  # By variant and repeat.
 SAMPLES_PLANNED = 1000  # Samples whose questions are made; what is beyond is taken to be like them.
 TYPICAL_REPLY_TOKENS = 300  # Tokens.
 BYTES_PER_TOKEN = 3  # As estimate_input_tokens counts them.
+CACHING_PROVIDERS = ("openai/", "anthropic/")  # Of other servers nobody knows what they keep.
+LEAST_CACHED_TOKENS = 1_024  # A shorter beginning is not kept; some models of Anthropic want more.
+ENGLISH_BYTES_PER_TOKEN = 4  # So that nothing is called long enough that may not be.
 
 
 @dataclass(slots=True)
@@ -66,7 +78,9 @@ class PlannedQuestionMeter:
     kept: int = 0
     input: int = 0
     output: int = 0
+    cached: int = 0  # Of the input: what the server has read before and keeps.
     _seen: set[str] = field(default_factory=set)
+    _begun: set[str] = field(default_factory=set)  # Beginnings that the server has read.
 
     async def count_question(self, request: Request, call_next: CallNext) -> Reply:
         """Count the question for every repeat, and refuse it."""
@@ -79,7 +93,16 @@ class PlannedQuestionMeter:
         if self.model.name != EMBEDDED:  # Rules read no tokens.
             self.input += estimate_input_tokens(request) * (len(new) - kept)
             self.output += min(TYPICAL_REPLY_TOKENS, request.settings.max_tokens) * (len(new) - kept)
+            self._count_cached(join_repeated_beginning(request), len(new) - kept)
         raise RefusedError("planned, not asked")
+
+    def _count_cached(self, beginning: str, asked: int) -> None:
+        """Count a beginning that is long enough to be kept, from the second time on."""
+        size = len(beginning.encode("utf-8", "replace"))
+        if asked < 1 or size < LEAST_CACHED_TOKENS * ENGLISH_BYTES_PER_TOKEN:
+            return
+        self.cached += size // BYTES_PER_TOKEN * (asked - (beginning not in self._begun))
+        self._begun.add(beginning)
 
 
 @dataclass(slots=True)
@@ -233,6 +256,7 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
         "kept": round(meter.kept * share),
         "input_tokens": usage.input,
         "output_tokens": usage.output,
+        "cached_tokens": round(meter.cached * share) if name.startswith(CACHING_PROVIDERS) else None,
         "cost": None if cost is None else float(cost),
     }
 

@@ -9,6 +9,7 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import UnanswerableCriterion, list_criteria_unfit_for_judges
 from evenhand.model.method import LEAST_TO_NORMALISE
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED
 from evenhand.wording import join_names, pluralize_count
 from evenhand.workflows.inputs import suggest_judge_for_author
@@ -18,7 +19,7 @@ SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one
 
 def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
     """The criteria of an eval that its judges cannot answer, whatever the outputs."""
-    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
+    if not eval.rubrics or any(name != EMBEDDED and not is_decision_model(name) for name in eval.judges):
         return ()
     known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
     given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}

@@ -22,7 +22,7 @@ from evenhand.model.scale import Criterion
 from evenhand.models.model_names import choose_default_model_names
 
 Json = dict[str, Any]
-LOCAL_JUDGES = ("python", "replay", "gguf")  # Code and files of this machine.
+LOCAL_JUDGES = ("python", "replay", "gguf", "gguf-decisions")  # Code and files of this machine.
 
 
 def load_sent_rubric(rubric: str | Mapping[str, object]) -> Rubric:

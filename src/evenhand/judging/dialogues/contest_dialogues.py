@@ -27,6 +27,7 @@ from evenhand.judging.dialogues.listwise import (
     shuffle_outputs_for_judge,
 )
 from evenhand.judging.evidence import EvidencedAnswer, QuotedEvidenceText, read_form_reply, verify_form_evidence
+from evenhand.judging.fence import neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
@@ -37,7 +38,6 @@ from evenhand.judging.prompts import (
     ask_judge_questions,
     compose_judge_request,
     label_prompt_material,
-    neutralize_untrusted_prompt_text,
 )
 from evenhand.judging.reading.json_answers import read_json_reply_answers
 from evenhand.judging.reading.reply_text import find_json_values_in_reply

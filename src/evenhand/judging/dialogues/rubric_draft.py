@@ -13,17 +13,16 @@ from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.answer_form import TEXT_SCHEMA, AnswerSchema, build_reply_schema
+from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
     JudgeSetup,
-    MaterialPiece,
     PromptOutline,
     Prompts,
     ReplyReading,
     ask_judge_questions,
     compose_judge_request,
-    neutralize_untrusted_prompt_text,
 )
 from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.model.rubric import Rubric

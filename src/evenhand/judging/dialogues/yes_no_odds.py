@@ -19,10 +19,10 @@ from evenhand.judging.answer_form import (
 )
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
+from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeSetup,
-    MaterialPiece,
     PromptOutline,
     Prompts,
     compose_judge_request,
