@@ -3,7 +3,7 @@ strong judge is asked beside a plain random sample of equal width: the table of 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -144,7 +144,7 @@ def _summeval() -> Iterator[JudgePair]:
 
 
 def _pair(
-    data: str, cheap: str, strong: str, both: list[tuple[float | None, ...]],
+    data: str, cheap: str, strong: str, both: Sequence[tuple[float | None, ...]],
     scale: tuple[float, float], gate: float | None = None,
 ) -> JudgePair:  # fmt: skip
     there = np.array([pair for pair in both if None not in pair], dtype=np.float64)
@@ -203,7 +203,17 @@ def measure_false_alarms(samples: int, drawn: int, right: float, draws: int = DR
     return alarms / draws
 
 
-HEADS = ("data", "judges", "samples", "correlation", "covered", "mean width", "asked", "plain sample", "asked beside it")
+HEADS = (
+    "data",
+    "judges",
+    "samples",
+    "correlation",
+    "covered",
+    "mean width",
+    "asked",
+    "plain sample",
+    "asked / plain",
+)
 
 
 def cascade_tables(draws: int = DRAWS) -> dict[str, str]:
@@ -234,5 +244,5 @@ def measure_cascades() -> Iterator[Figure]:
     cases = {(samples, drawn, right): measure_false_alarms(samples, drawn, right)
              for samples, drawn in ((25, 20), (60, 20), (200, 40)) for right in (0.0, 0.8, 1.0)}  # fmt: skip
     case, most_alarms = max(cases.items(), key=lambda one: one[1])
-    name = "cascade: false alarms on equal variants, worst of {} (samples, drawn, right: {})".format(len(cases), case)
+    name = f"cascade: false alarms on equal variants, worst of {len(cases)} (samples, drawn, right: {case})"
     yield Figure(name, f"{most_alarms:.1%}", "≤ 5.5%", most_alarms <= 0.055)

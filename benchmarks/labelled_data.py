@@ -163,7 +163,8 @@ def _council() -> Labelled:
 @_data("LLMBar")
 def _llmbar() -> Labelled:
     label = {
-        (row["subset"], row["n"]): 1.0 if row["label"] == 1 else -1.0 for row in read_data_rows("llmbar_pairwise/items.jsonl")
+        (row["subset"], row["n"]): 1.0 if row["label"] == 1 else -1.0
+        for row in read_data_rows("llmbar_pairwise/items.jsonl")
     }
     said: dict[tuple[str, str], dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in read_data_rows("llmbar_pairwise/replies_vanilla.jsonl"):

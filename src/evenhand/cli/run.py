@@ -66,6 +66,18 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
 @click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option(
+    "--for-width",
+    type=click.FloatRange(0, min_open=True),
+    metavar="POINTS",
+    help="In a cascade: pass on as many samples as an interval of this width takes.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DOLLARS",
+    help="Spend no more than this, whatever the eval says; a cascade passes on what it pays for.",
+)
 @click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")

@@ -1,9 +1,9 @@
 """What a strong judge says of all samples, where a cheap one saw all and the strong one those near a threshold and a
 random part of the rest.
 
-What is near a threshold is known. Over the rest the random part corrects the cheap judge (`powered_mean`), and only what
-the strong judge did not see can stray. For a mean over these samples that is all; where other samples could have been
-drawn as well, as between variants, the scatter from sample to sample counts too.
+What is near a threshold is known. Over the rest the random part corrects the cheap judge (`powered_mean`), and only
+what the strong judge did not see can stray. For a mean over these samples that is all; where other samples could have
+been drawn as well, as between variants, the scatter from sample to sample counts too.
 
 1. Cochran. Sampling Techniques, 3rd edition, 1977: 5.3 (strata), 12.7 (regression in two phases).
 2. Särndal, Swensson, Wretman. Model Assisted Survey Sampling, 1992: 9.7 (two phases).
@@ -217,4 +217,3 @@ def strong_only_interval(strong: Floats, samples: int, *, scale: tuple[float, fl
     """What a plain random sample of the strong judge's scores says of so many samples, without the cheap judge."""
     known = [*strong.tolist(), *[None] * (samples - len(strong))]
     return powered_mean(np.zeros(samples), known, scale=scale).labels_only
-

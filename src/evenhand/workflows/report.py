@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from evenhand.compare.cascade import encode_cascade_report, report_cascade
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.errors import InputError
@@ -159,6 +160,9 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         },
         "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
     }
+    cascade = report_cascade(frame, summary.tallies, summary.calls)
+    if cascade is not None:
+        head["cascade"] = encode_cascade_report(cascade)
     # A part of a run is no evaluation.
     consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}

@@ -24,9 +24,7 @@ from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
-from evenhand.judging.unanswerable import (
-    describe_criteria_unfit_for_judges,
-)
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
@@ -53,6 +51,7 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_user_report_head
+from evenhand.workflows.run_cascade import load_cascade_draw, refuse_cascade_until_decided, set_how_much_is_passed_on
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     explain_run_not_resumed_to_user,
@@ -127,6 +126,8 @@ class RunOptions:
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
+    for_width: float | None = None  # In a cascade: pass on as many samples as an interval of this width takes.
+    budget: float | None = None  # US dollars, in place of what the eval says; a cascade passes on what it pays for.
     labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
 
     @property
@@ -180,6 +181,7 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
+        refuse_cascade_until_decided(chosen)
         # What could never be stopped early is said before anything is paid for.
         if len(chosen.variants) < 2:
             what = "there is one variant, and nothing to decide"
@@ -219,6 +221,8 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
         eval = replace(eval, gates={PASS_RATE: Fraction(1), **eval.gates}, count_borderline=False)
     if options.repeats is not None:
         eval = replace(eval, repeats=options.repeats)
+    if options.budget is not None or options.for_width is not None:
+        eval = set_how_much_is_passed_on(eval, options.for_width, options.budget)
     if options.selection.to_json() is not None:
         eval = replace(eval, samples=select_samples(eval.samples, options.selection))
     return eval
@@ -275,9 +279,10 @@ async def _execute_run_for_user(
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
+                draw = load_cascade_draw(store, row["id"], setup, budget, lambda: connections.spent, goes_on=goes_on)
                 async with watch(course, lambda: connections.spent):
                     try:
-                        await execute_run(worker, samples, course, ending, goes_on=goes_on)
+                        await execute_run(worker, samples, course, ending, draw=draw, goes_on=goes_on)
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise
@@ -313,7 +318,12 @@ def _begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
+    notes = [
+        *eval.notes,
+        counted.mixed,
+        warn_user_of_authors_near_judges(eval),
+        warn_user_of_eval_without_normalising(eval),
+    ]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
