@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from evenhand.stats.cascades import CascadeMean, CascadeRows, cascade_difference
 from evenhand.stats.differences import Difference
 
 Floats = NDArray[np.float64]
-CascadeKind = Literal["composite", "score", "pass rate", "difference"]
+CascadeKind = Literal["score", "pass rate", "composite", "judge layer", "difference"]
+FIGURES: tuple[CascadeKind, ...] = ("score", "pass rate", "composite", "judge layer")  # Of each variant.
 COMPOSITE_SCALE = (1.0, 5.0)
 
 
@@ -213,9 +214,10 @@ def _spread_over_places(tally: VariantTally, name: str, tallies: Mapping[str, Va
 def _list_cascade_estimates(frame: RunEvalRecord, found: Mapping[str, VariantTally]) -> list[CascadeEstimate]:
     estimates, sides = [], {name: read_tally_side(frame, tally, "composite") for name, tally in found.items()}
     for name, tally in found.items():
-        for kind in ("score", "pass rate", "composite"):
+        for kind in FIGURES:
             one = estimate_cascade_figure(frame, tally, kind)
-            if one is not None:
+            layered = max(map(len, tally.composites_by_layers), default=0) > 1
+            if one is not None and (layered or kind != "judge layer"):
                 estimates.append(_make_estimate(kind, name, None, one))
     base = sides.get(frame.control)
     for name, side in sides.items():
@@ -230,6 +232,21 @@ def _list_cascade_estimates(frame: RunEvalRecord, found: Mapping[str, VariantTal
     return estimates
 
 
+def correct_variant_means(variants: Sequence[dict[str, Any]], found: CascadeReport) -> None:
+    """Put the strong judge's means and intervals into the head of a run, where the scorecards are of two judges."""
+    for one in variants:
+        for estimate in found.estimates:
+            if estimate.variant != one["name"] or estimate.control is not None or estimate.strong is None:
+                continue
+            strong, layers = estimate.strong, [one["layers"].get(JUDGE_LAYER)]
+            told = {"mean": round(strong.estimate, 4), "low": strong.low, "high": strong.high, "level": strong.level}
+            alone = estimate.kind == "composite" and len(one["layers"]) == 1
+            targets = {"score": [one["score"]], "composite": [one["composite"], *(layers if alone else ())]}
+            for target in {**targets, "judge layer": layers}.get(estimate.kind, ()):
+                if target is not None:
+                    target.update(told)
+
+
 def _make_estimate(kind: CascadeKind, variant: str, control: str | None, found: CascadeMean | str) -> CascadeEstimate:
     if isinstance(found, str):
         return CascadeEstimate(kind=kind, variant=variant, control=control, why=found)
@@ -239,7 +256,7 @@ def _make_estimate(kind: CascadeKind, variant: str, control: str | None, found: 
 def estimate_cascade_figure(frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind) -> CascadeMean | str | None:
     """The mean of one figure of a variant by the strong judge, or why there is none; None where nothing measures it."""
     side = read_tally_side(frame, tally, kind)
-    scale = {"composite": COMPOSITE_SCALE, "score": frame.scale, "pass rate": (0.0, 1.0)}[kind]
+    scale = {"score": frame.scale, "pass rate": (0.0, 1.0)}.get(kind, COMPOSITE_SCALE)
     return None if side is None or scale is None else _estimate_side(side, list(tally.clusters), scale)
 
 
@@ -261,6 +278,8 @@ def read_tally_side(frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind
         layers={JUDGE_LAYER: _none_for_nan(tally.layers[JUDGE_LAYER].values)},
         cascade=cascade,
     )
+    if kind == "judge layer":
+        return read_cascade_composite(column, 1.0, JUDGE_LAYER)
     return read_cascade_composite(column, find_judge_layer_share(layers, weights))
 
 

@@ -36,8 +36,8 @@ def describe_cascade(found: Json) -> list[str]:
     near, drawn, left = (found[name] for name in ("near", "drawn", "left"))
     seen = f"{near + drawn:,} of {pluralize_count(near + drawn + left, 'sample')}"
     lines = [
-        f"{found['cheap']} saw all, {found['strong']} {seen}: {near:,} near a threshold, {drawn:,} at random. Intervals "
-        "are about these samples; the verdict between variants also allows for other samples."
+        f"{found['cheap']} saw all, {found['strong']} {seen}: {near:,} near a threshold, {drawn:,} at random. "
+        "Intervals are about these samples; the verdict between variants also allows for other samples."
     ]
     if found["unanswered"]:
         outputs = pluralize_count(found["unanswered"], "output")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -114,38 +114,43 @@ class CascadeDraw:
         if self.rule.spend:
             return self._count_affordable(rest)
         needed = [LEAST_DRAWN]
-        for cheap, strong, scale in self._list_pilot_figures(pilot):
-            rows = CascadeRows(cheap=cheap, strong=strong, near=np.zeros(len(cheap), dtype=np.bool_))
+        for rows, scale in self._list_pilot_figures(rest, set(pilot)):
             try:
-                width = float(self.rule.for_width or 0)
-                needed.append(count_needed_draws(rows, len(rest), len(self._samples), width, scale=scale))
+                needed.append(
+                    count_needed_draws(rows, len(self._samples), float(self.rule.for_width or 0), scale=scale)
+                )
             except InputError:  # Too few answers: the pilot is all that there will be.
                 continue
         return max(needed)
 
     def _list_pilot_figures(
-        self, pilot: Sequence[int]
-    ) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], tuple[float, float]]]:
-        """Cheap and strong composites of the pilot: differences from the control, or those of the only variant."""
-        samples = [self._samples[one] for one in pilot]
-        variants = sorted({name for one in samples for name in one.strong})
+        self, rest: Sequence[int], pilot: Set[int]
+    ) -> Iterator[tuple[CascadeRows, tuple[float, float]]]:
+        """Composites of the rest, the strong judge's of the pilot: differences from the control, or of one variant."""
+        variants = sorted({name for one in rest for name in self._samples[one].cheap})
         low, high = COMPOSITE_ENDS
         for name in variants if variants == [self.control] else [one for one in variants if one != self.control]:
-            both = [one for one in samples if name in one.strong and self.control in one.strong]
-            found = np.array([(one.cheap[name], one.strong[name]) for one in both], dtype=np.float64).reshape(-1, 2)
-            if name != self.control:
-                base = [(one.cheap[self.control], one.strong[self.control]) for one in both]
-                found = found - np.array(base, dtype=np.float64).reshape(-1, 2)
-            ends = (low, high) if name == self.control else (low - high, high - low)
-            if len(found):
-                yield found[:, 0], found[:, 1], ends
+            alone = name == self.control
+            found = []
+            for position in rest:
+                sample = self._samples[position]
+                strong = sample.strong if position in pilot else {}
+                pair = [_subtract_control(one, name, "" if alone else self.control) for one in (sample.cheap, strong)]
+                found.append(pair)
+            table = np.array(found, dtype=np.float64)
+            table = table[~np.isnan(table[:, 0])]
+            rows = CascadeRows(cheap=table[:, 0], strong=table[:, 1], near=np.zeros(len(table), dtype=np.bool_))
+            yield rows, ((low, high) if alone else (low - high, high - low))
 
     def _count_affordable(self, rest: Sequence[int]) -> int:
         """As many as what is left of the budget pays for, at what the strong judge has cost so far."""
         left, calls = self.left(), [row for row in self.paid() if row["judge"] == self.strong]
-        costs = [read_kept_amount(row["cost"]) for row in calls if row["cost"] is not None]
-        asked, unit = {row["position"] for row in calls}, sum(costs, Decimal(0))
-        drawn = sum(self._samples[one].drawn or one in self.drawn for one in rest)
-        if left is None or not unit:
-            return drawn
-        return drawn + max(0, int(BUDGET_RESERVE * left / (unit / len(asked))))
+        spent = sum((read_kept_amount(row["cost"]) for row in calls if row["cost"] is not None), Decimal(0))
+        passed = sum(one.near or one.drawn for one in self._samples.values())
+        drawn = sum(self._samples[one].drawn for one in rest)
+        return drawn if left is None or not spent else drawn + max(0, int(BUDGET_RESERVE * left * passed / spent))
+
+
+def _subtract_control(scores: Mapping[str, float], name: str, control: str) -> float:
+    """A variant's score, minus the control's where one is named; NaN where there is none."""
+    return scores.get(name, math.nan) - (scores.get(control, math.nan) if control else 0.0)

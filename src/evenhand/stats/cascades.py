@@ -116,8 +116,11 @@ def _correct_rest(
     strong = [None if math.isnan(one) else float(one) for one in rows.strong[rest]]
     groups = None if clusters is None else [one for one, own in zip(clusters, rest, strict=True) if own]
     found = powered_mean(rows.cheap[rest], strong, scale=scale, level=level, clusters=groups, margins=MARGINS)
-    kind = found.method.removeprefix("labels only: ")
-    return replace(found, method=found.method if kind == found.method else f"strong judge only: {kind}")
+    words = {"labels only: ": "strong judge only: ", "the judge": "the cheap judge", "labelled samples": "passed on"}
+    method = found.method
+    for word, own in {**words, "labels": "the strong judge's scores"}.items():
+        method = method.replace(word, own)
+    return replace(found, method=method)
 
 
 def cascade_difference(
@@ -188,28 +191,27 @@ def _find_p_of_two_errors(distance: float, line: float, other: float, drawn: int
     return min(1.0, 2 * high)
 
 
-def count_needed_draws(pilot: CascadeRows, rest: int, samples: int, width: float, *, scale: tuple[float, float]) -> int:
-    """How many of the rest it takes, of so many, for an interval as narrow as `width` over all `samples`.
+def count_needed_draws(pilot: CascadeRows, samples: int, width: float, *, scale: tuple[float, float]) -> int:
+    """How many of the rest it takes for an interval as narrow as `width` over all `samples`.
 
-    The pilot is the first part of the rest that was drawn. Its interval tells how far the strong judge scatters about
-    the corrected cheap one.
+    Rows are the rest, none of them near; the strong judge has answered the first part of the draw. Its interval tells
+    how far that judge scatters about the corrected cheap one.
     """
-    found = _correct_rest(pilot, scale, 0.95, None)
-    have = len(pilot.cheap)
+    rest, have = len(pilot.cheap), pilot.drawn
     if have >= rest:
         return rest
-    free = 2 if found.tuning else 1
-    unit = 2 * student_quantile(0.025, have - free) / math.sqrt(have)
-    spread = (found.high - found.low) / unit
-    wanted = width * samples / rest
+    found = _correct_rest(pilot, scale, 0.95, None)
+    free, wanted = (2 if found.tuning else 1), width * samples / rest
 
-    def expect_width(count: int) -> float:
-        return 2 * student_quantile(0.025, count - free) * spread * math.sqrt(1 / count - 1 / rest)
+    def expect_unit_width(count: int) -> float:
+        return 2 * student_quantile(0.025, count - free) * math.sqrt(1 / count - 1 / rest)
+
+    spread = (found.high - found.low) / expect_unit_width(have)
 
     low, high = have, rest
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if expect_width(middle) <= wanted else (middle + 1, high)
+        low, high = (low, middle) if spread * expect_unit_width(middle) <= wanted else (middle + 1, high)
     return low
 
 

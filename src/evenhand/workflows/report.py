@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from evenhand.compare.cascade import encode_cascade_report, report_cascade
+from evenhand.compare.cascade import correct_variant_means, encode_cascade_report, report_cascade
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.errors import InputError
@@ -163,6 +163,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     cascade = report_cascade(frame, summary.tallies, summary.calls)
     if cascade is not None:
         head["cascade"] = encode_cascade_report(cascade)
+        correct_variant_means(head["variants"], cascade)
     # A part of a run is no evaluation.
     consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}
