@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from evenhand.compare.decision import RowScores, VariantColumn
 from evenhand.compare.facts import JUDGE_LAYER
 from evenhand.errors import InputError
-from evenhand.files.codec import Codec
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import PASSED_ON_NUMBERS, VERDICT_NUMBERS, JudgeCallTally, VariantTally
 from evenhand.stats.cascades import CascadeMean, CascadeRows, cascade_difference, cascade_mean
@@ -174,9 +173,6 @@ class CascadeReport:
     estimates: tuple[CascadeEstimate, ...]
     missed: CascadeMissed | None
     saved: CascadeSaved
-
-
-encode_cascade_report = Codec().writer(CascadeReport)
 
 
 def report_cascade(

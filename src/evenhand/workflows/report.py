@@ -14,10 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from evenhand.compare.cascade import correct_variant_means, encode_cascade_report, report_cascade
+from evenhand.compare.cascade import CascadeReport, correct_variant_means, report_cascade
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.errors import InputError
+from evenhand.files.codec import Codec
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
@@ -110,6 +111,9 @@ def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
         return None
     samples = load_named_report_samples(store, run, [one["sample"] for one in found["differing"]], head)
     return {**found, "differing": add_passages_to_disagreements(found["differing"], samples)}
+
+
+encode_cascade_report = Codec().writer(CascadeReport)
 
 
 def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:
