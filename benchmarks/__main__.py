@@ -5,6 +5,7 @@ which targets hold.
 import sys
 
 from benchmarks.agreement import measure_agreement
+from benchmarks.cascade import measure_cascades
 from benchmarks.comparing import measure_comparing
 from benchmarks.embedded import measure_embedded
 from benchmarks.few_labels import measure_few_labels
@@ -34,6 +35,7 @@ MEASURES = (
     measure_agreement,
     measure_few_labels,
     measure_label_coverage,
+    measure_cascades,
     measure_sensitivity,
     measure_comparing,
     measure_runs,

@@ -59,20 +59,21 @@ def _data(name: str) -> Callable[[Callable[[], Labelled]], Callable[[], Labelled
     return add
 
 
-def _rows(name: str, shared: Path = SHARED) -> list[dict[str, Any]]:
+def read_data_rows(name: str, shared: Path = SHARED) -> list[dict[str, Any]]:
+    """The rows of a recorded data set."""
     return [json.loads(line) for line in (shared / "datasets" / name).read_text("utf-8").splitlines()]
 
 
 @_data("SummEval")
 def _summeval() -> Labelled:
     people: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-    for row in _rows("summeval_judges/items.jsonl"):
+    for row in read_data_rows("summeval_judges/items.jsonl"):
         for criterion, given in row["expert"].items():
             people[row["system"], criterion][row["doc"]] = float(np.mean(given))
     judges: list[dict[tuple[str, str], dict[int, float]]] = []
     for name in ("mcq", "rts"):
         said: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-        for row in _rows(f"summeval_judges/replies_gpt-3.5-turbo-0301_{name}.jsonl"):
+        for row in read_data_rows(f"summeval_judges/replies_gpt-3.5-turbo-0301_{name}.jsonl"):
             said[row["system"], row["dim"]][row["doc"]] = float(row["authors_score"])
         judges.append(said)
     outputs = []
@@ -96,7 +97,7 @@ def _topical_chat() -> Labelled:
         people: dict[tuple[str, str], float] = {}
         said: dict[str, dict[tuple[str, str], float]] = {}
         for mode in ("geval", "geval_no_auto_cot", "llm_eval_no_cot"):
-            for row in _rows(f"topicalchat_geval/{mode}.jsonl"):
+            for row in read_data_rows(f"topicalchat_geval/{mode}.jsonl"):
                 found = [_LAST_NUMBER.findall(reply) for reply in row["replies"]]
                 read = [float(one[-1]) for one in found if one]
                 if row["dim"] == dimension and read:
@@ -122,11 +123,11 @@ def _topical_chat() -> Labelled:
 @_data("LLM-Rubric")
 def _llm_rubric() -> Labelled:
     said: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in _rows("llm_rubric_calibration/synth_llm_distributions.jsonl"):
+    for row in read_data_rows("llm_rubric_calibration/synth_llm_distributions.jsonl"):
         chances = np.array([float(row[f"answer{level}_prob"]) for level in range(1, 5)])
         said[row["criterion"]][row["text_id"]] = float(chances @ [1, 2, 3, 4] / chances.sum())
     people: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in _rows("llm_rubric_calibration/synth_humans.jsonl"):
+    for row in read_data_rows("llm_rubric_calibration/synth_humans.jsonl"):
         for question in said:
             if row[question] and float(row[question]) > 0:  # 0 stands for no answer.
                 people[question][row["text_id"]].append(float(row[question]))
@@ -150,7 +151,7 @@ def _llm_rubric() -> Labelled:
 
 @_data("council")
 def _council() -> Labelled:
-    rows = _rows("council_9judges/trec_rag_2024.jsonl")
+    rows = read_data_rows("council_9judges/trec_rag_2024.jsonl")
     human = np.array([float(row["human"]) for row in rows])
     said = np.array([[np.nan if one is None else one for one in row["judges"].values()] for row in rows]).T
     apart = np.nanstd(said, axis=0)
@@ -162,10 +163,11 @@ def _council() -> Labelled:
 @_data("LLMBar")
 def _llmbar() -> Labelled:
     label = {
-        (row["subset"], row["n"]): 1.0 if row["label"] == 1 else -1.0 for row in _rows("llmbar_pairwise/items.jsonl")
+        (row["subset"], row["n"]): 1.0 if row["label"] == 1 else -1.0
+        for row in read_data_rows("llmbar_pairwise/items.jsonl")
     }
     said: dict[tuple[str, str], dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in _rows("llmbar_pairwise/replies_vanilla.jsonl"):
+    for row in read_data_rows("llmbar_pairwise/replies_vanilla.jsonl"):
         preference = {"1": 1.0, "2": -1.0}.get(row["authors_winner"], 0.0)
         said[row["judge"], row["strategy"]][row["subset"], row["n"]].append(preference)
     keys = sorted(label)
@@ -179,11 +181,11 @@ def _llmbar() -> Labelled:
 @_data("PandaLM")
 def _pandalm() -> Labelled:
     signs = {0: 0.0, 1: 1.0, 2: -1.0}
-    items = _rows("pandalm_3annotators/items.jsonl")
+    items = read_data_rows("pandalm_3annotators/items.jsonl")
     people = np.array([
         signs[Counter(row[f"annotator{number}"] for number in (1, 2, 3)).most_common(1)[0][0]] for row in items
     ])  # fmt: skip
-    said = _rows("pandalm_3annotators/judge_gpt-3.5-turbo.jsonl")
+    said = read_data_rows("pandalm_3annotators/judge_gpt-3.5-turbo.jsonl")
     judged = np.array([signs[{"1": 1, "2": 2}.get(row["gpt_result"], 0)] for row in said])
     keys = np.array([row["cmp_key"] for row in items])
     pairs = tuple(

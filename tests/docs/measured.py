@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.cascade import cascade_tables
 from benchmarks.embedded import table as embedded_table
 from benchmarks.guards import SHARED, by_guard
 from benchmarks.guards import table as guard_table
@@ -33,7 +34,10 @@ PAGES: dict[Path, Callable[[], dict[str, str]]] = {
     ROOT / "docs" / "contests.md": contest_blocks,
 }
 # Measured anew when they are named, and by `make soak`: they take minutes.
-SLOW_PAGES: dict[Path, Callable[[], dict[str, str]]] = {ROOT / "docs" / "calibration.md": coverage_tables}
+SLOW_PAGES: dict[Path, Callable[[], dict[str, str]]] = {
+    ROOT / "docs" / "calibration.md": coverage_tables,
+    ROOT / "docs" / "cascade.md": cascade_tables,
+}
 
 
 def kept(page: str) -> Iterator[tuple[str, str]]:

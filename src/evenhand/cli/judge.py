@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -59,7 +60,15 @@ FILE_OPTIONS = (
 @click.option("--samples", type=int, default=1, metavar="K", help="Ask K times; a criterion gets the mean.")
 @click.option("--logprobs", is_flag=True, help="Use how likely each answer was, where the server tells.")
 @click.option("--pairwise", is_flag=True, help="Which output is better: every pair, in both orders.")
-@click.option("--cascade", is_flag=True, help="Ask the next judge only where the one before is unsure.")
+@click.option(
+    "--cascade", is_flag=True, help="Two judges: the second sees what is near a threshold, and a random part."
+)
+@click.option(
+    "--pass-on",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --cascade: of what is near no threshold, the share that is passed on at random; 0.2 by default.",
+)
 @click.option("--weights", metavar="FILE", help="Weights of judges: a YAML file of NAME: NUMBER.")
 @click.option("--maps", metavar="FILE", help="Maps of judges' scores to people's scale, as calibrate writes them.")
 @add_prompt_options("0 by default; 1 with --samples.")
@@ -96,6 +105,8 @@ def judge_command(**options: Any) -> int:
     """
     from evenhand.cli.judge_tables import print_judged_sample, print_preferences
 
+    if options["pass_on"] is not None and not options["cascade"]:
+        raise InputError(Fault("--pass-on says what a cascade passes on", "give --cascade too"))
     # Options that would do nothing beside --pairwise are a misunderstanding.
     pointless = ("min_score", "min_grade", "strict", "paraphrase_check")
     given = [name for name in pointless if options[name]] if options["pairwise"] else []
@@ -114,7 +125,7 @@ def judge_command(**options: Any) -> int:
                 samples=options["samples"],
                 logprobs=options["logprobs"],
                 deadline=options["deadline"],
-                cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
+                cascade=_read_cascade_options(options, files.limits.least),
                 refuse=options["injected"] == "refuse",
                 paraphrase_check=options["paraphrase_check"],
             ),
@@ -134,3 +145,10 @@ def judge_command(**options: Any) -> int:
             print_subject_evaluation(judged.evaluation)
         print_shortfalls(judged.shortfalls, err=options["as_data"])
     return judged.exit_code
+
+
+def _read_cascade_options(options: dict[str, Any], least: Fraction | None) -> Cascade | None:
+    if not options["cascade"]:
+        return None
+    plain = Cascade(least=least)
+    return plain if options["pass_on"] is None else replace(plain, share=Fraction(str(options["pass_on"])))

@@ -1,4 +1,4 @@
-"""Printing scores on people's scale: the judges' number, people's, and what labels alone say."""
+"""Printing scores on another scale than that of all judges: people's, by labels, or the strong judge's of a cascade."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.screen import Screen, print_table_or_sentences
+from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
 from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 
 
@@ -17,4 +18,14 @@ def print_people_scale(screen: Screen, found: Mapping[str, Any]) -> None:
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
     for line in describe_people_scale(found):
+        screen.line(line, indent=2, dim=True)
+
+
+def print_cascade(screen: Screen, found: Mapping[str, Any]) -> None:
+    """Print what a cascade comes to as a section of a run."""
+    screen.line(CASCADE_TITLE, gap=True, bold=True)
+    columns = build_cascade_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
+    for line in describe_cascade(found):
         screen.line(line, indent=2, dim=True)

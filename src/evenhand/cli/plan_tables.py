@@ -25,6 +25,8 @@ def print_plan(plan: PlanData) -> None:
     screen.line()
     _print_planned_variants(screen, plan)
     _print_planned_judges(screen, plan) if plan["judges"] else screen.line("no judge is asked")
+    if plan.get("cascade"):
+        screen.line(_format_planned_cascade(plan["cascade"]))
     _print_planned_total(screen, plan)
     for line in format_planned_power_for_terminal(plan["power"]):
         screen.line(line)
@@ -101,6 +103,17 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
 def _format_cached_share(judge: PlanData) -> str:
     """The share of the input that the server has read before; empty where it is none or unknown."""
     return format_percent(judge["cached_tokens"] / judge["input_tokens"]) if judge["cached_tokens"] else ""
+
+
+def _format_planned_cascade(cascade: PlanData) -> str:
+    """How much the strong judge is asked, and what it would take to ask it about all."""
+    least = "at least " if cascade["at_least"] else ""
+    every = f"about all samples it would be {cascade['calls_for_all']:,} calls"
+    cost = "" if cascade["cost_for_all"] is None else f", {format_dollar_amount(cascade['cost_for_all'])}"
+    return (
+        f"cascade: {cascade['strong']} sees {least}{pluralize_count(cascade['drawn'], 'sample')} at random; what "
+        f"{cascade['cheap']} puts near a threshold comes on top ({every}{cost})"
+    )
 
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:

@@ -71,6 +71,18 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
     default=None,
     help="Ask judges in batches, at the price of batches: within a day. The run may be left, and --resume picks it up.",
 )
+@click.option(
+    "--for-width",
+    type=click.FloatRange(0, min_open=True),
+    metavar="POINTS",
+    help="In a cascade: pass on as many samples as an interval of this width takes.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DOLLARS",
+    help="Spend no more than this, whatever the eval says; a cascade passes on what it pays for.",
+)
 @click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")

@@ -8,7 +8,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_cli_line
-from evenhand.cli.people_tables import print_people_scale
+from evenhand.cli.people_tables import print_cascade, print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
@@ -185,6 +185,8 @@ def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
     if head.get("preferences"):
         for table in build_report_preference_tables(head):
             _print_packed_tables(screen, [[column] for column in table.columns])
+    if head.get("cascade"):
+        print_cascade(screen, head["cascade"])
     if head.get("people_scale"):
         print_people_scale(screen, head["people_scale"])
     if any(one.get("grades") for one in head["variants"]):

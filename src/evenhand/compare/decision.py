@@ -176,6 +176,7 @@ class VariantColumn:
     composite: RowScores
     layers: Mapping[str, RowScores] = field(default_factory=dict)
     criteria: Mapping[str, RowScores] = field(default_factory=dict)  # Shown beside the layers; no rule looks at them.
+    cascade: Mapping[str, RowScores] = field(default_factory=dict)  # The way through a cascade, where there was one.
 
     def __post_init__(self) -> None:
         rows = {"composite": self.composite}

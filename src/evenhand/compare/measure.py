@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
+from evenhand.compare.cascade import (
+    compare_through_cascade,
+    find_judge_layer_share,
+    measure_cascade_layer_mean,
+)
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, VariantColumn
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
@@ -17,7 +21,6 @@ from evenhand.compare.facts import (
     ComparedLayerFacts,
     ComparedLayersTogether,
     CompareFacts,
-    DifferenceHistogram,
     JudgeAgreement,
     LargeTreatmentLosses,
     LossShare,
@@ -28,8 +31,8 @@ from evenhand.compare.paired_rows import (
     NO_DIFFERENCES,
     Booleans,
     ComparedRows,
-    Floats,
     PairedScoreDifferences,
+    bin_score_differences,
     pair_score_differences,
 )
 from evenhand.compare.shared_judges import (
@@ -95,7 +98,9 @@ def measure_compared_layer_means(
         values = np.array(column.layers.get(layer, ()), dtype=np.float64)
         there = ~np.isnan(values)
         means[layer] = None
-        if there.any():
+        if column.cascade and layer == JUDGE_LAYER:
+            means[layer] = measure_cascade_layer_mean(column, rows.clusters.tolist())
+        elif there.any():
             units = rows.average(values[there], there)
             means[layer] = float(np.average(units.means, weights=units.sizes))
     return means
@@ -152,7 +157,7 @@ def _measure_treatment_facts(
     # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
     differences = pair_score_differences(ours.composite, theirs.composite, rows, both)
-    composite = _test_treatment_against_control(differences, setting, setting.span)
+    composite = _test_layer_against_control(ours, theirs, differences, rows, setting)
     power = _measure_treatment_power_band(differences, composite, setting)
     shared = _score_treatment_by_shared_judges(columns, treatment, setting)
     return CompareFacts(
@@ -177,11 +182,11 @@ def _measure_treatment_facts(
         shared_judges=_measure_shared_judges(shared, rows, setting) if shared else None,
         power=power,
         smallest_effect=setting.smallest_effect,
-        saturation=_measure_treatment_saturation(differences, setting),
+        saturation=None if ours.cascade else _measure_treatment_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
-        spread=_bin_differences_from_control(differences.samples),
+        spread=bin_score_differences(differences.samples),
         not_worse=_test_treatment_not_worse(
             (differences, *((pair_shared_judge_scores(shared, rows),) if shared else ())), setting
         ),
@@ -204,7 +209,7 @@ def _measure_compared_layer_facts(
         differences = NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
             differences = pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
-        difference = _test_treatment_against_control(differences, setting, setting.span)
+        difference = _test_layer_against_control(ours, theirs, differences, rows, setting, layer)
         power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = ComparedLayerFacts(
             difference=difference,
@@ -213,7 +218,7 @@ def _measure_compared_layer_facts(
             control_mean=setting.layer_means[setting.control][layer],
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
-            saturation=_measure_treatment_saturation(differences, setting),
+            saturation=None if ours.cascade else _measure_treatment_saturation(differences, setting),
             short=setting.short_samples.get(treatment, {}).get(layer),
             shared_judges=_measure_shared_judges(shared, rows, setting, layer)
             if shared and layer == JUDGE_LAYER
@@ -276,7 +281,7 @@ def _measure_criterion_differences(
     """Each criterion that both have, over the samples that both have it for."""
     found = {}
     for name in ours.criteria:
-        if name in theirs.criteria:
+        if name in theirs.criteria and not ours.cascade:  # Of two judges: they are not corrected.
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
             differences, span = pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
@@ -329,25 +334,20 @@ def _count_large_treatment_losses(
     return LargeTreatmentLosses(points=points, seen=len(lost), upper=upper, allowed=setting.smallest_loss.share)
 
 
-_MOST_HISTOGRAM_BARS = 24
-
-
-def _bin_differences_from_control(differences: Floats) -> DifferenceHistogram | None:
-    """Differences in steps get a bar each, others bars of equal width."""
-    if not len(differences):
-        return None
-    values = np.unique(differences)
-    gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
-    low, high = float(values[0]), float(values[-1])
-    bars = round((high - low) / gap) + 1
-    if bars <= _MOST_HISTOGRAM_BARS:
-        edges = low + gap * (np.arange(bars + 1) - 0.5)
-    else:  # 0 is an edge: no bar holds both gains and losses.
-        width = (high - low) / _MOST_HISTOGRAM_BARS
-        edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
-    counts, edges = np.histogram(differences, bins=edges)
-    mean = float(differences.mean())
-    return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)
+def _test_layer_against_control(
+    ours: VariantColumn,
+    theirs: VariantColumn,
+    differences: PairedScoreDifferences,
+    rows: ComparedRows,
+    setting: DecisionSettings,
+    layer: str = "",
+) -> Difference | None:
+    """The corrected difference where a cascade scored what is compared; else that of the pairs as they are."""
+    if not (ours.cascade and theirs.cascade) or layer not in ("", JUDGE_LAYER):
+        return _test_treatment_against_control(differences, setting, setting.span)
+    share = find_judge_layer_share(tuple(setting.layer_gates), setting.layer_weights)
+    terms = {"share": share, "span": SPAN_OF_COMPOSITES}
+    return compare_through_cascade(ours, theirs, rows.clusters.tolist(), **terms, seed=setting.seed, layer=layer)
 
 
 def _test_treatment_against_control(

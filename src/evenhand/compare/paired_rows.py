@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.decision import RowScores
+from evenhand.compare.facts import DifferenceHistogram
 from evenhand.stats.arrays import ClusterMeans, CountedPer, compute_cluster_means
 from evenhand.stats.differences import unit_differences
 
@@ -74,3 +76,24 @@ def pair_score_differences(
     units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
     first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
     return PairedScoreDifferences(by_sample, clusters[first], units)
+
+
+_MOST_HISTOGRAM_BARS = 24
+
+
+def bin_score_differences(differences: Floats) -> DifferenceHistogram | None:
+    """Differences in steps get a bar each, others bars of equal width."""
+    if not len(differences):
+        return None
+    values = np.unique(differences)
+    gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
+    low, high = float(values[0]), float(values[-1])
+    bars = round((high - low) / gap) + 1
+    if bars <= _MOST_HISTOGRAM_BARS:
+        edges = low + gap * (np.arange(bars + 1) - 0.5)
+    else:  # 0 is an edge: no bar holds both gains and losses.
+        width = (high - low) / _MOST_HISTOGRAM_BARS
+        edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
+    counts, edges = np.histogram(differences, bins=edges)
+    mean = float(differences.mean())
+    return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.compare.cascade import estimate_cascade_figure, measure_cascade_layer_mean
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
@@ -36,6 +37,7 @@ from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_N
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
+from evenhand.stats.cascades import CascadeMean
 from evenhand.stats.sequential import Looks, looks_after
 from evenhand.wording import format_plural, word_layers
 
@@ -110,6 +112,10 @@ def _decide_on_only_variant(
     composed = next(iter(tally.composites_by_layers), ())
     exact = {layer: mean.exact for layer, mean in tally.layers.items() if layer in composed}
     means = {layer: None if mean is None else float(mean) for layer, mean in exact.items()}
+    estimate = estimate_cascade_figure(frame, tally, "composite") if tally.cascade else None
+    if tally.cascade and JUDGE_LAYER in means:
+        column = _select_compared_columns({frame.control: tally}, frame.control)[0][frame.control]
+        means[JUDGE_LAYER] = measure_cascade_layer_mean(column, list(tally.clusters))
     held = {layer: least.get(layer, DEFAULT_LAYER_GATE) for layer in means}
     alone = SingleVariant(
         name=frame.control,
@@ -120,6 +126,7 @@ def _decide_on_only_variant(
         layer_means=means,
         layer_gates=hold_single_variant_to_gates(means, held, short),
         other_gates=gates,
+        estimate=estimate if isinstance(estimate, CascadeMean) else None,
     )
     return decide_single_variant(alone)
 
@@ -265,6 +272,7 @@ def _select_compared_columns(
             composite=_select_compared_values({"composite": tally.composite}, rows[name])["composite"],
             layers=_select_compared_values(tally.layers, rows[name]),
             criteria=_select_compared_values(tally.criteria, rows[name]),
+            cascade=_select_compared_values(tally.cascade, rows[name]),
         )
     return columns, judges, rows[control]
 

@@ -18,6 +18,7 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import GATE_TOLERANCE
 from evenhand.stats.arrays import CountedPer
+from evenhand.stats.cascades import CascadeMean
 from evenhand.stats.means import mean_interval
 from evenhand.wording import format_plural, format_score, join_names, round_number_for_json, word_gate
 
@@ -36,6 +37,7 @@ class SingleVariant:
     layer_means: Mapping[str, float | None]
     layer_gates: tuple[GateState, ...]
     other_gates: tuple[GateState, ...]  # Those beside the layers.
+    estimate: CascadeMean | None = None  # The composite by the strong judge of a cascade.
 
 
 def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = None) -> CompareDecision:
@@ -95,6 +97,13 @@ def describe_forced_comparison(forced: ForcedComparison) -> tuple[str, tuple[str
 
 
 def _describe_single_variant_mean(one: SingleVariant) -> str:
+    if one.estimate is not None:
+        ends = f"{format_score(one.estimate.low)} to {format_score(one.estimate.high)}"
+        return (
+            f"There is nothing to compare it with; its mean composite over these samples is "
+            f"{format_score(one.estimate.estimate)} by the strong judge, 95% interval {ends}, which saw "
+            f"{one.estimate.near + one.estimate.drawn:,} of {format_plural(one.estimate.n, 'sample')}."
+        )
     there = ~np.isnan(one.composites)
     clusters, samples = one.clusters[there], one.samples[there]
     if len(np.unique(clusters)) < 2:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
 
+from evenhand.compare.cascade import CascadeKind, estimate_cascade_figure
 from evenhand.compare.decision import PASS_RATE, REQUIRED_GATE, SCORED_GATE, GateSamples, GateState
 from evenhand.compare.single_variant import LOWEST_COMPOSITE
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
+from evenhand.stats.cascades import CascadeMean
 
 SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
 MOST_SAMPLES_NAMED = 3
@@ -80,9 +82,13 @@ def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) ->
         # An incomplete scorecard never passes, and an output that failed has none.
         passing = tally.passed + (tally.borderline if frame.count_borderline else 0)
         share = Fraction(passing, total) if total else None
+        share = _correct_gate_mean(frame, tally, "pass rate", share)
         return ReachedGate(name=name, least=least, mean=share, passed=None if share is None else share >= least)
     found = _list_means_by_gate(tally).get(name)
     mean = found.exact if found else None
+    kinds: dict[str, CascadeKind] = {"score": "score", "composite": "composite"}
+    if name in kinds:
+        mean = _correct_gate_mean(frame, tally, kinds[name], mean)
     if found is None or mean is None:
         return ReachedGate(name=name, least=least, mean=None, passed=None, unknown=total)
     # An output may have no score of its own and be complete: nothing asks for one.
@@ -93,6 +99,14 @@ def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) ->
         worst = None if low is None else (mean * found.n + low * unknown) / (found.n + unknown)
         passed = True if worst is not None and worst >= least else None
     return ReachedGate(name=name, least=least, mean=mean, passed=passed, unknown=unknown)
+
+
+def _correct_gate_mean(
+    frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind, mean: Fraction | None
+) -> Fraction | None:
+    """The mean by the strong judge, where a cascade scored the outputs; else as it is."""
+    found = estimate_cascade_figure(frame, tally, kind) if tally.cascade else None
+    return Fraction(str(round(found.estimate, 9))) if isinstance(found, CascadeMean) else mean
 
 
 def _find_lowest_answer(frame: RunEvalRecord, name: str) -> Fraction | None:

@@ -275,9 +275,11 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
     if not _is_contest_judge_named(fields, "judges"):
         return (), {}
-    from evenhand.evals.eval_scoring import read_eval_judges  # slow to load, and few tasks name judges.
+    from evenhand.evals.eval_judges import read_eval_judges  # slow to load, and few tasks name judges.
 
     found = read_eval_judges(fields, tree, path)
+    if found.cascade is not None:
+        fields.fault("a contest takes no cascade: every submission is judged by the same judges", "", "judges")
     for name, weight in found.weights.items():
         if weight <= 0:
             fields.fault(f"the weight of {name} must be above 0, got {format_fraction(weight)}", "", "judges", name)

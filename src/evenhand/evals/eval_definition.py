@@ -15,6 +15,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedFaults
+from evenhand.evals.eval_judges import list_cascade_conflicts
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
@@ -95,6 +96,7 @@ class Eval:
     keep: KeepReplies = "raw"
     folder: Path = Path()
     source: str = ""  # The text of the file, as it was.
+    notes: tuple[str, ...] = ()  # What whoever wrote the file should know.
 
     def __post_init__(self, rubric: GivenRubric | None) -> None:
         faults: list[Fault] = []
@@ -109,6 +111,9 @@ class Eval:
             faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        faults += list_cascade_conflicts(
+            self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
+        )
         for tag, own in self.rubrics.items():
             if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
                 what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"

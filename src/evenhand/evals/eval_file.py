@@ -23,6 +23,7 @@ from evenhand.errors import (
     suggest_known_word_in_error,
 )
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
+from evenhand.evals.eval_judges import JUDGE_FILE_ENDINGS, read_eval_judges
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
     COMPOSITE_FIELDS,
@@ -37,11 +38,9 @@ from evenhand.evals.eval_schema import (
     PASS_RATE_FIELDS,
 )
 from evenhand.evals.eval_scoring import (
-    JUDGE_FILE_ENDINGS,
     LOSS_FIELD,
     PLAIN_COMPOSITE,
     read_eval_composite,
-    read_eval_judges,
     set_pairwise_eval_rubric,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
@@ -73,6 +72,10 @@ from evenhand.wording import format_fraction
 
 NO_FOLDER = Path(os.devnull, "none")  # Nothing is in it, whatever is there.
 GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), PASS_RATE: (0, 1)}
+OLD_CASCADE = (
+    "how: {cascade: true} is now judges: {cascade: [CHEAP, STRONG]}: beside what is near a threshold, the strong judge "
+    "sees a random part of the rest, by which means and differences are corrected; variants are passed on together"
+)
 PYTHON_FIELDS = ("samples", "variants", "rubric", "rubrics", "judges")  # A program gives them as values of its own.
 
 
@@ -245,14 +248,16 @@ class _EvalReader:
             options["language"] = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
         debias = self.fields.node("debias")
         options["ignore_length"] = isinstance(debias, ScalarNode) and debias.text == "instruct"
-        options["cascade"] = Cascade() if options.get("cascade") else None
+        cascades = bool(options.pop("cascade", False))
         if timeout is not None:
             bounds |= {"attempt_seconds": timeout, "total_seconds": max(timeout, Limits().total_seconds)}
         guards, refuse = self._read_guards() if "guards" in self.fields else (tuple(GUARDS), False)
         judges = read_eval_judges(self.fields, self.tree, self.path)
         settings: dict[str, Any] = {"judges": judges.names, "judge_places": judges.places, "guards": guards}
+        settings["notes"] = (OLD_CASCADE,) if cascades and judges.cascade is None else ()
         options |= {"settings": ModelSettings(**given["settings"]), "weights": judges.weights, "refuse": refuse}
-        options["maps"] = judges.maps
+        # Earlier files name the judges in order and say `how: {cascade: true}`.
+        options |= {"maps": judges.maps, "cascade": judges.cascade or (Cascade() if cascades else None)}
         try:
             settings["how"] = JudgeOptions(**options)
         except InputError as error:

@@ -73,6 +73,7 @@ _NAME: Json = {"type": ["string", "number"]}
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
 _WEIGHT: Json = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]+/[0-9]+$|^[0-9]*\\.?[0-9]+ *%$"}]}
 _NUMBER: Json = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}]}
+_SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
 _ABOVE_0: Json = {"type": "number", "exclusiveMinimum": 0}
 _TEMPERATURE: Json = {"type": "number", "minimum": 0, "maximum": 2}
 _COUNT: Json = {"type": "integer", "minimum": 1}
@@ -151,6 +152,16 @@ HOW_FIELDS: dict[str, tuple[Literal["options", "settings", "limits"], str, Json]
     "requests_per_minute": ("limits", "number", _ABOVE_0),
     "tokens_per_minute": ("limits", "number", _ABOVE_0),
 }
+PASS_ON_FIELDS: Json = {
+    "near": {**_SHARE, "default": 0.05, "description": "Of the scale: what is this near a threshold is passed on."},
+    "share": {**_SHARE, "default": 0.2, "description": "Of the rest: what is passed on at random."},
+    "for_width": {**_ABOVE_0, "description": "As much of the rest as an interval of so many points takes."},
+}
+PASS_ON_BUDGET = "budget"  # As much of the rest as the budget pays for.
+CASCADE_FIELDS: Json = {
+    "cascade": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
+    "pass_on": {"anyOf": [_SHARE, {"const": PASS_ON_BUDGET}, _eval_object_schema(PASS_ON_FIELDS)]},
+}
 PASS_RATE_FIELDS: Json = {"min": _NUMBER, "borderline": _FLAG}
 BUDGET_FIELDS: Json = {"money": _NUMBER, "tokens": _FROM_0}
 _GUARD_ACTIONS = _eval_object_schema({name: {"enum": list(words)} for name, words in GUARD_WORDS.items()})
@@ -176,7 +187,14 @@ EVAL_FIELDS: Json = {
         **_eval_map_schema({"$ref": "#/$defs/assertion"}),
         "description": "Checks by name; an assertion of a sample names one: check: NAME.",
     },
-    "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_WEIGHT)]},
+    "judges": {
+        "anyOf": [
+            _TEXT,
+            {"type": "array", "items": _TEXT},
+            _eval_object_schema(CASCADE_FIELDS, "cascade"),
+            _eval_map_schema(_WEIGHT),
+        ],
+    },
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},

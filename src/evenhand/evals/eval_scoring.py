@@ -10,10 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.errors import EvalError, Fault, InputError, RubricError, suggest_known_word_in_error
+from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.score_map_file import read_score_maps
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
 from evenhand.files.rubric_extension import EXTENDS
@@ -24,22 +23,17 @@ from evenhand.files.tree import (
     ScalarNode,
     TreeNode,
     build_tree,
-    describe_node,
-    find_node_line,
     read_node_number,
     read_node_weight,
 )
 from evenhand.model.method import LayerMean
 from evenhand.model.rubric import Rubric
-from evenhand.model.score_map import ScoreMap
-from evenhand.models.requests import EMBEDDED
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.wording import format_fraction
 
 PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
 SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
 MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
-JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
 LOSS_FIELD = "smallest_loss_share"
 LOSS_HINT = "as in smallest_loss_share: {points: 2, share: 0.05}"
 WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
@@ -291,75 +285,3 @@ def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
         return {}
     weights = {one.id: one.weight for one in rubric.criteria if one.id in LAYERS}
     return weights if len(set(weights.values())) > 1 else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalJudges:
-    """The judges of an eval, where each stands for messages, what each counts for, and maps of their scores, if any."""
-
-    names: tuple[str, ...]
-    places: tuple[str, ...] = ()
-    weights: dict[str, Fraction] = field(default_factory=dict)
-    maps: tuple[ScoreMap, ...] = ()
-
-
-def read_eval_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
-    """Those under `judges` in the file at `path`: names, names with weights, or a file that holds either."""
-    node = fields.node("judges")
-    if node is None:
-        return EvalJudges(names=(EMBEDDED,))
-    names: list[str] = []
-    weights: dict[str, Fraction] = {}
-    if isinstance(node, ScalarNode):
-        if may_name_file and node.text.endswith(JUDGE_FILE_ENDINGS):
-            return _read_eval_judges_file(path.parent / node.text, fields.faults)
-        names = [node.text]
-    elif isinstance(node, MappingNode):
-        for name, entry, _ in fields.pairs("judges"):
-            weight = read_node_weight(entry)
-            if isinstance(weight, str):
-                fields.fault(f"the weight of {name} {weight}", "", "judges", name)
-            weights[name] = Fraction(1) if isinstance(weight, str) else weight
-        names = list(weights)
-    else:
-        for entry, place in fields.items("judges"):
-            if isinstance(entry, ScalarNode) and entry.text.strip():
-                names.append(entry.text)
-            else:
-                what = f"a judge is a name, got {describe_node(entry)}"
-                fields.faults.append(Fault(what, "as in openai/NAME", place))
-    keys = names if isinstance(node, MappingNode) else range(len(names))
-    places = tuple(f"{path}:{find_node_line(tree, ('judges', key))}" for key in keys)
-    return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, weights=weights)
-
-
-def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
-    """The judges of a file with lines of its own, such as `evenhand calibrate --write` writes."""
-    if not path.is_file():
-        hint = "evenhand calibrate --write writes such a file"
-        faults.append(Fault(f"no judges {path.name!r}: there is no such file", hint, ("judges",)))
-        return EvalJudges(names=())
-    try:
-        tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
-    except InputError as error:
-        faults += [replace(fault, hint="evenhand calibrate --write writes such a file") for fault in error.faults]
-        return EvalJudges(names=())
-    fields = FieldReader(tree, ("judges", "maps"), [])
-    if "judges" not in fields and not fields.faults:
-        fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
-    found = read_eval_judges(fields, tree, path, may_name_file=False)
-    if fields.node("maps") is not None:
-        found = replace(found, maps=tuple(read_score_maps(fields)))
-    faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
-    return found
-
-
-def load_score_maps(path: Path) -> tuple[ScoreMap, ...]:
-    """The maps in a file of judges; an error with all that is wrong in it."""
-    faults: list[Fault] = []
-    found = _read_eval_judges_file(path, faults)
-    if faults:
-        raise InputError(*faults)
-    if not found.maps:
-        raise InputError(Fault("no maps in it", "evenhand calibrate --write FILE --maps writes them", where=str(path)))
-    return found.maps

@@ -60,16 +60,25 @@ async def ask_judges_for_reviews(
     models: Sequence[Model],
     how: JudgeOptions = DEFAULT_OPTIONS,
     price: PriceLookup | None = None,
+    draw: bool | None = None,
 ) -> JudgedSample:
-    """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
-    judged = await _review_sample(rubric, sample, models, how, price)
+    """Ask every judge and score what they say.
+
+    `price` tells what a reply costs, for what a cascade saves, and `draw` whether its random part has the sample.
+    """
+    judged = await _review_sample(rubric, sample, models, how, price, draw)
     for listener in _LISTENERS:
         listener(sample, judged)
     return judged
 
 
 async def _review_sample(
-    rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions, price: PriceLookup | None
+    rubric: Rubric,
+    sample: Sample,
+    models: Sequence[Model],
+    how: JudgeOptions,
+    price: PriceLookup | None,
+    draw: bool | None,
 ) -> JudgedSample:
     if rubric.method.dialogue == "pairwise":
         what = f"the rubric {rubric.name!r} compares outputs in pairs and scores none"
@@ -78,7 +87,7 @@ async def _review_sample(
     # Refuses a rubric that replies could not be read for, once.
     asked = collect_judge_prompt_fingerprint(rubric, models, how)
     if how.cascade is not None:
-        return await judge_by_cascade(rubric, sample, drivers, how, asked, price)
+        return await judge_by_cascade(rubric, sample, drivers, how, asked, price, draw)
     opinions = await await_judges_in_order(
         [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
     )
@@ -197,8 +206,9 @@ def _create_judge_dialogue_drivers(models: Sequence[Model], how: JudgeOptions) -
     if EMBEDDED in names and (how.samples > 1 or how.logprobs):
         what = f"{EMBEDDED} gives the same answer each time, so samples and logprobs would say nothing of its spread"
         raise JudgeError(Fault(what, "name a model, as in openai/NAME"))
-    if how.cascade is not None and len(names) < 2:
-        raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
+    if how.cascade is not None and len(names) != 2:
+        what = f"a cascade has two judges, got {len(names)}"
+        raise JudgeError(Fault(what, "the cheap one first, then the strong one"))
     unknown = [name for name in how.weights if name not in names]
     if unknown:
         hint = suggest_known_word_in_error(unknown[0], names)

@@ -12,7 +12,7 @@ from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitF
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import Missing, Scored
-from evenhand.model.scorecard import Answers, Judgment, Scores
+from evenhand.model.scorecard import Answers, Judgment, Scorecard, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
 from evenhand.scoring.scores_json import scores_to_json
@@ -103,6 +103,19 @@ class JudgeCall:
     reply: Reply | NoReply
 
 
+PassedOn = Literal["near", "drawn", ""]  # Why a cascade passed a sample on: for its score, at random, or not at all.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadePath:
+    """How a sample went through a cascade, and by output what the cheap judge alone came to."""
+
+    cheap: str
+    strong: str
+    passed_on: PassedOn
+    cheap_cards: Mapping[str, Scorecard]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeSavings:
     """What a cascade did not have to ask: how many outputs stayed with an earlier judge, of how many, and its price."""
@@ -125,6 +138,7 @@ class JudgedSample:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # By reviewer: what it saw first, second, …
     decided_by: Mapping[str, str] = field(default_factory=dict)  # In a cascade, by output: whose answers count.
     saved: CascadeSavings | None = None
+    cascade: CascadePath | None = None
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
 
     @property
@@ -229,6 +243,7 @@ def judge_panel_reviews_to_json(judged: JudgedSample, spent: Spending) -> Judgin
         "seed": judged.seed,
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
+        "passed_on": None if judged.cascade is None else judged.cascade.passed_on,
         "guards": _judge_panel_findings_to_json(judged.findings),
         "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
         "calls": [judge_dialogue_to_json(call) for call in judged.calls],

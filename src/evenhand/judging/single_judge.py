@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -31,13 +32,38 @@ from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Reque
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade:
-    """Judges in order, each next one asked only where the one before it is unsure or near a threshold.
+    """Two judges: the cheap one sees all, the strong one what is unsure or near a threshold and a part of the rest.
 
-    `near` is a share of the scale; `least` is a score that must be reached, where one was asked for.
+    `near` is a share of the scale; `least` is a score that must be reached, where one was asked for. `share` of the
+    rest is drawn at random; with `for_width` a run draws as many as an interval of that width takes, and with
+    `spend` as many as the budget pays for.
     """
 
     near: Fraction = Fraction(1, 20)
     least: Fraction | None = None
+    share: Fraction = Fraction(1, 5)
+    for_width: Fraction | None = None
+    spend: bool = False
+
+    def __post_init__(self) -> None:
+        checks = {
+            f"pass_on: near must be from 0 to 1, got {self.near}": not 0 <= self.near <= 1,
+            f"pass_on: share must be from 0 to 1, got {self.share}": not 0 <= self.share <= 1,
+            f"for_width must be above 0, got {self.for_width}": self.for_width is not None and self.for_width <= 0,
+            "for_width and spend both say how much is passed on: give one of them": self.for_width and self.spend,
+        }
+        if faults := [fault for fault, applies in checks.items() if applies]:
+            raise JudgeError(*faults)
+
+    def draws_sample(self, seed: int, content: str) -> bool:
+        """Whether a sample that stands alone is in the random part: by a hash, so that it is the same each time."""
+        return place_in_draw(seed, content) < float(self.share)
+
+
+def place_in_draw(seed: int, content: str) -> float:
+    """Where a sample stands in the random order of a cascade, from 0 to 1: by the seed and what the sample is."""
+    digest = hashlib.sha256(f"cascade {seed} {content}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +100,7 @@ class JudgeOptions:
             f"language must be text, got {self.language!r}": not isinstance(self.language, str),
             f"a deadline must be above 0 seconds, got {self.deadline!r}": late,
             "a cascade takes no weights: each output keeps the answers of one judge": self.cascade and self.weights,
-            "a cascade takes no maps: whether the next judge is asked goes by what this one said": (
+            "a cascade takes no maps: what is passed on goes by what the cheap judge said": (
                 self.cascade and self.maps
             ),
             f"weights map judges to numbers, got {self.weights!r}": not mapped,

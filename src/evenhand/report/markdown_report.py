@@ -11,6 +11,7 @@ from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
+from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
 from evenhand.report.graded import (
     MOST_ADJUSTED,
     AdjustedResult,
@@ -76,6 +77,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_columns(build_report_comparison_columns(head), ["comparison"]),
         _render_markdown_columns(build_report_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
+        _render_markdown_cascade(head.get("cascade")),
         _render_markdown_people_scale(head.get("people_scale")),
         _render_markdown_lines("Grades:", format_report_grade_lines(head)),
         _render_markdown_lines("Red flags and bonuses:", format_report_statement_lines(head)),
@@ -143,6 +145,13 @@ def _render_markdown_people_scale(found: ReportData | None) -> list[str]:
     told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_people_scale(found)]
     columns = build_people_scale_columns(found)
     return [f"{PEOPLE_SCALE_TITLE}:", "", *_render_markdown_columns(columns.items(), [""]), "", *told]
+
+
+def _render_markdown_cascade(found: ReportData | None) -> list[str]:
+    if not found:
+        return []
+    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_cascade(found)]
+    return [f"{CASCADE_TITLE}:", "", *_render_markdown_columns(build_cascade_columns(found).items(), [""]), "", *told]
 
 
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:

@@ -23,7 +23,7 @@ from evenhand.errors import StoreError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.kept_texts import count_output_characters, number_output_text, number_sample_texts
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import MOST_REPEATS, parse_result_float
+from evenhand.runs.tally import MOST_REPEATS, VERDICT_NUMBERS, number_cascade_content, parse_result_float
 from evenhand.store.store import Store
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,8 @@ class RunTable:
     `criteria` holds what counts for an output, `reviews` what each judge's answers came to, `judgments` each judge's
     answer on each criterion, `seats` the place at which a judge was shown the output among others: 1 is first.
     `marks` counts what failed of an output: its gates, its assertions, what guards found; and its verdict by number.
+    `cascade` holds its way through a cascade, where the run has one: whether it was passed on, and what the cheap judge
+    alone came to.
     `texts` has one number per sample, equal where input, reference, context, tags and own assertions are; `output` one
     per row, equal where the texts of two outputs are, 0 where that is not known.
     """
@@ -62,6 +64,7 @@ class RunTable:
     judgments: Mapping[tuple[str, str], Floats]
     seats: Mapping[str, Floats]
     marks: Mapping[str, Floats] = field(default_factory=dict)
+    cascade: Mapping[str, Floats] = field(default_factory=dict)
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     output: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -88,7 +91,7 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     values = kept.values
     mappings: dict[str, Any] = {
         kind: {key[1]: column for key, column in values.items() if key[0] == kind}
-        for kind in ("layers", "criteria", "reviews", "seats", "marks")
+        for kind in ("layers", "criteria", "reviews", "seats", "marks", "cascade")
     }
     judgments = {(key[1], key[2]): column for key, column in values.items() if key[0] == "judgments"}
     numbers: dict[str, Any] = {name: values[(name,)] for name in ("length", "score", "composite")}
@@ -172,6 +175,7 @@ class RunColumnsBuilder:
             if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
                 found.setdefault(("judgments", one["judge"], id), one["exact"])
         found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
+        found |= {("cascade", name): number for name, number in number_cascade_content(content).items()}
         found |= {("marks", name): count for name, count in _count_result_marks(content).items()}
         for key, value in found.items():
             column = self._values.setdefault(key, array("d"))
@@ -211,9 +215,6 @@ class RunColumnsBuilder:
                 with packed.open(name, "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, column, allow_pickle=False)
         return stream.getvalue()
-
-
-VERDICT_NUMBERS = {"fail": 0, "borderline": 1, "pass": 2}
 
 
 def _count_result_marks(content: Mapping[str, Any]) -> dict[str, float | None]:
@@ -311,6 +312,10 @@ class JoinedRunResults:
     def judges(self, place: int) -> dict[str, ScoreColumn]:
         """What each of its judges made of it."""
         return self._run_result_columns(place, "reviews")
+
+    def cascade(self, place: int) -> dict[str, ScoreColumn]:
+        """Its way through a cascade; empty where the run has none."""
+        return self._run_result_columns(place, "cascade")
 
     def layer_sets(self, place: int) -> dict[tuple[str, ...], int]:
         """The sets of layers that its composites were computed from, and how many of each."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -36,6 +36,7 @@ from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutp
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel, Middleware
 from evenhand.runs.batches import PIECES_AT_ONCE, RunBatches
+from evenhand.runs.cascade_draw import CascadeDraw
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
 from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
@@ -90,9 +91,12 @@ async def execute_run(
     course: RunProgress,
     ending: StopRunOnceDecided | None,
     *,
+    draw: CascadeDraw | None = None,
     goes_on: bool = True,
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `ending` gives a reason.
+
+    A cascade's `draw` has further stages: samples that are passed on at random.
 
     `course.stop()` leaves early; nothing kept is lost. A run that goes on may have finished some.
     """
@@ -100,6 +104,9 @@ async def execute_run(
     finished = await drop_replies_unneeded_by_run(worker) if goes_on else {}
     worker.tell = ending.note_result if ending else None
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
+    if draw is not None:
+        worker.tell, worker.drawn = draw.note_result, draw.drawn
+        stages = draw.plan_stages(samples, partial(_note_drawn_pieces, worker, course))
     for stage in stages:
         pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
         lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
@@ -111,11 +118,18 @@ async def execute_run(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        finished = {} if draw is not None else finished  # What is drawn is scored once more.
         if course.settled or course.stopping or worker.memory.asks_no_more:
             break
     turns = worker.memory.turns
     while turns.under_way:  # Calls that a cancelled piece left behind are paid for.
         await turns.freed.wait()
+
+
+def _note_drawn_pieces(worker: RunWorker, course: RunProgress, pieces: int) -> None:
+    """A drawn sample is a second piece of work; its outputs are there already."""
+    course.total += pieces
+    course.to_make += pieces * sum(variant.live for variant in worker.setup.eval.variants.values())
 
 
 def _iter_unfinished_run_pieces(
@@ -208,6 +222,7 @@ class RunWorker:
     runs: Sequence[str] = ()  # Whose outputs may be taken over.
     batches: RunBatches | None = None  # Where questions are answered in batches, or some still are.
     tell: Callable[[Row], None] | None = None
+    drawn: Collection[int] = ()  # Positions of the samples that a cascade passes on at random.
     course: RunProgress = field(default_factory=lambda: RunProgress(total=0))  # Told of outputs and what was kept.
 
     async def score_sample(self, sample: EvalSample, position: int, repeat: int) -> list[ResultOutcome]:
@@ -219,6 +234,7 @@ class RunWorker:
         works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         # All variants in one question, as reviewers of a panel see them, or each in its own.
         together = rubric is not None and rubric.method.dialogue in ("listwise", PAIRWISE)
+        together = together or self.setup.eval.how.cascade is not None  # Passed on together, or not at all.
         parts = [works] if together else [[work] for work in works]
         kept = await await_judges_in_order([self._score_outputs(rubric, sample, part) for part in parts])
         self.course.carried += any(work.kept for work in works) and not any(work.asked for work in works)
@@ -243,7 +259,8 @@ class RunWorker:
                 preferences = pairs.preferences
             else:
                 judges, preferences = self._open_judges(shared), ()
-                judged = await ask_judges_for_reviews(rubric, asked, judges, self.setup.eval.how)
+                draw = works[0].position in self.drawn
+                judged = await ask_judges_for_reviews(rubric, asked, judges, self.setup.eval.how, draw=draw)
             for one in results:
                 one.judged, one.preferences = judged, preferences
                 one.weights = {name: float(weight) for name, weight in self.setup.eval.how.weights.items()}
@@ -332,8 +349,10 @@ class RunWorker:
         shown = eval_question_material(leaf, facts, result.findings)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        rubric, judges = eval_question_rubric(leaf.kind), self._open_judges(result.work)
-        return measure_eval_question_answer(await ask_judges_for_reviews(rubric, shown, judges, self.setup.eval.how))
+        rubric, judges, how = eval_question_rubric(leaf.kind), self._open_judges(result.work), self.setup.eval.how
+        if how.cascade is not None:  # Checks go into the score without correction: the strong judge answers them.
+            judges, how = judges[-1:], replace(how, cascade=None)
+        return measure_eval_question_answer(await ask_judges_for_reviews(rubric, shown, judges, how))
 
     def _open_judges(self, work: RunWork) -> list[ChainedModel]:
         """The judges as a piece of work asks them: through the cache, within the budget, and in batches if wanted."""

@@ -138,6 +138,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "judgments": [write_exact_judgment(one) for one in judged.judgments if one.output == variant] if judged else [],
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
+        **({"cascade": _note_cascade_path(result, card)} if judged and judged.cascade else {}),
         "unsafe": card.unsafe if card else None,
         "criteria": criteria,
         **(note_result_open_gates(result.rubric, card) if result.rubric and result.rubric.all_gates else {}),
@@ -148,6 +149,32 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         # Every pair once: with the later of its two variants.
         **({"preferences": preferences} if result.preferences else {}),
     }
+
+
+def _note_cascade_path(result: OutputResult, card: Scorecard | None) -> Json:
+    """Why the output was passed on, by whom it is decided, and what the cheap judge alone came to."""
+    assert result.judged is not None and result.judged.cascade is not None
+    path, variant = result.judged.cascade, result.work.variant
+    cheap = path.cheap_cards.get(variant)
+    exact = None if cheap is None else cheap.exact
+    layer = None
+    if exact is not None and result.rubric is not None:
+        layer = scale_to_layer(exact, result.rubric.method.scale.min, result.rubric.method.scale.max)
+    return {
+        "passed_on": path.passed_on,
+        "by_strong": result.judged.decided_by.get(variant) == path.strong
+        and card is not None
+        and card.exact is not None,
+        "cheap_score": spell_exact_fraction(exact),
+        "cheap_layer": spell_exact_fraction(layer),
+        "cheap_verdict": None if cheap is None or exact is None else cheap.verdict,
+        "verdict": None if card is None or card.exact is None else card.verdict,
+    }
+
+
+def scale_to_layer(score: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """A score on its scale put linearly onto that of layers, from 1 to 5."""
+    return LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * (score - low) / (high - low)
 
 
 def note_result_open_gates(rubric: Rubric | None, card: Scorecard | None) -> Json:
@@ -239,9 +266,7 @@ def compose_result_score(
     for criterion in layered.criteria:
         score = whole.criteria.get(criterion.id)
         if isinstance(score, Scored):
-            low, high = criterion.scale.min, criterion.scale.max
-            share = (score.value - low) / (high - low)
-            scaled = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * share
+            scaled = scale_to_layer(score.value, criterion.scale.min, criterion.scale.max)
             layers[criterion.id] = spell_exact_fraction(scaled)
         elif score is not None:
             layers[criterion.id] = None

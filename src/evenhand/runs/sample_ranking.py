@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.runs.columns import VERDICT_NUMBERS, Floats, Integers, RunTable
+from evenhand.runs.columns import Floats, Integers, RunTable
+from evenhand.runs.tally import VERDICT_NUMBERS
 
 SampleOrder = Literal["attention", "gates", "judges", "moved", "threshold", "lowest", "file"]
 SampleState = Literal["", "unscored", "gate", "flagged", "pass", "borderline", "fail"]

@@ -23,6 +23,8 @@ from evenhand.wording import read_kept_amount, read_kept_fraction
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
 MOST_REPEATS = 1_000_000
+VERDICT_NUMBERS = {"fail": 0, "borderline": 1, "pass": 2}
+PASSED_ON_NUMBERS = {"": 0, "drawn": 1, "near": 2}
 MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are counted.
 
 
@@ -102,6 +104,7 @@ class VariantTally:
     composites_by_layers: dict[tuple[str, ...], array[int]] = field(default_factory=dict)
     criteria: dict[str, RunTallyMean] = field(default_factory=dict)
     judges: dict[str, RunTallyMean] = field(default_factory=dict)
+    cascade: dict[str, RunTallyMean] = field(default_factory=dict)  # The way through a cascade, where there is one.
     assertion_rate: RunTallyMean = field(default_factory=RunTallyMean)
     raw_judge: RunTallyMean = field(
         default_factory=RunTallyMean
@@ -158,6 +161,8 @@ class VariantTally:
             self.judges, {name: None if one is None else str(one) for name, one in reviews.items()}, unit
         )
         self._add_to_means(self.criteria, content["criteria"], unit, asked=content["criteria"])
+        if self.cascade or "cascade" in content:
+            self._add_to_means(self.cascade, number_cascade_content(content), unit)
         if card.get("grade") is not None:
             self.grades[card["grade"]] += 1
         self.red_flags.append(len(card.get("flags") or ()))
@@ -288,6 +293,20 @@ class JudgeCallTally:
             self.cost += read_kept_amount(row["cost"])
         else:
             self.unpriced += row["failed"] is None
+
+
+def number_cascade_content(content: Mapping[str, Any]) -> dict[str, str | None]:
+    """What a result keeps of its way through a cascade, as numbers by name; empty where there was none."""
+    found = content.get("cascade")
+    if not found:
+        return {}
+    verdicts = {name: VERDICT_NUMBERS.get(found[name] or "") for name in ("cheap_verdict", "verdict")}
+    return {
+        "passed_on": str(PASSED_ON_NUMBERS[found["passed_on"]]),
+        "by_strong": str(int(found["by_strong"])),
+        **{name: found[name] for name in ("cheap_score", "cheap_layer")},
+        **{name: None if number is None else str(number) for name, number in verdicts.items()},
+    }
 
 
 @lru_cache(4096)  # Most scores of a run are the same few.

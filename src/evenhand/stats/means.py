@@ -43,6 +43,21 @@ HumanLabels = Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineMargins:
+    """How carefully the error about a line is measured.
+
+    `pile` is the power of the share of equal residuals by which one far away is counted; `leverage` that by which
+    residuals of samples that pull at the line are raised: 1 is HC3, 1/2 is HC2.
+    """
+
+    pile: int
+    leverage: float
+
+
+FOR_FEW_LABELS = LineMargins(pile=2, leverage=1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeanInterval:
     """A mean and where it may lie."""
 
@@ -114,12 +129,13 @@ def powered_mean(
     clusters: ClusterLabels | None = None,
     scale: tuple[float, float] | None = None,
     weights: Numbers | None = None,
+    margins: LineMargins = FOR_FEW_LABELS,
 ) -> Powered:
     """People's mean over all samples; `human` has None where nobody labelled, and the labelled ones are random.
 
     `scale` is the lowest and the highest label that people can give. With it the interval also covers where nearly all
     labels are the same. If the labelled ones were drawn with unequal chances, `weights` say how many samples each of
-    them stands for (`weigh_drawn_samples`); those of the others are not read.
+    them stands for (`weigh_drawn_samples`); those of the others are not read. `margins` hold where the judge is used.
     """
     scores = require_finite_array(judged, "judged")
     labels = _convert_labels_to_array(human, len(scores))
@@ -134,9 +150,9 @@ def powered_mean(
     slope, useless = _fit_powered_mean_slope(found)
     alone = chosen = _bound_mean_along_line(found, 0.0, alpha, bounds)
     if slope:
-        chosen = _bound_mean_along_line(found, slope, alpha, bounds)
+        chosen = _bound_mean_along_line(found, slope, alpha, bounds, margins)
         # Without the scale too: on it, scores at random also narrow the interval, as they spread what was a pile.
-        plain, plain_alone = (_bound_mean_along_line(found, one, alpha, None) for one in (slope, 0.0))
+        plain, plain_alone = (_bound_mean_along_line(found, one, alpha, None, margins) for one in (slope, 0.0))
         if not (0 < chosen.width < alone.width and plain.width < plain_alone.width):
             chosen, slope, useless = alone, 0.0, "the judge does not narrow the interval"
     kind, n = "t" if ends is None else "t on the scale", len(found.y)
@@ -268,13 +284,17 @@ def _fit_powered_mean_slope(found: _LabelledClusters) -> tuple[float, str]:
 
 
 def _bound_mean_along_line(
-    found: _LabelledClusters, slope: float, alpha: float, scale: tuple[float, float] | None
+    found: _LabelledClusters,
+    slope: float,
+    alpha: float,
+    scale: tuple[float, float] | None,
+    margins: LineMargins = FOR_FEW_LABELS,
 ) -> _BoundedMean:
     """The mean where labels lie along a line over the judge's scores, level (`slope` 0) for labels alone.
 
     Where many labels lie at the same distance from the line, labels far from it may exist and not have been drawn. So
-    each end counts one more label, as far from the line as the scale allows, by the square of the share of the largest
-    such pile.
+    each end counts one more label, as far from the line as the scale allows, by a power of the share of the largest
+    such pile (`margins`; the square for labels alone).
     """
     y, n, used = found.y, len(found.y), 2 if slope else 1
     mean, middle = float(found.weights @ y) / n, float(found.weights @ found.x) / n
@@ -286,7 +306,10 @@ def _bound_mean_along_line(
     away = (found.judged - middle) if slope else 0.0
     squares = float(found.weights @ centred**2) if slope else 1.0
     estimate = mean + slope * away
-    pile = 0.0 if scale is None else _share_of_tied_residuals(y - fitted, scale[1] - scale[0]) ** 2
+    pile = 0.0
+    if scale is not None:
+        power = margins.pile if slope else FOR_FEW_LABELS.pile
+        pile = _share_of_tied_residuals(y - fitted, scale[1] - scale[0]) ** power
     top, bottom = float(fitted.max()), float(fitted.min())
     lowest, highest = scale or (top, bottom)
     reaches = []
@@ -295,10 +318,11 @@ def _bound_mean_along_line(
         total = float(residuals @ residuals) + pile * gap**2 - (n + pile) * shift**2
         spread = total / (n + pile - used) * (1 / (n + pile) + away**2 / squares)
         if slope:
-            # The same without the assumption that labels spread equally at every score (HC3). The larger is taken,
+            # The same without the assumption that labels spread equally at every score (HC3, or as
+            # `margins` say). The larger is taken,
             # because each alone covers too seldom with 20 to 30 labels on 1–5 scores.
             leverage = found.weights * (1 / n + centred**2 / squares)
-            pulled = (1 / n + away * centred / squares) * residuals / np.maximum(1 - leverage, 1e-9)
+            pulled = (1 / n + away * centred / squares) * residuals / np.maximum(1 - leverage, 1e-9) ** margins.leverage
             spread = max(spread, float(pulled @ pulled) + pile * (gap / (n + pile)) ** 2)
         left = 1 - found.fixed * (n - pile) / n  # What was not labelled can stray, and nothing else.
         reach = student_quantile(alpha / 2, found.freedom - used) * math.sqrt(spread)

@@ -82,14 +82,14 @@ def read_run_judge_options(setup: Json) -> JudgeOptions:
     """How the judges of a run were asked."""
     how = dict(setup["how"])
     cascade, language = how["cascade"], how["language"]
-    near = None if cascade is None else {name: _read_fraction(value) for name, value in cascade.items()}
+    near: dict[str, Any] = {name: _read_fraction(one) for name, one in (cascade or {}).items() if name != "spend"}
     rules = setup["prompts"].get("rules")
     plain = [load_prompts(language, ignore_length=ignored).texts["rules"] for ignored in (False, True)]
     return JudgeOptions(
         **{name: how[name] for name in _PLAIN_OPTIONS if name in how},
         settings=ModelSettings(**how["settings"]),
         weights={name: Fraction(str(weight)) for name, weight in how["weights"].items()},
-        cascade=None if near is None else Cascade(near=near["near"] or Fraction(0), least=near["least"]),
+        cascade=Cascade(**{name: value for name, value in near.items() if value is not None}) if near else None,
         ignore_length=rules == plain[1] != plain[0],
     )
 

@@ -12,8 +12,8 @@ from typing import Any
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
+from evenhand.evals.eval_judges import write_score_maps
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.evals.score_map_file import write_score_maps
 from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store

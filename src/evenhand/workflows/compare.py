@@ -274,6 +274,7 @@ def decide_user_runs(
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
     layers, columns = _load_paired_columns_of_user_runs(sides, pairs)
+    _refuse_cascade_comparison(sides, columns, terms)
     layer_gates = dict.fromkeys(layers, DEFAULT_LAYER_GATE) | frame.list_layer_gates(layers)
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
@@ -302,6 +303,20 @@ def decide_user_runs(
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
     notes = (note,) if note and decision.comparisons else ()
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
+
+
+def _refuse_cascade_comparison(
+    sides: Sequence[UserRunSide], columns: Mapping[str, VariantColumn], terms: CompareTerms
+) -> None:
+    """An error where a cascade scored the outputs, and what is asked for needs the strong judge on all of them."""
+    if not any(one.cascade for one in columns.values()):
+        return
+    if len({side.run["id"] for side in sides}) > 1:
+        what = "a cascade passes on the variants of one run together: those of different runs make no pairs"
+        raise InputError(Fault(what, "put both variants into one eval: what was judged is kept"))
+    if terms.not_worse_by is not None:
+        what = "--not-worse-by needs the strong judge on every sample, and a cascade asked it about some"
+        raise InputError(Fault(what, "run the eval with the strong judge alone"))
 
 
 def _choose_gates_of_user_side(
@@ -335,6 +350,7 @@ def _load_paired_columns_of_user_runs(
             composite=pairs.composite(place, every if differ else None),
             layers={name: own[name] for name in every} if differ else own,
             criteria=pairs.criteria(place),
+            cascade=pairs.cascade(place),
         )
     return every, columns
 

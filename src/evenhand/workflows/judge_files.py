@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
-from evenhand.evals.eval_scoring import load_score_maps
+from evenhand.evals.eval_judges import load_score_maps
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import read_text_mapping_file
 from evenhand.files.rubrics import load_rubric

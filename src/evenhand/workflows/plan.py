@@ -48,6 +48,7 @@ from evenhand.workflows.run import (
     resolve_user_eval,
 )
 from evenhand.workflows.run_batches import refuse_run_without_batches
+from evenhand.workflows.run_cascade import plan_cascade
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
 from evenhand.workflows.run_warnings import (
     list_user_eval_unanswerable,
@@ -166,6 +167,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             for name, variant in eval.variants.items()
         ]
         judges = [_planned_judge_json(meter, connections, share, in_batch=bool(options.batch)) for meter in meters]
+        cascade, judges = plan_cascade(eval, counted.samples, judges)
         total = _planned_run_total_json(variants, judges)
         return {
             "name": eval.name,
@@ -177,6 +179,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             **({"batch": True} if options.batch else {}),
             "variants": variants,
             "judges": judges,
+            **({} if cascade is None else {"cascade": cascade}),
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
@@ -184,6 +187,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
                 filter(
                     None,
                     (
+                        *eval.notes,
                         counted.mixed,
                         warn_user_of_authors_near_judges(eval),
                         warn_user_of_eval_without_normalising(eval),
@@ -240,8 +244,8 @@ async def _plan_run_questions(
                 asked = build_judged_sample(sample.id, texts, shown, findings)
                 if rubric.method.dialogue == PAIRWISE:
                     await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
-                else:
-                    await ask_judges_for_reviews(rubric, asked, judges, eval.how)
+                else:  # Of a cascade, as if all were passed on.
+                    await ask_judges_for_reviews(rubric, asked, judges, replace(eval.how, cascade=None))
 
 
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float, *, in_batch: bool) -> Json:

@@ -14,9 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from evenhand.compare.cascade import CascadeReport, correct_variant_means, report_cascade
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.errors import InputError
+from evenhand.files.codec import Codec
 from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
@@ -111,6 +113,9 @@ def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
     return {**found, "differing": add_passages_to_disagreements(found["differing"], samples)}
 
 
+encode_cascade_report = Codec().writer(CascadeReport)
+
+
 def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = None) -> Json:
     """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way.
 
@@ -159,6 +164,10 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         },
         "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
     }
+    cascade = report_cascade(frame, summary.tallies, summary.calls)
+    if cascade is not None:
+        head["cascade"] = encode_cascade_report(cascade)
+        correct_variant_means(head["variants"], cascade)
     # A part of a run is no evaluation.
     consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}

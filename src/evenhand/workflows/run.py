@@ -56,6 +56,7 @@ from evenhand.workflows.run_batches import (
     refuse_missing_batch_endpoints,
     refuse_run_without_batches,
 )
+from evenhand.workflows.run_cascade import load_cascade_draw, refuse_cascade_until_decided, set_how_much_is_passed_on
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     begin_run_progress_for_user,
@@ -126,6 +127,8 @@ class RunOptions:
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
+    for_width: float | None = None  # In a cascade: pass on as many samples as an interval of this width takes.
+    budget: float | None = None  # US dollars, in place of what the eval says; a cascade passes on what it pays for.
     labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
     batch: bool | None = None  # Ask judges in batches; None as the run was begun, which is directly for a new one.
 
@@ -181,6 +184,7 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
+        refuse_cascade_until_decided(chosen)
         # What could never be stopped early is said before anything is paid for.
         if len(chosen.variants) < 2:
             what = "there is one variant, and nothing to decide"
@@ -224,6 +228,8 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
         eval = replace(eval, gates={PASS_RATE: Fraction(1), **eval.gates}, count_borderline=False)
     if options.repeats is not None:
         eval = replace(eval, repeats=options.repeats)
+    if options.budget is not None or options.for_width is not None:
+        eval = set_how_much_is_passed_on(eval, options.for_width, options.budget)
     if options.selection.to_json() is not None:
         eval = replace(eval, samples=select_samples(eval.samples, options.selection))
     return eval
@@ -282,11 +288,12 @@ async def _execute_run_for_user(
                 show = partial(setattr, course, "waiting")
                 batches = open_run_batches(memory, setup.judges, connections, show, batch=batch)
                 course.on_stop = partial(_stop_asking_for_user, connections, batches)
+                draw = load_cascade_draw(store, row["id"], setup, budget, lambda: connections.spent, goes_on=goes_on)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, batches, course=course)
                 async with watch(course, lambda: connections.spent):
                     try:
                         async with batches or nullcontext():
-                            await execute_run(worker, samples, course, ending, goes_on=goes_on)
+                            await execute_run(worker, samples, course, ending, draw=draw, goes_on=goes_on)
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise

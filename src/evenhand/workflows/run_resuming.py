@@ -39,7 +39,12 @@ def begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval)]
+    notes = [
+        *eval.notes,
+        counted.mixed,
+        warn_user_of_authors_near_judges(eval),
+        warn_user_of_eval_without_normalising(eval),
+    ]
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:

@@ -14,6 +14,7 @@ from evenhand.report.html.page_tables import (
     build_page_judge_columns,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
+    list_cascade_cells,
     list_people_scale_cells,
 )
 from evenhand.report.html.trust_section import build_trust_section
@@ -31,6 +32,7 @@ def build_judge_page(head: Head) -> dict[str, Any]:
         "judge_calls": describe_judge_calls_on_page(head["judges"]),
         "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
         "heat": draw_agreement_heat_map(head["agreement"]),
+        "cascade": list_cascade_cells(head.get("cascade")),
         "people_scale": list_people_scale_cells(head.get("people_scale")),
         "people": [],  # They take all answers, and come with the audit.
         "bars": _draw_judge_bars(head["judges"]),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
 from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
@@ -200,6 +201,15 @@ def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str,
     if len(consistency) > 1 and len(said) == 1:
         return [("History", said.pop())]
     return [(f"History of {one['variant']}", one["says"]) for one in consistency]
+
+
+def list_cascade_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+    """A cascade's figures on the strong judge's scale as rows of texts; None where the run has no cascade."""
+    if not found:
+        return None
+    columns = build_cascade_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return SimpleNamespace(title=CASCADE_TITLE, names=list(columns), rows=rows, lines=describe_cascade(found))
 
 
 def list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:

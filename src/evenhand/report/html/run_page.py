@@ -36,6 +36,7 @@ from evenhand.report.html.page_tables import (
     describe_history_on_page,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
+    list_cascade_cells,
     list_people_scale_cells,
 )
 from evenhand.report.html.score_charts import (
@@ -133,6 +134,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
+        "cascade": list_cascade_cells(head.get("cascade")),
         "people_scale": list_people_scale_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),

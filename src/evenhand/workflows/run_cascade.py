@@ -1,0 +1,96 @@
+"""A run with a cascade: how much is passed on, what earlier sittings have kept of the draw, and what a plan expects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from evenhand.errors import EvalError, Fault
+from evenhand.evals.eval_definition import Eval
+from evenhand.models.budget import Budget, Spending
+from evenhand.runs.cascade_draw import CascadeDraw
+from evenhand.runs.setup import RunSetup
+from evenhand.stats.cascades import LEAST_DRAWN
+from evenhand.store.store import Store
+
+Json = dict[str, Any]
+
+
+def set_how_much_is_passed_on(eval: Eval, for_width: float | None, budget: float | None) -> Eval:
+    """The eval with another budget, and its cascade with a wanted width or, without one, that of the budget."""
+    cascade = eval.how.cascade
+    if for_width is not None and cascade is None:
+        what = "--for-width says how much a cascade passes on, and the eval has none"
+        raise EvalError(Fault(what, "as in judges: {cascade: [openai/SMALL, openai/LARGE]}"))
+    if budget is not None:
+        eval = replace(eval, budget=Budget(money=Decimal(str(budget))))
+    if cascade is None:
+        return eval
+    width = cascade.for_width if for_width is None else Fraction(str(for_width))
+    passing = replace(cascade, for_width=width, spend=width is None)
+    return replace(eval, how=replace(eval.how, cascade=passing))
+
+
+def refuse_cascade_until_decided(eval: Eval) -> None:
+    """An error where a run that may stop at any sample has a cascade."""
+    if eval.how.cascade is not None:
+        what = "a cascade sees all samples before it draws, and --until-decided stops before"
+        raise EvalError(Fault(what, "leave one of them out; --for-width asks the strong judge no more than needed"))
+
+
+def load_cascade_draw(
+    store: Store, run: str, setup: RunSetup, budget: Budget | None, spent: Callable[[], Spending], *, goes_on: bool
+) -> CascadeDraw | None:
+    """What a cascade passes on at random, with what earlier sittings have kept; None where there is no cascade."""
+    eval = setup.eval
+    if eval.how.cascade is None:
+        return None
+
+    def count_money_left() -> Decimal | None:
+        if budget is None or budget.money is None:
+            return None
+        return budget.money - budget.paid - (spent().cost or Decimal(0))
+
+    draw = CascadeDraw(
+        rule=eval.how.cascade,
+        seed=eval.how.seed,
+        control=eval.control,
+        strong=eval.judges[-1],
+        layer_weights=setup.build_eval_record().find_layer_weights(),
+        left=count_money_left,
+        paid=lambda: store.call_facts(run),
+    )
+    for row in store.results(run) if goes_on else ():
+        draw.note_result(row)
+    return draw
+
+
+def plan_cascade(eval: Eval, samples: int, judges: list[Json]) -> tuple[Json | None, list[Json]]:
+    """What a plan can say of a cascade, and its judges with the strong one's calls reduced to those expected.
+
+    What is near a threshold is known only once the cheap judge has answered: it is not counted. With a wanted width or
+    a budget, the pilot is counted, as only that is sure.
+    """
+    cascade = eval.how.cascade
+    if cascade is None or len(judges) != 2:
+        return None, judges
+    open_ended = cascade.for_width is not None or cascade.spend
+    drawn = min(samples, max(LEAST_DRAWN, 0 if open_ended else math.ceil(cascade.share * samples)))
+    share, strong = drawn / samples if samples else 0.0, judges[1]
+    fewer = {name: math.ceil(strong[name] * share) for name in ("calls", "kept", "input_tokens", "output_tokens")}
+    cost = None if strong["cost"] is None else strong["cost"] * share
+    plan = {
+        "cheap": judges[0]["name"],
+        "strong": strong["name"],
+        "drawn": drawn,
+        "at_least": open_ended,
+        "calls_for_all": strong["calls"],
+        "cost_for_all": strong["cost"],
+        "near": float(cascade.near),
+        "for_width": None if cascade.for_width is None else float(cascade.for_width),
+    }
+    return plan, [judges[0], {**strong, **fewer, "cost": cost}]
