@@ -163,23 +163,31 @@ class RunColumnsBuilder:
             ("score",): row["score"],
             ("composite",): row["composite"],
         }
-        for kind in ("layers", "criteria"):
-            found |= {(kind, name): text for name, text in content[kind].items()}
+        criteria = content["criteria"]
+        for name, text in content["layers"].items():
+            found["layers", name] = text
+        for name, text in criteria.items():
+            found["criteria", name] = text
         for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
             found["reviews", one["judge"]] = one["score"]
+        own_rubric = content.get("own_rubric", "")
         for one in content["judgments"]:
-            id = name_sample_rubric_criterion(content.get("own_rubric", ""), one["criterion"])
-            if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
+            id = name_sample_rubric_criterion(own_rubric, one["criterion"])
+            if id in criteria:  # Red flags and bonuses come after, some under the same ids.
                 found.setdefault(("judgments", one["judge"], id), one["exact"])
-        found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
-        found |= {("marks", name): count for name, count in _count_result_marks(content).items()}
+        for judge, seat in content.get("seats", {}).items():
+            found["seats", judge] = seat
+        for name, count in _count_result_marks(content).items():
+            found["marks", name] = count
+        columns = self._values
         for key, value in found.items():
-            column = self._values.setdefault(key, array("d"))
-            number = parse_result_float(value) if isinstance(value, str) else value
-            if number is not None:
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = array("d")
+            if value is not None:
                 if len(column) < before:
                     column.extend([nan] * (before - len(column)))
-                column.append(number)
+                column.append(parse_result_float(value) if isinstance(value, str) else value)
 
     def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
         """The columns over these samples, which come by position, as compressed bytes; it can be done once.

@@ -167,7 +167,8 @@ class ReplyCache:
                 reply = await ask()
                 if self._has_forgotten:
                     self._rename_dropped_call(key)
-                await self.book.put_row("calls", self._call_row(key, judge, work, reply))
+                # Nobody waits for it: it is in the queue of the writer before the result that rests on it.
+                self.book.put_row("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
