@@ -157,30 +157,8 @@ class RunColumnsBuilder:
         places = (row["position"], variant, row["repeat"], cluster, number_output_text(content))
         for name, place in zip(self._places, places, strict=True):
             self._places[name].append(place)
-        # Every number of the result by its name, exact ones as texts; None where there is none.
-        found: dict[ColumnName, str | float | None] = {
-            ("length",): count_output_characters(content),
-            ("score",): row["score"],
-            ("composite",): row["composite"],
-        }
-        criteria = content["criteria"]
-        for name, text in content["layers"].items():
-            found["layers", name] = text
-        for name, text in criteria.items():
-            found["criteria", name] = text
-        for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
-            found["reviews", one["judge"]] = one["score"]
-        own_rubric = content.get("own_rubric", "")
-        for one in content["judgments"]:
-            id = name_sample_rubric_criterion(own_rubric, one["criterion"])
-            if id in criteria:  # Red flags and bonuses come after, some under the same ids.
-                found.setdefault(("judgments", one["judge"], id), one["exact"])
-        for judge, seat in content.get("seats", {}).items():
-            found["seats", judge] = seat
-        for name, count in _count_result_marks(content).items():
-            found["marks", name] = count
         columns = self._values
-        for key, value in found.items():
+        for key, value in _list_result_numbers(row, content).items():
             column = columns.get(key)
             if column is None:
                 column = columns[key] = array("d")
@@ -219,6 +197,32 @@ class RunColumnsBuilder:
                 with packed.open(name, "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, column, allow_pickle=False)
         return stream.getvalue()
+
+
+def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, str | float | None]:
+    """Every number of a result by its name, exact ones as texts; None where there is none."""
+    found: dict[ColumnName, str | float | None] = {
+        ("length",): count_output_characters(content),
+        ("score",): row["score"],
+        ("composite",): row["composite"],
+    }
+    criteria = content["criteria"]
+    for name, text in content["layers"].items():
+        found["layers", name] = text
+    for name, text in criteria.items():
+        found["criteria", name] = text
+    for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
+        found["reviews", one["judge"]] = one["score"]
+    own_rubric = content.get("own_rubric", "")
+    for one in content["judgments"]:
+        id = name_sample_rubric_criterion(own_rubric, one["criterion"])
+        if id in criteria:  # Red flags and bonuses come after, some under the same ids.
+            found.setdefault(("judgments", one["judge"], id), one["exact"])
+    for judge, seat in content.get("seats", {}).items():
+        found["seats", judge] = seat
+    for name, count in _count_result_marks(content).items():
+        found["marks", name] = count
+    return found
 
 
 VERDICT_NUMBERS = {"fail": 0, "borderline": 1, "pass": 2}
