@@ -30,6 +30,7 @@ from evenhand.judging.unanswerable import (
 )
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.requests import EMBEDDED
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import (
@@ -42,6 +43,7 @@ from evenhand.runs.execute import (
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
+    RunEvalRecord,
     RunRecorder,
     find_run_record_by_digest,
     list_run_record_chain,
@@ -51,7 +53,7 @@ from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import RunHold, process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
@@ -283,19 +285,23 @@ async def _execute_run_for_user(
                         if not course.stopping:
                             raise
                     if eval.keep != "raw":
-                        over = bool(course.settled) or (
-                            course.complete and not memory.asks_no_more and not samples.changed
-                        )
-                        await _drop_replies_to_the_end(worker, over=over)
+                        is_done = course.complete and not memory.asks_no_more and not samples.changed
+                        await _drop_replies_to_the_end(worker, over=bool(course.settled) or is_done)
         why, needs_budget = _explain_run_stop(course, memory, samples)
-        state, ended = ("stopped" if why else "finished"), read_clock_for_user()
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
-        head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
-        assert isinstance(head, dict)
-        store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
-    return RunResult(
-        id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
-    )
+        ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
+    return replace(ran, why_stopped=why, needs_budget=needs_budget)
+
+
+def _end_user_run(
+    store: Store, row: Row, frame: RunEvalRecord | None, secrets: ModelSecrets, hold: RunHold
+) -> RunResult:
+    """Sum up what a run has come to, and let it go."""
+    ended = read_clock_for_user()
+    head = secrets.remove_from_data(load_user_report_head(store, {**row, "ended": ended}, frame))
+    assert isinstance(head, dict)
+    store.release_run(row["id"], row["state"], ended, to_stored_json(head), hold=hold)
+    return RunResult(id=row["id"], state=row["state"], head=head, store=store.address)
 
 
 def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
