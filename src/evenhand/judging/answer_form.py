@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
-from evenhand.judging.prompts import MaterialPiece, PromptOutline, Prompts, label_prompt_material
+from evenhand.files.methods import LIBRARY
+from evenhand.files.parsing import read_text_mapping_file
+from evenhand.judging.prompts import LANGUAGES, MaterialPiece, PromptOutline, Prompts, label_prompt_material
 from evenhand.judging.reading.score_labels import WantedReplyAnswer
-from evenhand.judging.shown_examples import tag_examples_for_judge
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
@@ -87,8 +89,37 @@ def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]
 def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    written = [leaf for leaf in rubric.leaves.values() if leaf.shown_as]
-    return [*tag_criteria_for_judge(written), *tag_examples_for_judge(rubric, prompts), *given]
+    leaves = rubric.leaves.values()
+    if any(leaf.examples for leaf in leaves):
+        given = [*_tag_examples_for_judge(rubric, prompts), *given]
+    return [*tag_criteria_for_judge(leaves), *given] if any(leaf.shown_as for leaf in leaves) else given
+
+
+def _tag_examples_for_judge(rubric: Rubric, prompts: Prompts) -> Iterator[MaterialPiece]:
+    """The examples of all judged criteria, passages that people scored, with the reason where there is one.
+
+    They are inside the fence, like every text that came from outside.
+    """
+    shown = [(leaf, one) for leaf in rubric.leaves.values() if leaf.judged for one in leaf.examples]
+    phrases = _load_example_phrases(prompts.language)
+    for number, (leaf, example) in enumerate(shown, start=1):
+        word = prompts.say("yes" if example.score else "no") if leaf.scale.yes_no else format_fraction(example.score)
+        label = phrases["example"].format(criterion=leaf.shown_as or leaf.id, score=word)
+        yield label, f"example-{number}", example.passage
+        if example.why.strip():
+            yield phrases["example_why"], f"example-{number}-why", example.why
+
+
+def list_example_prompt_texts(language: str) -> dict[str, str]:
+    """What examples add to the texts that a fingerprint covers; rubrics without any are asked in the words of old."""
+    return {"examples": "\n".join(f"{name}: {text}" for name, text in _load_example_phrases(language).items())}
+
+
+@cache
+def _load_example_phrases(language: str) -> Mapping[str, str]:
+    """In the language of the prompts; a folder of one's own has the English ones."""
+    folder = language if language in LANGUAGES else LANGUAGES[0]
+    return read_text_mapping_file(LIBRARY / "prompts" / folder / "examples.yaml")
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:

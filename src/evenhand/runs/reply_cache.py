@@ -133,10 +133,8 @@ class ReplyCache:
             await self.book.put_row("calls", copy)
         return model_reply_from_json(json.loads(found["reply"]))
 
-    async def _find_or_claim_reply(self, key: str) -> Row | None:
-        """The reply to a question that was asked before; None once this run has claimed it, and is to ask it."""
-        if await self.book.writer.put("claims", key):  # With others, in their order: the way of nearly every question.
-            return None
+    async def _wait_for_reply_or_claim(self, key: str) -> Row | None:
+        """The reply to a question that somebody asks or has asked; None once this run has claimed it after all."""
         while (found := self._find_reply(key)) is None:
             if self.book.store.claims.claim_reply(key, self.book.hold):
                 found = self._find_reply(key)  # It may have come between the look and the claim.
@@ -159,7 +157,10 @@ class ReplyCache:
         self._under_way[key] = answer
         began = loop.time()
         try:
-            found = await self._find_or_claim_reply(key) if is_shared else self._find_reply(key)
+            if is_shared and await self.book.writer.put("claims", key):  # As nearly every question, in their order.
+                found = None
+            else:
+                found = await self._wait_for_reply_or_claim(key) if is_shared else self._find_reply(key)
             if found is not None:
                 reply = await self._copy_reply(found, work)
             else:

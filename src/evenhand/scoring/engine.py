@@ -87,13 +87,6 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
     return tuple(trail)
 
 
-def _show_what_is_rounded(trail: tuple[AppliedStep, ...]) -> tuple[AppliedStep, ...]:
-    """Where rounding moved the number, the steps before it tell it unrounded: each begins where the last ended."""
-    if trail[-1].step != Round.word:
-        return trail
-    return (*(replace(moved, decimals=None) for moved in trail[:-1]), trail[-1])
-
-
 def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedStep, ...]:
     """A score for the whole stands in for a rubric that could not be read."""
     decimals = case.rubric.method.scale.decimals
@@ -144,8 +137,10 @@ def _decide_score_outcome(case: StepInputs, trail: tuple[AppliedStep, ...]) -> S
     rubric, method = case.rubric, case.rubric.method
     value = trail[-1].after if trail else None
     if value is not None:
-        trail = _show_what_is_rounded((*trail, *run_score_steps(method.after_panel, case, value)))
+        trail = (*trail, *run_score_steps(method.after_panel, case, value))
         value = trail[-1].after
+        if trail[-1].step == Round.word:  # The steps before tell it unrounded: each begins where the last ended.
+            trail = (*(replace(moved, decimals=None) for moved in trail[:-1]), trail[-1])
     # Gates that are known to have failed: what nobody answered is not known.
     below = (gate.criterion for gate in rubric.all_gates if case.values.get(gate.criterion, gate.min) < gate.min)
     failed = tuple(dict.fromkeys(below))
