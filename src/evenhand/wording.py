@@ -294,7 +294,7 @@ def word_score_for_json(
     value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
 ) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
-    return int(value) if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
+    return value.numerator if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
 
 
 def quote_whole_text(text: str, most: int = 60) -> str:

@@ -38,7 +38,7 @@ class Opened:
     def sample(self, name: str) -> None:
         """Open a sample from the table of samples."""
         self.page.locator("#table").get_by_role("link", name=name, exact=True).click()
-        self.page.locator("dialog[open]").wait_for()
+        self.page.locator("dialog[open] #detail-body > *").first.wait_for(state="attached")
 
 
 @dataclass

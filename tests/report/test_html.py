@@ -1,8 +1,10 @@
 """The HTML report as it is written: texts of others stay texts, samples stream, charts say what they show."""
 
+import gzip
 import io
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_duration, format_page_moment, link_page_to_sample
-from evenhand.report.html.page_file import dump_inert_page_json, write_html
+from evenhand.report.html.page_file import SAMPLES_PER_BLOCK, dump_inert_page_json, write_html
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.untrusted_text import escape_hiding_page_characters
 from tests.report.example import head, hostile_head, hostile_samples, samples
@@ -60,19 +62,32 @@ def test_every_id_has_a_place(id: str) -> None:
 
 
 def test_samples_are_written_as_they_come() -> None:
-    """A hundred thousand samples must not be held in memory: each is in the stream before the next is asked for."""
+    """A hundred thousand samples must not be held in memory: a block is in the stream before the next one is begun."""
     stream = io.StringIO()
     sizes = []
 
     def watched() -> Iterator[Data]:
-        for sample in samples(120):
+        for sample in samples(3 * SAMPLES_PER_BLOCK + 1):
             sizes.append(stream.tell())
             yield sample
 
     write_html(head(), watched(), stream)
 
-    least = min(len(dump_inert_page_json(sample)) for sample in samples(120))
-    assert all(later - earlier >= least for earlier, later in pairwise(sizes))
+    starts = sizes[::SAMPLES_PER_BLOCK]
+    assert len(starts) == 4
+    assert all(earlier < later for earlier, later in pairwise(starts))
+
+
+def test_the_texts_of_a_report_are_packed() -> None:
+    """Texts are most of a report: unpacked, the page is too large to be sent by mail."""
+    stream, written = io.StringIO(), list(samples(2 * SAMPLES_PER_BLOCK))
+
+    write_html(head(), written, stream)
+
+    blocks = re.findall('<script type="application/gzip" class="samples">([A-Za-z0-9+/=]*)</script>', stream.getvalue())
+    lines = [gzip.decompress(b64decode(block)).decode().splitlines() for block in blocks]
+    assert [json.loads(line) for block in lines for line in block] == json.loads(json.dumps(written))
+    assert sum(map(len, blocks)) < sum(len(line) for block in lines for line in block) / 4
 
 
 def test_hostile_texts_add_no_element() -> None:
@@ -104,7 +119,7 @@ def test_a_run_of_any_shape_can_be_written(shape: Callable[[], tuple[Data, Itera
 
     write_html(*shape(), stream)
 
-    visible_part = stream.getvalue().split('<script type="application/json"')[0].split("</style>")[1]
+    visible_part = stream.getvalue().split('<script type="application/')[0].split("</style>")[1]
     assert not re.search(r"\b(None|nan|undefined)\b", visible_part)
     assert "</html>" in stream.getvalue()
 

@@ -24,8 +24,9 @@ def test_hostile_texts_are_shown_and_do_nothing(reader: Reader) -> None:
     assert (seen.troubles, seen.violations()) == ([], [])
 
 
-OUTPUT = """(position) => {
+OUTPUT = """async (position) => {
   document.querySelectorAll('#table tbody a')[position].click();
+  while (!document.querySelector('#detail-body > *')) await new Promise(requestAnimationFrame);
   for (const one of document.querySelectorAll('dialog details')) one.open = true;
   return [...document.querySelectorAll('dialog .output')].at(-1).textContent;
 }"""

@@ -165,7 +165,7 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
     """Where the reviewers lie apart, one line each; agreement needs no line."""
     decimals = scores.rubric.method.scale.decimals
     apart = [judge for one in view.differing for _, judge in (one.low, one.high)]
-    others = [one.judge for one in (*view.harshness, *view.dissent)]
+    others = [*(one.judge for one in view.harshness), *(one.judge for one in view.dissent)]
     names = shorten_distinct_names([*apart, *others, *(judge for judge, _ in view.silent)])
     lines = [
         f"{one.criterion}: {format_fraction(one.mean_gap, 2)} apart on average, most on {one.output} "

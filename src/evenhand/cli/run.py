@@ -157,14 +157,9 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C or SIGTERM stops starting, and a second Ctrl-C stops at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
-    until = f"; {course.until}" if course.until else ""
-    make = f", {course.to_make:,} of them to make" if course.to_make else ""
     if course.note:
         print_message(escape_cli_line(f"note: {course.note}"), err=True)
-    sizes = [pluralize_count(course.total // course.repeats, "sample"), pluralize_count(course.outputs, "output")]
-    begin = f"{' to score, '.join(sizes)}{make}; {judges}{until}"
-    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
+    progress = ProgressLine(sys.stderr, loop.time, _describe_run_to_do(course), total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
     def cut_short() -> None:
@@ -206,6 +201,14 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
                 signal.signal(number, signal.SIG_IGN)  # It is ending: whoever says so again must not cut that off.
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
+
+
+def _describe_run_to_do(course: RunProgress) -> str:
+    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+    until = f"; {course.until}" if course.until else ""
+    make = f", {course.to_make:,} of them to make" if course.to_make else ""
+    sizes = [pluralize_count(course.total // course.repeats, "sample"), pluralize_count(course.outputs, "output")]
+    return f"{' to score, '.join(sizes)}{make}; {judges}{until}"
 
 
 REDRAW_SECONDS = 0.2  # Seconds between two drawings on a terminal.

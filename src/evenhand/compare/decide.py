@@ -39,7 +39,7 @@ from evenhand.compare.measure import (
 from evenhand.compare.paired_rows import ComparedRows
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
 from evenhand.compare.shared_judges import describe_shared_judges
-from evenhand.compare.single_variant import (
+from evenhand.compare.variant_gates import (
     SingleVariant,
     decide_single_variant,
     describe_forced_comparison,

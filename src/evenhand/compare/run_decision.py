@@ -26,11 +26,13 @@ from evenhand.compare.facts import JUDGE_LAYER, LossShare
 from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.shared_judges import JudgeRows
-from evenhand.compare.single_variant import SingleVariant, decide_single_variant, hold_single_variant_to_gates
 from evenhand.compare.variant_gates import (
     SampleNames,
+    SingleVariant,
+    decide_single_variant,
     find_compared_samples_short_of_gate,
     hold_compared_variant_to_gates,
+    hold_single_variant_to_gates,
 )
 from evenhand.errors import Fault, InputError
 from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER

@@ -156,7 +156,8 @@ class Codec:
                 else:
                     part = own if form.plain or form.scalar else self._write_expression(one.type, own)
                 if isinstance(form, JsonField) and form.sparse:
-                    empty = self._call_expression(_is_empty_field, own)
+                    # 0 is a number, not nothing.
+                    empty = f"{own} is None or {own} is False or {own} in ('', (), [], {{}})"
                     entries.append(f"**({{}} if {empty} else {{{one.keys[0]!r}: {part}}})")
                     continue
                 several = form.flat if isinstance(form, JsonField) else isinstance(form, SplitField)
@@ -337,8 +338,3 @@ def _read_mapping(read_entry: JsonReader, value: object) -> dict[str, object]:
         for key, entry in value.items():
             read_json_entry(read_entry, key, entry)
         raise
-
-
-def _is_empty_field(value: object) -> bool:
-    """Whether a sparse field is left out; 0 is a number, not nothing."""
-    return value is None or value is False or value in ("", (), [], {})

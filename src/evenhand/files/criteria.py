@@ -87,7 +87,10 @@ def read_rubric_criterion_node(
     read = read_anchor_fields(fields, scale) if "anchors" in fields else ()
     anchors = ranges or read or (own.anchors if own and own.scale == scale else ())
     parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
-    parts |= {"required": defaults.required, "examples": read_example_fields(fields, scale)}
+    parts |= {
+        "required": defaults.required,
+        "examples": read_example_fields(fields, scale) if "examples" in fields else (),
+    }
     parts |= {name: getattr(own, name) for name in ("weight", "fixed", "judged") if own and name not in fields}
     parts |= read_typed_fields(fields, Criterion, PLAIN_CRITERION_FIELDS)
     for name in ("score_ranges", "required", "required_min_score", "anchors", "examples") if children else ():

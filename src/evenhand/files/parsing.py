@@ -301,7 +301,7 @@ def decode_plain_json(text: str | bytes) -> Any:
 def decode_json(text: str) -> object:
     """The value of a JSON text: exact decimals, and what an object says twice remembered."""
     try:
-        return json.loads(text, parse_float=decode_json_decimal, object_pairs_hook=decode_json_object)
+        return _decode_exact_json(text)
     except RecursionError:
         raise AnswersError("nested too deep") from None
     except json.JSONDecodeError:
@@ -329,6 +329,10 @@ def decode_json_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = DuplicateKeyJsonObject(plain)
     result.twice = {key: given for key, given in values.items() if len(given) > 1}
     return result
+
+
+# Made once: setting one up takes as long as reading a short reply.
+_decode_exact_json = json.JSONDecoder(parse_float=decode_json_decimal, object_pairs_hook=decode_json_object).decode
 
 
 def _parse_lenient_json_tree(text: str) -> TreeNode | None:

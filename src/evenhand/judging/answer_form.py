@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.judging.fence import MaterialPiece
-from evenhand.judging.prompts import PromptOutline, Prompts, label_prompt_material
+from evenhand.judging.fence import MaterialPiece, SharedPiece
+from evenhand.judging.prompts import PromptOutline, Prompts, label_prompt_material, load_example_phrases
 from evenhand.judging.reading.score_labels import WantedReplyAnswer
-from evenhand.judging.shown_examples import tag_examples_for_judge
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
 from evenhand.model.scale import YES_NO, Criterion, Scale
@@ -88,8 +87,30 @@ def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]
 def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    written = [leaf for leaf in rubric.leaves.values() if leaf.shown_as]
-    return [*tag_criteria_for_judge(written), *tag_examples_for_judge(rubric, prompts), *given]
+    leaves = rubric.leaves.values()
+    if any(leaf.examples for leaf in leaves):
+        given = [*_tag_examples_for_judge(rubric, prompts), *given]
+    return [*tag_criteria_for_judge(leaves), *given] if any(leaf.shown_as for leaf in leaves) else given
+
+
+def _tag_examples_for_judge(rubric: Rubric, prompts: Prompts) -> Iterator[SharedPiece]:
+    """The examples of all judged criteria, passages that people scored, with the reason where there is one.
+
+    They are inside the fence, like every text that came from outside.
+    """
+    shown = [(leaf, one) for leaf in rubric.leaves.values() if leaf.judged for one in leaf.examples]
+    phrases = load_example_phrases(prompts.language)
+    for number, (leaf, example) in enumerate(shown, start=1):
+        word = prompts.say("yes" if example.score else "no") if leaf.scale.yes_no else format_fraction(example.score)
+        label = phrases["example"].format(criterion=leaf.shown_as or leaf.id, score=word)
+        yield SharedPiece(label, f"example-{number}", example.passage)
+        if example.why.strip():
+            yield SharedPiece(phrases["example_why"], f"example-{number}-why", example.why)
+
+
+def list_example_prompt_texts(language: str) -> dict[str, str]:
+    """What examples add to the texts that a fingerprint covers; rubrics without any are asked in the words of old."""
+    return {"examples": "\n".join(f"{name}: {text}" for name, text in load_example_phrases(language).items())}
 
 
 def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:

@@ -48,6 +48,8 @@ _POWER = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Without one of these, no ASCII text has a tag, a turn, a heading or a character that nobody sees.
+_MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]|--")
 # Tag characters, and control characters that break no line.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
@@ -81,19 +83,21 @@ def fence_untrusted_pieces(
         raw = text.encode("utf-8")
         digest.update(len(raw).to_bytes(8, "big"))
         digest.update(raw)
-    others = [text.lower() for _, _, text in beside]
-    while any(digest.hexdigest() in text.lower() for text in texts.values()) or any(
-        digest.hexdigest() in text for text in others
-    ):
+    marker, lowered = digest.hexdigest(), [text.lower() for text in (*texts.values(), *(text for _, _, text in beside))]
+    while any(marker in text for text in lowered):
         digest.update(b"again")
-    marker = digest.hexdigest()
+        marker = digest.hexdigest()
     fenced = [f"{label}:\n<{tag}-{marker}>\n{texts[text]}\n</{tag}-{marker}>" for label, tag, text in pieces]
     return marker, "\n\n".join(fenced)
 
 
 def neutralize_untrusted_prompt_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    text = _SURROGATES.sub("\ufffd", text)
+    if text.isascii():
+        if _MAY_HAVE_POWER.search(text) is None:
+            return text
+    else:
+        text = _SURROGATES.sub("\ufffd", text)
     cuts = set(_find_powerful_words(text))
     if _UNSEEN.search(text):  # Such letters may say something themselves, or only keep others apart.
         kept = [place for place, letter in enumerate(text) if not _UNSEEN.match(letter)]

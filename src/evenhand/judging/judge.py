@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from itertools import combinations
 
 from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
-from evenhand.judging.answer_form import list_judged_criteria
+from evenhand.judging.answer_form import list_example_prompt_texts, list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.listwise import ask_judge_pairwise
 from evenhand.judging.evidence import pick_severest_reply_suggestions
@@ -17,7 +17,6 @@ from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
 from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
 from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
-from evenhand.judging.shown_examples import list_example_prompt_texts
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOpinion,
@@ -255,10 +254,12 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
         weight, version = to_exact_fraction(how.weights.get(model.name, 1)), read_model_version(model)
         told = {"version": version} if version else {}
         judges.append({"name": model.name, "weight": weight, **told, **asdict(how.settings), **manner})
-        if own := find_judge_maps(rubric, model, how):
+        if how.maps and (own := find_judge_maps(rubric, model, how)):
             judges[-1]["maps"] = {criterion: one.points for criterion, one in own.items()}
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
-    return JudgingSetup(prompts=texts | list_example_prompt_texts(rubric, prompts.language), judges=judges)
+    if any(leaf.examples for leaf in rubric.leaves.values()):
+        texts |= list_example_prompt_texts(prompts.language)
+    return JudgingSetup(prompts=texts, judges=judges)
 
 
 def _refuse_decision_models(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:

@@ -147,11 +147,15 @@ class DialogueDriver:
             if sum(len(one.text) for one in replies if isinstance(one, Reply)) > QUICK_REPLY:
                 # One after another: several at once would only take the time from the loop.
                 told = await asyncio.get_running_loop().run_in_executor(_READER, _advance_dialogue, dialogue, replies)
-            else:
-                told = _advance_dialogue(dialogue, replies)
-            if isinstance(told, _FinishedDialogue):
-                return told.result
-            requests = told
+                if isinstance(told, _FinishedDialogue):
+                    return told.result
+                requests = told
+                continue
+            try:
+                requests = dialogue.send(replies)
+            except StopIteration as done:
+                result: R = done.value
+                return result
 
     async def _ask(self, request: Request) -> Reply | NoReply:
         reply: Reply | NoReply

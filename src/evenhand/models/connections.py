@@ -148,9 +148,8 @@ class Connections:
                 server = self._find_server(parse_server_url_origin(meant.base))
                 breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
-                line = ServerLink(
-                    self._http, server, breaker, self._limits, self._clock, self._secrets, self._open_share(name)
-                )
+                share = None if self._shared is None else self._open_share(name, self._shared)
+                line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets, share)
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
         return self._models[name]
@@ -238,11 +237,9 @@ class Connections:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _open_share(self, name: str) -> ModelShare | None:
-        """What this process may ask of a model, where others ask it too."""
-        if self._shared is None:
-            return None
-        self._shares.append(ModelShare(name, self._shared, self._clock))
+    def _open_share(self, name: str, shared: SharedLimits) -> ModelShare:
+        """What this process may ask of a model that others ask too."""
+        self._shares.append(ModelShare(name, shared, self._clock))
         if self._is_shut:
             self._shares[-1].shut()
         return self._shares[-1]

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import aiohttp
 
@@ -17,7 +17,7 @@ from evenhand.models import anthropic_format, decisions_format, openai_format
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
-from evenhand.models.model_names import OPENAI_BASE, ModelAddress
+from evenhand.models.model_names import OPENAI_BASE, ModelAddress, WireFormat
 from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
 from evenhand.models.server_answers import (
     AcceptedParameters,
@@ -131,7 +131,7 @@ class RemoteModel:
         return self._line.server.gate.width
 
     @property
-    def wire(self) -> Literal["openai", "anthropic"]:
+    def wire(self) -> WireFormat:
         """The format that its server speaks."""
         return self._address.wire
 
@@ -206,7 +206,8 @@ class RemoteModel:
         server, breaker, clock = self._line.server, self._line.breaker, self._line.clock
         mark, probe = await self._enter_server(course)
         try:
-            answer = await self._send(course, sent)
+            is_limited = server.requests or server.tokens or self._line.share
+            answer = await (self._send_in_turn if is_limited else self._send)(course, sent)
         except BaseException:
             if probe:
                 breaker.abandon_probe()
@@ -227,7 +228,7 @@ class RemoteModel:
             server.gate.note_reply(clock.now())
             if server.gate.room < server.gate.most:
                 server.gate.report_success()
-            if outcome.usage.output is not None:
+            if outcome.usage.output is not None and (server.tokens or self._line.share):
                 self._correct_tokens(course.request, (outcome.usage.input or 0) + outcome.usage.output)
         elif outcome.overloaded:
             server.gate.overloaded(mark)
@@ -257,18 +258,18 @@ class RemoteModel:
                 return mark, probe
             gate.leave()
 
-    async def _send(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
+    async def _send_in_turn(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
         server, share = self._line.server, self._line.share
         if server.requests:
             await server.requests.wait()
         if server.tokens:
             await server.tokens.wait(estimate_input_tokens(course.request))
         if share is None:
-            return await self._exchange(course, sent)
+            return await self._send(course, sent)
         async with share.hold_place(estimate_input_tokens(course.request)):
-            return await self._exchange(course, sent)
+            return await self._send(course, sent)
 
-    async def _exchange(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
+    async def _send(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
         limits, now = self._line.limits, self._line.clock.now()
         if not course.attempts:
             course.began = now

@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from json.encoder import encode_basestring_ascii
 from typing import Any, Literal, Protocol
 
 from evenhand.model.scale import Criterion
@@ -76,23 +77,31 @@ class Request:
 
     def key(self, model: str, *, with_schema: bool = True) -> str:
         """A name for this request to this model: equal only where every part of both is equal."""
-        what = {
+        settings = self.settings
+        first = {"dialogue": self.dialogue, "max_tokens": settings.max_tokens}
+        last = {
             "model": model,
-            "dialogue": self.dialogue,
-            "messages": [[message.role, message.text] for message in self.messages],
-            "schema": self.schema if with_schema else None,
-            "temperature": self.settings.temperature,
-            "max_tokens": self.settings.max_tokens,
-            "seed": self.settings.seed,
-            "top_logprobs": self.settings.top_logprobs,
             "repeat": self.repeat,
+            "schema": self.schema if with_schema else None,
+            "seed": settings.seed,
+            "temperature": settings.temperature,
+            "top_logprobs": settings.top_logprobs,
             **(
                 {"questions": [[one.name, one.kind, one.asks, one.options] for one in self.questions]}
                 if self.questions
                 else {}
             ),
         }
-        return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+        # The JSON of one object with sorted keys, put together: to quote the long texts is most of the work, and the
+        # first of them is the same in every request.
+        texts = [(_quote_repeated if one.repeats else encode_basestring_ascii)(one.text) for one in self.messages]
+        turns = ", ".join([f'["{one.role}", {text}]' for one, text in zip(self.messages, texts, strict=True)])
+        asked = f'{_encode_asked(first)[:-1]}, "messages": [{turns}], {_encode_asked(last)[1:]}'
+        return hashlib.sha256(asked.encode()).hexdigest()
+
+
+_quote_repeated = lru_cache(maxsize=64)(encode_basestring_ascii)
+_encode_asked = json.JSONEncoder(sort_keys=True).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,30 +160,15 @@ class RunColumnsBuilder:
         places = (row["position"], variant, row["repeat"], cluster, number_output_text(content))
         for name, place in zip(self._places, places, strict=True):
             self._places[name].append(place)
-        # Every number of the result by its name, exact ones as texts; None where there is none.
-        found: dict[ColumnName, str | float | None] = {
-            ("length",): count_output_characters(content),
-            ("score",): row["score"],
-            ("composite",): row["composite"],
-        }
-        for kind in ("layers", "criteria"):
-            found |= {(kind, name): text for name, text in content[kind].items()}
-        for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
-            found["reviews", one["judge"]] = one["score"]
-        for one in content["judgments"]:
-            id = name_sample_rubric_criterion(content.get("own_rubric", ""), one["criterion"])
-            if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
-                found.setdefault(("judgments", one["judge"], id), one["exact"])
-        found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
-        found |= {("cascade", name): number for name, number in number_cascade_content(content).items()}
-        found |= {("marks", name): count for name, count in _count_result_marks(content).items()}
-        for key, value in found.items():
-            column = self._values.setdefault(key, array("d"))
-            number = parse_result_float(value) if isinstance(value, str) else value
-            if number is not None:
+        columns = self._values
+        for key, value in _list_result_numbers(row, content).items():
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = array("d")
+            if value is not None:
                 if len(column) < before:
                     column.extend([nan] * (before - len(column)))
-                column.append(number)
+                column.append(parse_result_float(value) if isinstance(value, str) else value)
 
     def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
         """The columns over these samples, which come by position, as compressed bytes; it can be done once.
@@ -215,6 +200,34 @@ class RunColumnsBuilder:
                 with packed.open(name, "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, column, allow_pickle=False)
         return stream.getvalue()
+
+
+def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, str | float | None]:
+    """Every number of a result by its name, exact ones as texts; None where there is none."""
+    found: dict[ColumnName, str | float | None] = {
+        ("length",): count_output_characters(content),
+        ("score",): row["score"],
+        ("composite",): row["composite"],
+    }
+    criteria = content["criteria"]
+    for name, text in content["layers"].items():
+        found["layers", name] = text
+    for name, text in criteria.items():
+        found["criteria", name] = text
+    for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
+        found["reviews", one["judge"]] = one["score"]
+    own_rubric = content.get("own_rubric", "")
+    for one in content["judgments"]:
+        id = name_sample_rubric_criterion(own_rubric, one["criterion"])
+        if id in criteria:  # Red flags and bonuses come after, some under the same ids.
+            found.setdefault(("judgments", one["judge"], id), one["exact"])
+    for judge, seat in content.get("seats", {}).items():
+        found["seats", judge] = seat
+    for name, number in number_cascade_content(content).items():
+        found["cascade", name] = number
+    for name, count in _count_result_marks(content).items():
+        found["marks", name] = count
+    return found
 
 
 def _count_result_marks(content: Mapping[str, Any]) -> dict[str, float | None]:

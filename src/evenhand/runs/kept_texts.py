@@ -136,7 +136,10 @@ def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> byt
         return str(content["original"]["digest"]).encode()
     text = content["output"]["text"] if content["output"] else None
     said = (row["position"], row["repeat"], text, content["judgments"], content["assertions"])
-    return json.dumps(said, sort_keys=True).encode()
+    return _encode_said(said).encode()
+
+
+_encode_said = json.JSONEncoder(sort_keys=True).encode
 
 
 def number_sample_texts(content: Mapping[str, Any]) -> int:

@@ -149,10 +149,8 @@ class ReplyCache:
             await self.book.put_row("calls", copy)
         return model_reply_from_json(json.loads(found["reply"]))
 
-    async def _find_or_claim_reply(self, key: str) -> Row | None:
-        """The reply to a question that was asked before; None once this run has claimed it, and is to ask it."""
-        if await self.book.writer.put("claims", key):  # With others, in their order: the way of nearly every question.
-            return None
+    async def _wait_for_reply_or_claim(self, key: str) -> Row | None:
+        """The reply to a question that somebody asks or has asked; None once this run has claimed it after all."""
         while (found := self._find_reply(key)) is None:
             if self.book.store.claims.claim_reply(key, self.book.hold):
                 found = self._find_reply(key)  # It may have come between the look and the claim.
@@ -175,16 +173,16 @@ class ReplyCache:
         self._under_way[key] = answer
         began = loop.time()
         try:
-            found = await self._find_or_claim_reply(key) if is_shared else self._find_reply(key)
+            if is_shared and await self.book.writer.put("claims", key):  # As nearly every question, in their order.
+                found = None
+            else:
+                found = await self._wait_for_reply_or_claim(key) if is_shared else self._find_reply(key)
             if found is not None:
                 reply = await self._copy_reply(found, work)
             else:
                 work.asked += 1
                 reply = await ask()
-                if not reply.in_batch:  # All replies of a batch are stored together, before anybody has them.
-                    if self._has_forgotten:
-                        self._rename_dropped_call(key)
-                    await self.book.put_row("calls", self._call_row(key, judge, work, reply))
+                self._keep_new_reply(key, judge, work, reply)
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
@@ -205,6 +203,14 @@ class ReplyCache:
             return reply
         finally:
             del self._under_way[key]
+
+    def _keep_new_reply(self, key: str, judge: str, work: RunWork, reply: Reply) -> None:
+        """Nobody waits for it: it is in the queue of the writer before the result that rests on it."""
+        if reply.in_batch:  # All replies of a batch are stored together, before anybody has them.
+            return
+        if self._has_forgotten:
+            self._rename_dropped_call(key)
+        self.book.put_row("calls", self._call_row(key, judge, work, reply))
 
     def _rename_dropped_call(self, key: str) -> None:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""

@@ -50,7 +50,8 @@ class RunTallyMean:
             self.values.append(nan)
             return
         self.n += 1
-        self.values.append(value.numerator / value.denominator)
+        above, below = value.as_integer_ratio()
+        self.values.append(above / below)
         if unit < 0:
             total, n = self.named.get(unit, (Fraction(0), 0))
             self.named[unit] = total + value, n + 1
@@ -59,8 +60,8 @@ class RunTallyMean:
         else:
             if self.open is not None:
                 _, total, n = self.open
-                mean = total if n == 1 else total / n
-                self.sums[mean.denominator] = self.sums.get(mean.denominator, 0) + mean.numerator
+                above, below = (total if n == 1 else total / n).as_integer_ratio()
+                self.sums[below] = self.sums.get(below, 0) + above
                 self.units += 1
             self.open = unit, value, 1
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from evenhand.model.method import Cap, Ceiling, LayerMean, Round, Shortfall, Step
-from evenhand.model.rubric import Rubric
+from evenhand.model.method import Cap, Ceiling, Grade, LayerMean, Round, Shortfall, Step
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import NOT_ASKED, Criterion, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
 from evenhand.scoring.steps import (
@@ -30,7 +30,7 @@ def compute_answers_scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
         missing = find_unanswered_gate_steps(rubric.method.steps, case)
     if missing:
         return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
-    return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
+    return _write_scorecard(case, (), _find_score_outcome(case))
 
 
 def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[MissingCriterion, ...]]:
@@ -87,13 +87,6 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
     return tuple(trail)
 
 
-def _show_what_is_rounded(trail: tuple[AppliedStep, ...]) -> tuple[AppliedStep, ...]:
-    """Where rounding moved the number, the steps before it tell it unrounded: each begins where the last ended."""
-    if trail[-1].step != Round.word:
-        return trail
-    return (*(replace(moved, decimals=None) for moved in trail[:-1]), trail[-1])
-
-
 def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedStep, ...]:
     """A score for the whole stands in for a rubric that could not be read."""
     decimals = case.rubric.method.scale.decimals
@@ -108,18 +101,60 @@ def finish_scorecard(
     case: StepInputs, missing: tuple[MissingCriterion, ...], trail: tuple[AppliedStep, ...]
 ) -> Scorecard:
     """Run the steps that come once, then decide."""
-    rubric, method, answers = case.rubric, case.rubric.method, case.answers
+    return _write_scorecard(case, missing, _decide_score_outcome(case, trail))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOutcome:
+    """What steps and thresholds make of values, whoever gave them."""
+
+    trail: tuple[AppliedStep, ...]
+    value: Fraction | None
+    failed: tuple[str, ...]  # Criteria whose gate has failed.
+    unknown: tuple[str, ...]  # Criteria with a gate that nobody answered.
+    short: tuple[str, ...]  # Fixed criteria below what is expected of them.
+    grade: Grade | None
+    verdict: Verdict | None
+
+
+def _find_score_outcome(case: StepInputs) -> ScoreOutcome:
+    """What the values of a case come to, worked out once for equal ones: most outputs get one of the same few."""
+    answers, values = case.answers, case.values
+    if answers.red_flags or answers.bonuses or answers.unsafe:  # Steps look at these too.
+        return _decide_score_outcome(case, run_score_steps(case.rubric.method.before_panel, case))
+    ratios = [part for value in values.values() for part in value.as_integer_ratio()]
+    plain = StepInputs(case.rubric, values, Answers(id=""))
+    return _PLAIN_OUTCOMES.get(
+        (case.rubric, *values, *ratios),
+        lambda: _decide_score_outcome(plain, run_score_steps(case.rubric.method.before_panel, plain)),
+    )
+
+
+_PLAIN_OUTCOMES: RubricIdentityCache[ScoreOutcome] = RubricIdentityCache(1024)
+
+
+def _decide_score_outcome(case: StepInputs, trail: tuple[AppliedStep, ...]) -> ScoreOutcome:
+    rubric, method = case.rubric, case.rubric.method
     value = trail[-1].after if trail else None
     if value is not None:
-        trail = _show_what_is_rounded((*trail, *run_score_steps(method.after_panel, case, value)))
+        trail = (*trail, *run_score_steps(method.after_panel, case, value))
         value = trail[-1].after
+        if trail[-1].step == Round.word:  # The steps before tell it unrounded: each begins where the last ended.
+            trail = (*(replace(moved, decimals=None) for moved in trail[:-1]), trail[-1])
     # Gates that are known to have failed: what nobody answered is not known.
     below = (gate.criterion for gate in rubric.all_gates if case.values.get(gate.criterion, gate.min) < gate.min)
     failed = tuple(dict.fromkeys(below))
     unknown = dict.fromkeys(gate.criterion for gate in rubric.all_gates if gate.criterion not in case.values)
     grade = next((grade for grade in method.grades if value is not None and value >= grade.from_), None)
     shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
-    short = [criterion.id for step in shortfalls for criterion in find_shortfall_step_criteria(step, case)]
+    short = tuple(criterion.id for step in shortfalls for criterion in find_shortfall_step_criteria(step, case))
+    verdict = apply_score_thresholds(rubric, value, failed)
+    return ScoreOutcome(trail, value, failed, tuple(unknown), short, grade, verdict)
+
+
+def _write_scorecard(case: StepInputs, missing: tuple[MissingCriterion, ...], outcome: ScoreOutcome) -> Scorecard:
+    rubric, method, answers = case.rubric, case.rubric.method, case.answers
+    value, grade = outcome.value, outcome.grade
     notes = list(answers.notes)
     if answers.remark:
         notes.append(f"notes: {answers.remark}")
@@ -135,16 +170,16 @@ def finish_scorecard(
         decimals=method.scale.decimals,
         grade=grade.grade if grade else None,
         label=grade.label if grade else None,
-        verdict=apply_score_thresholds(rubric, value, failed),
-        gates_failed=failed,
-        gates_open=tuple(unknown),
+        verdict=outcome.verdict,
+        gates_failed=outcome.failed,
+        gates_open=outcome.unknown,
         missing=missing,
-        flags=(*answers.red_flags, *short),
+        flags=(*answers.red_flags, *outcome.short),
         bonuses=tuple(answers.bonuses),
         unsafe=answers.unsafe,
         passage=answers.passage,
         author=answers.author,
-        steps=trail,
+        steps=outcome.trail,
         criteria=answers.scores,
         notes=tuple(notes),
         remark=answers.remark,

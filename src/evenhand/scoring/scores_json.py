@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evenhand.model.method import Add, Cap, Deduct
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
@@ -83,13 +83,7 @@ def _scorecard_steps_to_json(
     rubric: Rubric, trail: Sequence[AppliedStep], scores: Mapping[str, CriterionScore]
 ) -> ScoresJson:
     """Each step that moved the number, and each criterion as it was answered; null where it was not."""
-    steps = []
-    for moved in trail:
-        # Rounding is the one step whose point is what lies beyond the shown decimals.
-        decimals = None if moved.step == "round" else moved.decimals
-        before = None if moved.before is None else format_number_for_json(moved.before, decimals)
-        after = format_number_for_json(moved.after, moved.decimals)
-        steps.append({"step": moved.step, "before": before, "after": after, "why": moved.why})
+    steps = _STEPS_JSON.get((trail,), lambda: list(map(_applied_step_to_json, trail)))  # Many outputs share a trail.
     criteria: ScoresJson = dict.fromkeys(rubric.leaves)
     for id, leaf in rubric.leaves.items():
         score = scores.get(id)
@@ -98,7 +92,18 @@ def _scorecard_steps_to_json(
             criteria[id] = number if score.band is None else {"band": score.band, "score": number}
             if leaf.scale.yes_no and score.value in (0, 1):
                 criteria[id] = score.value == 1
-    return {"steps": steps, "criteria": criteria}
+    return {"steps": [dict(one) for one in steps], "criteria": criteria}
+
+
+_STEPS_JSON: RubricIdentityCache[list[ScoresJson]] = RubricIdentityCache(1024)
+
+
+def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
+    # Rounding is the one step whose point is what lies beyond the shown decimals.
+    decimals = None if moved.step == "round" else moved.decimals
+    before = None if moved.before is None else format_number_for_json(moved.before, decimals)
+    after = format_number_for_json(moved.after, moved.decimals)
+    return {"step": moved.step, "before": before, "after": after, "why": moved.why}
 
 
 def _reviewed_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:

@@ -143,7 +143,7 @@ def _upsert_sql_statement(table: Table, dialect: Dialect) -> str:
     return str(insert.on_conflict_do_update(index_elements=key, set_=values).compile(dialect=dialect))
 
 
-GATHER_SECONDS = 0.01  # A transaction costs as much as ten rows: the first one waits a moment for others.
+GATHER_SECONDS = 0.02  # A transaction costs as much as ten rows: the first one waits a moment for others.
 PAID_KINDS = ("calls", "made")  # Rows that a store keeps also of a process that has lost its run.
 WriterEntry = tuple[str, Any, "asyncio.Future[Any]"]  # A kind of the batch, a row or a key, and who waits for it.
 

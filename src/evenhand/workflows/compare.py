@@ -175,17 +175,10 @@ def compare_runs(
             fix="; ".join(dict.fromkeys(objection.fix for objection in objections)),
         )
     found = decide_user_runs(store, sides, pairs, terms, forced)
-    # Over all treatments: what is in all of them is paired.
-    ids = {
-        "only_control": dict.fromkeys(id for shared in common for id in shared.only_first),
-        "only_treatment": dict.fromkeys(id for shared in common for id in shared.only_second),
-        "changed": dict.fromkeys(id for shared in common for id in shared.changed),
-    }
-    named = {name: {"count": len(some), "first": list(some)[:SAMPLE_IDS_NAMED]} for name, some in ids.items()}
     return CompareResult(
         control=control,
         treatments=tuple(treatments),
-        samples={"both": len(control.member.samples) - len(ids["only_control"]), **named},
+        samples=_count_paired_user_samples(control, common),
         notes=(*_note_about_runs_for_user(sides, common, by_lot, pairs), *found.notes),
         forced=tuple(part for objection in objections for part in objection.parts),
         decision=found.decision,
@@ -193,6 +186,17 @@ def compare_runs(
         scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
         people_scale=_load_people_scale_of_user_runs(store, sides),
     )
+
+
+def _count_paired_user_samples(control: UserRunSide, common: Sequence[SharedSamples]) -> Json:
+    """Over all treatments: what is in all of them is paired."""
+    ids = {
+        "only_control": dict.fromkeys(id for shared in common for id in shared.only_first),
+        "only_treatment": dict.fromkeys(id for shared in common for id in shared.only_second),
+        "changed": dict.fromkeys(id for shared in common for id in shared.changed),
+    }
+    named = {name: {"count": len(some), "first": list(some)[:SAMPLE_IDS_NAMED]} for name, some in ids.items()}
+    return {"both": len(control.member.samples) - len(ids["only_control"]), **named}
 
 
 def _load_people_scale_of_user_runs(store: Store, sides: Sequence[UserRunSide]) -> Json | None:

@@ -160,8 +160,13 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             budget = eval.budget
             if budget is not None and store is not None and row is not None and row["digest"] == digest:
                 budget = load_remaining_budget_for_user(eval, budget, store, runs)
-        share = max(1.0, counted.samples / SAMPLES_PLANNED)
-        outputs = counted.samples * eval.repeats
+        notes = (
+            *eval.notes,
+            counted.mixed,
+            warn_user_of_authors_near_judges(eval),
+            warn_user_of_eval_without_normalising(eval),
+        )
+        share, outputs = max(1.0, counted.samples / SAMPLES_PLANNED), counted.samples * eval.repeats
         variants = [
             _planned_variant_json(name, variant, outputs, planned[name], connections, share)
             for name, variant in eval.variants.items()
@@ -183,18 +188,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(
-                filter(
-                    None,
-                    (
-                        *eval.notes,
-                        counted.mixed,
-                        warn_user_of_authors_near_judges(eval),
-                        warn_user_of_eval_without_normalising(eval),
-                    ),
-                )
-            )
-            or None,
+            "note": "; ".join(filter(None, notes)) or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
 

@@ -180,6 +180,8 @@ def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: 
         spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
         seconds = round(spent.total_seconds(), 1)
     kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
+    # The criteria on which each judge's scores were put on people's scale.
+    maps = {one["name"]: list(one["maps"]) for one in setup.get("judges", ()) if one.get("maps")}
     return {
         **{name: run[name] for name in kept},
         "seconds": seconds,
@@ -190,13 +192,8 @@ def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: 
         "samples": samples,
         "planned": setup.get("samples"),
         "selection": setup.get("selection"),
-        **({"maps": maps} if (maps := _list_report_maps(setup)) else {}),
+        **({"maps": maps} if maps else {}),
     }
-
-
-def _list_report_maps(setup: Json) -> Json:
-    """The criteria on which each judge's scores were put on people's scale."""
-    return {one["name"]: list(one["maps"]) for one in setup.get("judges", ()) if one.get("maps")}
 
 
 def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:

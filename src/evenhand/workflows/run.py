@@ -6,12 +6,13 @@ import asyncio
 import json
 import os
 import platform
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.batches import RunBatches
 from evenhand.runs.execute import (
@@ -38,6 +40,7 @@ from evenhand.runs.execute import (
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
+    RunEvalRecord,
     RunRecorder,
     find_run_record_by_digest,
     list_run_record_chain,
@@ -47,7 +50,7 @@ from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import RunHold, process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_batches import (
@@ -298,25 +301,24 @@ async def _execute_run_for_user(
                         if not course.stopping:
                             raise
                     if eval.keep != "raw":
-                        over = bool(course.settled) or (
-                            course.complete and not memory.asks_no_more and not samples.changed
-                        )
-                        await _drop_replies_to_the_end(worker, over=over)
+                        is_done = course.complete and not memory.asks_no_more and not samples.changed
+                        await _drop_replies_to_the_end(worker, over=bool(course.settled) or is_done)
         why, needs_budget = _explain_run_stop(course, memory, samples)
-        state, ended = ("stopped" if why else "finished"), read_clock_for_user()
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
-        head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
-        assert isinstance(head, dict)
-        store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
-    return RunResult(
-        id=row["id"],
-        state=state,
-        head=head,
-        why_stopped=why,
-        needs_budget=needs_budget,
-        under_way=describe_run_batches(store, row["id"]),
-        store=store.address,
-    )
+        ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
+    under_way = describe_run_batches(store, row["id"])
+    return replace(ran, why_stopped=why, needs_budget=needs_budget, under_way=under_way)
+
+
+def _end_user_run(
+    store: Store, row: Row, frame: RunEvalRecord | None, secrets: ModelSecrets, hold: RunHold
+) -> RunResult:
+    """Sum up what a run has come to, and let it go."""
+    ended = read_clock_for_user()
+    head = secrets.remove_from_data(load_user_report_head(store, {**row, "ended": ended}, frame))
+    assert isinstance(head, dict)
+    store.release_run(row["id"], row["state"], ended, to_stored_json(head), hold=hold)
+    return RunResult(id=row["id"], state=row["state"], head=head, store=store.address)
 
 
 def _stop_asking_for_user(connections: Connections, batches: RunBatches | None) -> None:
@@ -395,4 +397,10 @@ def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: Sh
 
 def read_clock_for_user() -> str:
     """This moment in UTC, written so that it sorts."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{_word_second(seconds)}.{rest // 10**6:03}+00:00"
+
+
+@lru_cache(maxsize=4)  # Each row of a run is told the time.
+def _word_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

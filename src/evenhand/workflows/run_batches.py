@@ -51,11 +51,12 @@ async def refuse_missing_batch_endpoints(judges: Sequence[ChainedModel]) -> None
 
 
 def open_batch_endpoints(judges: Sequence[ChainedModel]) -> dict[str, BatchEndpoint]:
-    """The batch endpoints of the judges that are asked over HTTP, by name."""
+    """The batch endpoints of the judges that are asked over HTTP, by name; decision models have none."""
     from evenhand.models.batch_endpoint import BatchEndpoint  # They load aiohttp.
     from evenhand.models.remote_model import RemoteModel
 
-    return {one.name: BatchEndpoint(one.model) for one in judges if isinstance(one.model, RemoteModel)}
+    remote = [one.model for one in judges if isinstance(one.model, RemoteModel) and not one.model.decides]
+    return {model.name: BatchEndpoint(model) for model in remote}
 
 
 def open_run_batches(

@@ -1,10 +1,11 @@
-"""A run written as one HTML file: escaping templates, a policy that lets nothing else run, samples as inert JSON."""
+"""A run written as one HTML file: escaping templates, a policy that lets nothing else run, samples as packed JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -98,22 +99,27 @@ def _hash_page_policy_source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-SAMPLES_PER_BLOCK = 100  # In a block: few enough to search one without a pause, enough to keep the page's tree small.
+SAMPLES_PER_BLOCK = 100  # Few enough to unpack and search without a pause, enough to pack well.
 SNIPPET_LENGTH = 140  # Characters of the input that the table shows.
 
 _RISKY_IN_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def render_page_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The pieces of all blocks, in order; a sample is forgotten as soon as it is a piece."""
+    """The samples of each block as gzip in base64, and its rows of the table; a sample is packed as soon as it comes.
+
+    The page unpacks a block when somebody opens a sample of it or searches: the texts are most of a report.
+    """
     rest = iter(samples)
     for sample in rest:
-        rows = []
-        yield '<script type="application/json" class="samples">\n'
+        rows, packer = [], zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+        packed = bytearray()
         for one in chain([sample], islice(rest, SAMPLES_PER_BLOCK - 1)):
             rows.append(_build_page_index_row(one))
-            yield dump_inert_page_json(one) + "\n"
-        yield f'</script>\n<script type="application/json" class="index">{dump_inert_page_json(rows)}</script>\n'
+            packed += packer.compress(dump_inert_page_json(one).encode() + b"\n")
+        packed += packer.flush()
+        yield f'<script type="application/gzip" class="samples">{b64encode(packed).decode()}</script>\n'
+        yield f'<script type="application/json" class="index">{dump_inert_page_json(rows)}</script>\n'
 
 
 def dump_inert_page_json(data: object) -> str:

@@ -1,4 +1,4 @@
-// What the page holds: facts of the run, an index row for each sample, and the samples as lines of JSON.
+// What the page holds: facts of the run, an index row for each sample, and the samples as packed lines of JSON.
 
 const byId = (id) => document.getElementById(id);
 const facts = JSON.parse(byId('facts').textContent);
@@ -106,11 +106,20 @@ function difference(by) {
   return changes.sort(([one], [other]) => Math.abs(other) - Math.abs(one))[0] ?? [null, ''];
 }
 
-let opened = { block: -1, lines: [] };
+// The last block that was asked for, with a promise of its lines.
+let opened = { block: -1, lines: null };
 
 function linesOf(block) {
-  if (opened.block !== block) opened = { block, lines: blocks[block].textContent.split('\n').filter(Boolean) };
+  if (opened.block !== block) opened = { block, lines: unpack(blocks[block].textContent) };
   return opened.lines;
 }
 
-const read = (sample) => JSON.parse(linesOf(sample.block)[sample.line]);
+async function unpack(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return (await new Response(plain).text()).split('\n').filter(Boolean);
+}
+
+const read = async (sample) => JSON.parse((await linesOf(sample.block))[sample.line]);

@@ -91,12 +91,10 @@ class PageKeyFact:
 def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template is given beside samples, style and script."""
     variants, decision = head["variants"], head["decision"]
-    charts = draw_score_charts(variants)
-    compared = draw_overview_chart(decision["comparisons"])
-    scales = {id: one["scale"] for variant in variants for id, one in variant["criteria"].items()}
     verdicts = [decision["verdict"], *(one["verdict"] for one in decision["comparisons"])]
     return {
         **head,
+        **_draw_run_page_charts(head),
         "look": _choose_verdict_look_on_page(head),
         "heuristic": describe_reported_heuristic_judges(head["judges"])
         if any(one["scored"] for one in variants)
@@ -105,12 +103,6 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
         "facts_row": list(_list_page_key_facts(head)),
-        "hero_chart": compared or (charts[0] if charts else None),
-        "score_charts": charts if compared else charts[1:],
-        "differences": [
-            (one, draw_difference_charts(one, scales), draw_spread_plot(one), draw_saturation_plots(one))
-            for one in decision["comparisons"]
-        ],
         "score_rows": build_page_score_rows(head),
         "unpaired": describe_unpaired_in_report(head),
         "mapped": describe_reported_maps(head["run"]),
@@ -128,20 +120,34 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "grade_rows": build_page_grade_rows(head),
         "statement_rows": build_page_statement_rows(head),
         "preference_tables": build_report_preference_tables(head),
-        "shares": {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants},
-        "histograms": draw_histograms(variants),
-        "rates": draw_assertion_rates(variants),
-        "heat": draw_agreement_heat_map(head["agreement"]),
         "capped": list_reported_safety_gates(head),
-        "people": draw_people_plots(head.get("labels"), scales.values()),
         "cascade": list_cascade_cells(head.get("cascade")),
         "people_scale": list_people_scale_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
+        "sections": _list_run_page_sections(head),
+    }
+
+
+def _draw_run_page_charts(head: Mapping[str, Any]) -> dict[str, Any]:
+    variants, comparisons = head["variants"], head["decision"]["comparisons"]
+    scales = {id: one["scale"] for variant in variants for id, one in variant["criteria"].items()}
+    charts, compared = draw_score_charts(variants), draw_overview_chart(comparisons)
+    return {
+        "hero_chart": compared or (charts[0] if charts else None),
+        "score_charts": charts if compared else charts[1:],
+        "differences": [
+            (one, draw_difference_charts(one, scales), draw_spread_plot(one), draw_saturation_plots(one))
+            for one in comparisons
+        ],
+        "shares": {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants},
+        "histograms": draw_histograms(variants),
+        "rates": draw_assertion_rates(variants),
+        "heat": draw_agreement_heat_map(head["agreement"]),
+        "people": draw_people_plots(head.get("labels"), scales.values()),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
         "lengths": draw_length_plots(head.get("lengths")),
-        "sections": _list_run_page_sections(head),
     }
 
 

@@ -1,12 +1,18 @@
 // One sample in full: what was asked, and side by side what came out and how it was scored.
 
-function detail(sample) {
-  const full = read(sample);
+const TOO_OLD = 'This browser cannot unpack the texts in this file: any browser from 2023 on can.';
+
+// The head at once, the texts when they are unpacked, unless another sample has been opened by then.
+async function detail(sample) {
   const order = view.order.indexOf(sample);
-  byId('detail-title').textContent = visible(full.id || '(no id)');
+  byId('detail-title').textContent = visible(sample.id || '(no id)');
   byId('detail-back').disabled = order <= 0;
   byId('detail-forth').disabled = order < 0 || order + 1 >= view.order.length;
-  byId('detail-body').replaceChildren(compared(sample), asked(full), extra(full), ...repeats(full.results));
+  byId('detail-body').replaceChildren();
+  const parts = await read(sample).then(
+    (full) => [compared(sample), asked(full), extra(full), ...repeats(full.results)],
+    () => [make('p', { class: 'notice' }, TOO_OLD)]);
+  if (open === sample) byId('detail-body').replaceChildren(...parts);
 }
 
 // The variants in a line: on a narrow screen they stand below each other, and the second is far down.
