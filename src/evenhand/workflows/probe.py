@@ -226,6 +226,8 @@ def _conclude_check(
 def _load_probe(store: Store, name: str) -> tuple[Probe, list[ProbeLook]]:
     row = store.probes.find_probe(name)
     probe = PROBE_JSON.from_json(Probe, json.loads(row["content"]))
+    # The detector is this version's, also for what an older one sealed.
+    probe = replace(probe, detector=design_probe_detector(probe.items, probe.detector.daily))
     looks = [PROBE_JSON.from_json(ProbeLook, json.loads(one["content"])) for one in store.probes.list_looks(name)]
     return probe, looks
 
