@@ -33,11 +33,11 @@ from evenhand.models.connections import Connections
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.columns import load_run_columns
 from evenhand.stats.rates import RateInterval
-from evenhand.store.queries import ALIGNING_PREFIX
+from evenhand.store.queries import ALIGNING_PREFIX, ASIDE_PREFIXES
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
-from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_alignment_cache
+from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_cache_aside
 from evenhand.workflows.align_inputs import (
     list_aligned_questions,
     list_drafting_cases,
@@ -137,9 +137,9 @@ def write_aligned_rubric(report: AlignmentReport, target: Path) -> Path | None:
 def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _RunAlignment:
     """Everything that can be refused is refused before any model is asked."""
     row = store.find_run(run)
-    if row["name"].startswith(ALIGNING_PREFIX):
-        hint = f"name the run that it aligned: {json.loads(row['setup'])['aligned_from']}"
-        raise InputError(Fault(f"run {row['id']} holds what evenhand align asked", hint))
+    if row["name"].startswith(ASIDE_PREFIXES):
+        hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
+        raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
     if row["state"] != "finished":
         hint = "go on with it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
@@ -202,7 +202,8 @@ class _RunAlignment:
         held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
         held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
         fresh = options.connect.record is not None or options.connect.replay is not None
-        async with open_alignment_cache(store, self.row, connections, fresh=fresh) as cache:
+        name = f"{ALIGNING_PREFIX}{self.row['name']}"
+        async with open_cache_aside(store, self.row, connections, name, fresh=fresh) as cache:
             proposed = await asking.ask_proposer(proposer, cases, cache)
             tried, refused = draft_candidates(self.present, cases, proposed.edits, held_out)
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
