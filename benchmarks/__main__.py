@@ -12,6 +12,7 @@ from benchmarks.few_labels import measure_few_labels
 from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
 from benchmarks.label_coverage import measure_label_coverage
+from benchmarks.learning import measure_alignment_promises, measure_drift_promises
 from benchmarks.paraphrase import measure_paraphrase_check
 from benchmarks.report import measure_report
 from benchmarks.rewards import measure_rewards
@@ -36,6 +37,8 @@ MEASURES = (
     measure_few_labels,
     measure_label_coverage,
     measure_cascades,
+    measure_alignment_promises,
+    measure_drift_promises,
     measure_sensitivity,
     measure_comparing,
     measure_runs,

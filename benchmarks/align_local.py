@@ -1,5 +1,6 @@
 """What `evenhand align` does for a model in a GGUF file, on pairs of a question and a text whose answer is known:
-`python -m benchmarks.align_local model.gguf [labels] [--propose]`. The same model judges and, if told to, proposes.
+`python -m benchmarks.align_local model.gguf [labels [folder]] [--propose]`. The same model judges and, if told to,
+proposes. With a folder, its store keeps every reply: stopped, the same command goes on.
 """
 
 import asyncio
@@ -20,16 +21,21 @@ LABELS = 40
 RUBRIC = "criteria:\n  - {id: holds, asks: 'Is the answer to the question, about this output, yes?', required: false}\n"
 
 
-def main(model: str, labels: int = LABELS, *, propose: bool = False, folder: Path | None = None) -> None:
+def main(model: str, labels: int = LABELS, folder: Path | None = None, *, propose: bool = False) -> None:
     """Judge as many pairs with yes as with no, align with their known answers, and print both errors."""
     began = perf_counter()
     with tempfile.TemporaryDirectory() as aside:
-        report = asyncio.run(_align(f"gguf:{model}", labels, propose, folder or Path(aside)))
+        place = folder or Path(aside)
+        place.mkdir(exist_ok=True)
+        report = asyncio.run(_align(f"gguf:{model}", labels, propose, place))
     found = report.found.selection
     for name, error in (("before", found.before), ("after", found.after)):
         print(f"outer error {name}: {error.estimate:.1%} [{error.low:.1%}, {error.high:.1%}]")
     kept = ", ".join(type(edit).__name__ for edit in report.found.edits) or f"nothing: {report.found.why}"
-    print(f"p = {found.chance:.3f}; kept: {kept}; tried {len(report.found.tried)} rubrics, {report.calls} calls")
+    print(
+        f"p = {found.chance:.3f}; kept: {kept}; tried {len(report.found.tried)} rubrics, {report.calls} calls "
+        f"now, at most {report.plan.calls} said before"
+    )
     print(f"errors of what was tried: {', '.join(f'{one:.1%}' for one in found.errors)} (the last is the map)")
     print(f"refused: {[one.why for one in report.found.refused]}; notes: {list(report.found.notes)}")
     print(f"{labels} labels, {found.samples} samples decided, {perf_counter() - began:.0f} s")
@@ -60,4 +66,5 @@ async def _align(judge: str, labels: int, propose: bool, folder: Path) -> Alignm
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    main(words[0], *map(int, words[1:2]), propose="--propose" in sys.argv)
+    labels, folder = int(words[1]) if words[1:] else LABELS, Path(words[2]) if words[2:] else None
+    main(words[0], labels, folder, propose="--propose" in sys.argv)

@@ -1,17 +1,11 @@
 """Aligning from labels to a rubric, with a judge and a proposer that are scripts: what is drafted, tried and kept."""
 
-import json
-from collections.abc import Callable, Sequence
 from fractions import Fraction
-from random import Random
-from zlib import crc32
 
 import numpy as np
 import pytest
 
-from evenhand import Rubric, load_rubric
 from evenhand.calibrate.alignment import (
-    AlignedRubric,
     CandidateRubric,
     conclude_alignment,
     divide_labelled_samples,
@@ -19,77 +13,21 @@ from evenhand.calibrate.alignment import (
     draw_examples,
     tabulate_candidate_answers,
 )
-from evenhand.calibrate.edit_proposals import (
-    JudgedCase,
-    ProposedEdits,
-    ask_for_rubric_edits,
-    choose_cases_to_show,
-)
+from evenhand.calibrate.edit_proposals import JudgedCase, choose_cases_to_show
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, AddExamples, RefusedEdit, SplitCriterion, UseCalibrationMap
-from evenhand.models.requests import Request
-from tests.calibrate.aligning import DEALS
+from tests.calibrate.aligning import RUBRIC, RULE, align, keeps_the_rule_alone
 from tests.calibrate.tables import held
-from tests.judging.scripted import MANNER, converse
 from tests.soak import at_least, at_most, often
-
-ANCHORS = {1: "No.", 5: "Yes."}
-RUBRIC = load_rubric({"criteria": [{"id": "tone", "asks": "Is the reply good?", "scale": "1-5", "anchors": ANCHORS}]})
-RULE = "A weekday must be named."  # The hidden rule: stated in no anchor, and people go by it.
-WRONG = [f"Consider the {word} of it." for word in
-         ("price", "colour", "weather", "history", "author", "length", "grammar", "humour", "spelling")]  # fmt: skip
-LABELS = 40
-
-
-def _judge(rubric: Rubric, number: int, said: Sequence[float], people: Sequence[float]) -> Fraction:
-    """A judge that goes by its own sense unless the rubric states the rule; other clauses move it at random."""
-    asks = rubric.criteria[0].asks
-    if RULE in asks:
-        return Fraction(people[number])
-    moved = asks != RUBRIC.criteria[0].asks and crc32(f"{asks} {number}".encode()) % 5 == 0
-    return Fraction(6 - said[number] if moved else said[number])
-
-
-def _propose(edits: Sequence[str]) -> Callable[[Request], str]:
-    entries = [{"kind": "clause", "criterion": "tone", "text": text, "reason": "a guess"} for text in edits]
-    return lambda _request: json.dumps({"edits": entries})
-
-
-def align(seed: int, *, shuffled: bool = False, deals: int = DEALS) -> AlignedRubric:
-    """Forty labels; where no drafted sample shows a difference, no proposer is asked.
-
-    People and the judge's own sense part on ten of them.
-    """
-    rng, lot = np.random.default_rng(seed), Random(seed)
-    people = [lot.choice((1.0, 5.0)) for _ in range(LABELS)]
-    turned = set(lot.sample(range(LABELS), LABELS // 4))
-    said = [6 - one if number in turned else one for number, one in enumerate(people)]
-    labels = lot.sample(people, LABELS) if shuffled else people
-    labelled = held({"j": {"tone": said}}, {"r": {"tone": labels}})
-    divided = divide_labelled_samples(labelled, rng)
-    cases = [
-        JudgedCase(criterion="tone", passage=f"reply {n}", people=Fraction(labels[n]), judge=Fraction(said[n]))
-        for n in divided.drafting
-    ]
-    shown, proposed = choose_cases_to_show(RUBRIC, cases), ProposedEdits()
-    if shown:
-        proposals = lot.sample([RULE, *WRONG], 10)
-        proposed, _ = converse(ask_for_rubric_edits(RUBRIC, shown, MANNER), _propose(proposals))
-    tried, refused = draft_candidates(RUBRIC, cases, proposed.edits, [f"reply {n}" for n in divided.deciding])
-    answers = [{(int(n), "tone"): _judge(one.rubric, int(n), said, people) for n in divided.deciding} for one in tried]
-    data = tabulate_candidate_answers(labelled, labelled.questions, divided.deciding, tried, answers)
-    selection = select_rubric_by_nested_cv(data, rng, deals=deals)
-    return conclude_alignment(tried, refused, selection, data, labelled.questions)
 
 
 def test_the_right_edit_among_nine_wrong_ones_is_kept_and_nothing_else() -> None:
     """Nine times in ten at least, where a quarter of the answers turns on the rule."""
     tries = often(20, 1000)
-    edits = [align(seed).edits for seed in range(tries)]
 
-    right = [one for one in edits if len(one) == 1 and isinstance(one[0], AddClause) and one[0].clause == RULE]
+    right = sum(keeps_the_rule_alone(align(seed)) for seed in range(tries))
 
-    assert len(right) / tries >= at_least(0.9, tries)
+    assert right / tries >= at_least(0.9, tries)
 
 
 def test_labels_shuffled_at_random_change_nothing() -> None:
@@ -160,7 +98,7 @@ def test_the_parts_of_a_split_criterion_answer_for_it() -> None:
     candidate = CandidateRubric(rubric=RUBRIC, edits=(split,))
     said = {(0, "a"): Fraction(1), (0, "b"): Fraction(5), (1, "a"): Fraction(2), (1, "b"): None}
 
-    data = tabulate_candidate_answers(found, found.questions, np.array([0, 1]), [candidate], [said])
+    data = tabulate_candidate_answers(found, found.questions, np.array([0, 1]), [candidate], [said], ())
 
     assert data.answers[0, 0, 0] == 3.0
     assert np.isnan(data.answers[0, 1, 0])
@@ -173,7 +111,7 @@ def test_a_map_that_is_kept_leaves_the_rubric_and_says_its_knots() -> None:
     places = np.arange(40)
     answers = [{(n, "tone"): Fraction(people[n] + 1) for n in range(40)}]
     tried = [CandidateRubric(rubric=RUBRIC)]
-    data = tabulate_candidate_answers(found, found.questions, places, tried, answers)
+    data = tabulate_candidate_answers(found, found.questions, places, tried, answers, {"tone"})
 
     selection = select_rubric_by_nested_cv(data, np.random.default_rng(0))
     aligned = conclude_alignment(tried, (), selection, data, found.questions)

@@ -81,6 +81,17 @@ def test_the_map_inside_folds_is_the_one_that_is_written() -> None:
     assert line == pytest.approx(np.interp(said, x, y))
 
 
+def test_a_question_that_takes_no_map_gets_none() -> None:
+    """A map of a yes or no, or of a whole panel, could be written nowhere: it is not chosen, however well it fits."""
+    rng = np.random.default_rng(3)
+    people = rng.integers(1, 8, 40).astype(float)
+    data = replace(answer_table(people, np.stack([people + 2]), high=10.0), mappable=np.array([False]))
+
+    found = select_rubric_by_nested_cv(data, rng)
+
+    assert (found.chosen, found.kept, found.errors[0]) == (0, False, found.errors[1])
+
+
 def test_outputs_of_one_sample_stay_together() -> None:
     """Ten copies of each sample carry no more evidence than one."""
     people, turned = np.tile([0.0, 1.0], 4), np.array([1.0, 1, 0, 1, 1, 0, 0, 1])
@@ -107,6 +118,7 @@ def test_the_order_of_outputs_does_not_matter() -> None:
         variant=np.append(data.variant, 0),
         low=data.low,
         high=data.high,
+        mappable=data.mappable,
     )
 
     found, again = (select_rubric_by_nested_cv(one, np.random.default_rng(0)) for one in (data, more))

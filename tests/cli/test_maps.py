@@ -1,4 +1,4 @@
-"""Maps applied: calibrate writes them, run and judge use them, and whoever changes the rubric is told."""
+"""Maps applied: calibrate and align write them, run and judge use them, and whoever changes the rubric is told."""
 
 import json
 from pathlib import Path
@@ -59,6 +59,30 @@ def test_a_run_uses_the_map_marks_every_score_and_keeps_the_raw_one(folder: Path
     assert report["run"]["maps"] == {"python:judge:scorer": ["tone"]}
     assert "Scores mapped to people" in page
     assert compared.returncode == 2 and "maps changed" in compared.stderr
+
+
+def test_align_writes_the_map_that_it_keeps_and_a_run_uses_it(folder: Path, tmp_path: Path) -> None:
+    """Beside the name that was given, as a file of judges: the rubric stands. With another rubric it is refused."""
+    for name in ("samples.jsonl", "judge.py", "rubric.yaml", "plain.yaml", "labels.jsonl"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "mapped.yaml").write_text(EVAL.replace('["python:judge:scorer"]', "better.judges.yaml"), "utf-8")
+    assert evenhand("run", "plain.yaml", "--report-only", folder=tmp_path).returncode == 0
+
+    aligned = evenhand("align", "latest", "--labels", "labels.jsonl", "-o", "better.yaml", folder=tmp_path)
+    ran = evenhand("run", "mapped.yaml", "--report-only", folder=tmp_path)
+    report = json.loads(evenhand("report", "latest", "--json", folder=tmp_path).stdout)
+    (tmp_path / "rubric.yaml").write_text(RUBRIC.replace("How kind", "How very kind"), "utf-8")
+    changed = evenhand("run", "mapped.yaml", folder=tmp_path)
+
+    assert (aligned.returncode, ran.returncode) == (0, 0), aligned.stderr + ran.stderr
+    assert "written: better.judges.yaml" in aligned.stderr and not (tmp_path / "better.yaml").exists()
+    assert "name better.judges.yaml as the judges of the eval" in aligned.stdout
+    judgments = [one for row in report["samples"] for result in row["results"] for one in result["judgments"]]
+    assert {one["raw"] for one in judgments} == {1, 2, 3, 4, 5}
+    assert all(one["score"] < one["raw"] for one in judgments if one["raw"] > 1)
+    assert report["run"]["maps"] == {"python:judge:scorer": ["tone"]}
+    assert changed.returncode == 2 and not changed.stdout
+    assert "the map of python:judge:scorer on tone is for fingerprint" in changed.stderr
 
 
 def test_a_judge_alone_uses_it_too(folder: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenhand.stats.drift import DAYS, LEAST_FIRM, DriftDetector, design_drift_detector
+from evenhand.stats.drift import DAYS, LEAST_FIRM, DriftWatch, design_drift_detector, fit_slip_model
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 World = Callable[[int, np.random.Generator], Floats]  # The chance of a right answer to each of so many questions.
@@ -29,18 +29,53 @@ def waver_on_some(agreement: float, repeats_itself: float) -> World:
     return lambda n, rng: rng.beta(agreement * size, (1 - agreement) * size, size=n)
 
 
-@dataclass(slots=True)
+def waver_on_an_eighth(agreement: float, repeats_itself: float) -> World:
+    """An eighth of the questions is answered like tossing a bent coin, all others slip in one of a hundred."""
+    bent = (1 + np.sqrt(max(0.0, 1 - 2 * (1 - repeats_itself - 0.0175) * 8))) / 2
+    right = (agreement - bent / 8 - 0.00875) / (0.875 * 0.98)
+
+    def draw(n: int, rng: np.random.Generator) -> Floats:
+        place = rng.permutation(n)
+        return np.where(place < n // 8, bent, np.where(place < n // 8 + round(right * (n - n // 8)), 0.99, 0.01))
+
+    return draw
+
+
+def waver_evenly(agreement: float, repeats_itself: float) -> World:
+    """Every question has a rate of slips of its own, any up to some largest one."""
+    # Two answers to a question with rate q differ in 2q(1 - q): with q even up to w, in w - 2w²/3 on average.
+    widest = float(3 - np.sqrt(9 - 24 * (1 - repeats_itself))) / 4
+    share = (agreement - widest / 2) / (1 - widest)
+
+    def draw(n: int, rng: np.random.Generator) -> Floats:
+        slips: Floats = rng.random(n) * widest
+        return np.where(rng.permutation(n) < round(share * n), 1 - slips, slips)
+
+    return draw
+
+
+def turn_some(rates: Floats, share: float, rng: np.random.Generator) -> Floats:
+    """Some questions, chosen at random, are lost as often as they were kept."""
+    turned = np.tile(np.arange(rates.shape[1]) < round(share * rates.shape[1]), (len(rates), 1))
+    return np.where(rng.permuted(turned, axis=1), 1 - rates, rates)
+
+
+def slip_more(rates: Floats, share: float, rng: np.random.Generator) -> Floats:
+    """Every answer turns with the same chance."""
+    return rates + share * (1 - 2 * rates)
+
+
+@dataclass(slots=True, kw_only=True)
 class Years:
     """Years of looks at sets of questions that were sealed with several answers each."""
 
     questions: int = 50
     repeats: int = 8
     daily: int = 5
-    designs: dict[tuple[int, int, float], DriftDetector] = field(default_factory=dict)
+    drop: float = 0.1
+    drift: Callable[[Floats, float, np.random.Generator], Floats] = turn_some
 
-    def simulate(
-        self, world: World, drop: float, sets: int, years: int, rng: np.random.Generator
-    ) -> tuple[float, Floats]:
+    def simulate(self, world: World, sets: int, years: int, rng: np.random.Generator) -> tuple[float, Floats]:
         """The share of years without drift that end with an alarm, and how many answers after a drop on a random day
         it took to find it (NEVER where it was not found); years with an alarm before are left out.
         """
@@ -51,41 +86,50 @@ class Years:
             firm = np.flatnonzero(agreed == self.repeats)
             if len(firm) < LEAST_FIRM:
                 continue
-            wavering, agreement = int((agreed == self.repeats - 1).sum()), agreed.mean() / self.repeats
-            detector = self._find_design(len(firm), wavering, float(agreement))
-            order = _ask_in_turns(len(firm), self.daily * DAYS, years, rng)
-            kept = right[firm][order]
-            alarms.append(_first_alarms(rng.random(kept.shape) >= kept, detector) < NEVER)
-            begins = rng.integers(0, self.daily * DAYS - 300, size=(years, 1))  # So many are asked after it at least.
-            turned = _turn_some(len(firm), years, drop / right.mean(), rng)
-            after = (np.arange(kept.shape[1]) >= begins) & np.take_along_axis(turned, order, 1)
-            found = _first_alarms(rng.random(kept.shape) >= np.where(after, 1 - kept, kept), detector)
-            delays.append(np.where(found < NEVER, found - begins[:, 0] + 1, NEVER)[found >= begins[:, 0]])
+            sealed = _SealedSet(agreed, self.repeats, self.daily)
+            lost = np.tile(1 - right[firm], (years, 1))
+            alarms.append(sealed.find_alarms(lost, lost, DAYS, DAYS, rng) < NEVER)
+            drifted = self.drift(lost, self.drop / right.mean(), rng)
+            begins = int(rng.integers(0, DAYS - 300 // self.daily))  # So many answers come after it at least.
+            found = sealed.find_alarms(lost, drifted, begins, DAYS, rng)
+            delays.append(np.where(found < NEVER, (found - begins + 1) * self.daily, NEVER)[found >= begins])
         return float(np.concatenate(alarms).mean()), np.concatenate(delays)
 
-    def _find_design(self, firm: int, wavering: int, agreement: float) -> DriftDetector:
-        key = (firm, wavering, round(agreement, 2))
-        if key not in self.designs:
-            self.designs[key] = design_drift_detector(firm, wavering, self.repeats, key[2], daily=self.daily)
-        return self.designs[key]
+
+@dataclass(slots=True)
+class _SealedSet:
+    """A set of questions with the detector that watches it."""
+
+    agreed: np.ndarray[Any, Any]
+    repeats: int
+    daily: int
+
+    def find_alarms(
+        self, before: Floats, after: Floats, begins: int, days: int, rng: np.random.Generator
+    ) -> np.ndarray[Any, Any]:
+        """The day of the first alarm of each year, with other rates of losses from one day on."""
+        detector = design_drift_detector(self.agreed.tolist(), self.repeats, daily=self.daily)
+        model = fit_slip_model(self.agreed.tolist(), self.repeats)
+        years, questions = before.shape
+        watch = DriftWatch(model, questions, share=detector.share, judges=years)
+        found, order = np.full(years, NEVER), _Turns(years, questions, rng)
+        for day in range(days):
+            asked = order.choose(min(self.daily, questions))
+            rates = np.take_along_axis(before if day < begins else after, asked, axis=1)
+            evidence = watch.add_look(day, asked, rng.random(asked.shape) < rates)
+            found = np.where((evidence >= detector.threshold) & (found == NEVER), day, found)
+            if begins < days and (found < NEVER).all():
+                break
+        return found
 
 
-def _ask_in_turns(questions: int, answers: int, years: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Each question once before any is asked again."""
-    turns = -(-answers // questions)
-    order = rng.permuted(np.tile(np.arange(questions), (years * turns, 1)), axis=1)
-    return order.reshape(years, turns * questions)[:, :answers]
+class _Turns:
+    """Each question once before any is asked again, and none twice in a look."""
 
+    def __init__(self, years: int, questions: int, rng: np.random.Generator) -> None:
+        self.times, self.rng = np.zeros((years, questions)), rng
 
-def _turn_some(questions: int, years: int, share: float, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """The questions that the judge answers the other way from some day on."""
-    turned = np.tile(np.arange(questions) < round(share * questions), (years, 1))
-    return rng.permuted(turned, axis=1)
-
-
-def _first_alarms(lost: np.ndarray[Any, Any], detector: DriftDetector) -> np.ndarray[Any, Any]:
-    """The answer at which each year has its first alarm: the count is how far the sum is above its lowest point."""
-    total = np.cumsum(np.where(lost, detector.rise, -1), axis=1)
-    count = total - np.minimum(np.minimum.accumulate(total, axis=1), 0)
-    reached = count >= detector.threshold
-    return np.where(reached.any(axis=1), reached.argmax(axis=1), NEVER)
+    def choose(self, many: int) -> np.ndarray[Any, Any]:
+        chosen = np.argsort(self.times + self.rng.random(self.times.shape), axis=1)[:, :many]
+        np.put_along_axis(self.times, chosen, np.take_along_axis(self.times, chosen, 1) + 1, axis=1)
+        return chosen

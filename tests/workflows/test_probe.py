@@ -4,12 +4,14 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evenhand.errors import InputError, StoreError
 from evenhand.store.store import Store
+from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.probe import ProbeSettings, check_probe, encode_probe, list_probes, set_probe, show_probe
 from evenhand.workflows.run import run
 from evenhand.workflows.starter import write_starter_eval
@@ -135,6 +137,62 @@ def test_what_cannot_be_sealed_is_refused(folder: Path) -> None:
         set_probe(None, "a\nb", "latest", Path("labels.jsonl"))
     with pytest.raises(InputError, match="1 answers to each output are not possible"):
         set_probe(None, "p", "latest", Path("labels.jsonl"), settings=ProbeSettings(repeats=1))
+
+
+def test_a_recorded_probe_is_replayed_without_its_judge(folder: Path) -> None:
+    """Seal and look say the same from the record, and nobody is asked."""
+    chosen, record = ProbeSettings(repeats=2, daily=3), Path("record.jsonl")
+    sealed, looked = (
+        set_probe(
+            None, "desk", "latest", Path("labels.jsonl"), settings=chosen, connect=ConnectionOptions(record=record)
+        ),
+        check_probe(None, "desk", connect=ConnectionOptions(record=Path("look.jsonl")), today=day(1)),
+    )
+    asked = (folder / "calls").read_text()
+
+    again = set_probe(
+        None, "desk", "latest", Path("labels.jsonl"), settings=replace(chosen, force=True),
+        connect=ConnectionOptions(replay=record),
+    )  # fmt: skip
+    with Store.open(None, {}) as store:  # The outputs of a look go by the moment of the seal.
+        row = store.probes.find_probe("desk")
+        content = json.loads(row["content"]) | {"at": sealed.probe.at}
+        store.probes.add_probe({**row, "content": json.dumps(content)}, replace=True)
+    look = check_probe(None, "desk", connect=ConnectionOptions(replay=Path("look.jsonl")), today=day(1))
+
+    assert again.probe.items == sealed.probe.items
+    assert look.look is not None and looked.look is not None and look.look.answers == looked.look.answers
+    assert (folder / "calls").read_text() == asked
+
+
+def test_a_budget_stops_a_probe_and_no_output_is_counted_that_was_not_answered(folder: Path) -> None:
+    """A seal that is cut off seals nothing; of a look the answers count that came, and the others are asked later."""
+    seal()
+
+    short = check_probe(None, "desk", connect=ConnectionOptions(tokens=1_500, concurrency=1), today=day(1))
+    whole = check_probe(None, "desk", today=day(2))
+
+    assert short.look is not None and len(short.look.answers) == 1 and short.look.failed == 2
+    assert whole.status.asked == 4
+    assert whole.look is not None and short.look.answers[0][0] not in dict(whole.look.answers)
+
+
+def test_a_seal_that_was_cut_off_goes_on_and_one_made_anew_asks_anew(folder: Path) -> None:
+    """Of 46 outputs, twice: what was paid for is not asked again, and no answer of the run or a seal is another."""
+    few, chosen = ConnectionOptions(tokens=20_000, concurrency=1), ProbeSettings(repeats=2, daily=3)
+    before = len((folder / "calls").read_text())
+
+    with pytest.raises(InputError, match="nothing was sealed; what was answered is kept"):
+        set_probe(None, "desk", "latest", Path("labels.jsonl"), settings=chosen, connect=few)
+    cut = len((folder / "calls").read_text()) - before
+    seal()
+    whole = len((folder / "calls").read_text()) - before
+    seal(force=True)
+
+    assert 0 < cut < whole == 2 * 46
+    assert len((folder / "calls").read_text()) - before == 2 * whole
+    with Store.open(None, {}) as store:
+        assert store.find_run("latest")["name"] == "help-desk"
 
 
 def test_a_judge_that_gives_no_answer_has_not_drifted(folder: Path) -> None:

@@ -1,18 +1,20 @@
 """Drafting a rubric from files: by rule or by a model, checked, tried on examples, and never over another file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.errors import InputError
+from evenhand.errors import EvenhandError, InputError
 from evenhand.files.parsing import parse_yaml_tree
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import MappingNode
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
+from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.rubric import check_rubric_file
 from evenhand.workflows.rubric_draft import draft_rubric, read_draft_examples
 from evenhand.workflows.rubric_scaffold import MOST_SCAFFOLD_CRITERIA, scaffold_rubric_fields
@@ -80,6 +82,29 @@ def test_a_proposer_is_asked_twice_at_most(folder: Path) -> None:
         draft_rubric(TASK, proposer="python:proposer:nonsense", output=Path("r.yaml"))
 
     assert (folder / "asked").read_text() == ".." and not Path("r.yaml").exists()
+
+
+def test_a_recorded_draft_is_replayed_without_a_model(folder: Path) -> None:
+    """Proposal and scores come from the record, and the file is the same."""
+    asked = {"proposer": "python:proposer:propose", "judges": ["python:proposer:score"]}
+    record = Path("record.jsonl")
+
+    first = draft_rubric(TASK, EXAMPLES, **asked, connect=ConnectionOptions(record=record))  # type: ignore[arg-type]
+    Path("proposer.py").unlink()
+    again = draft_rubric(TASK, EXAMPLES, **asked, connect=ConnectionOptions(replay=record))  # type: ignore[arg-type]
+
+    assert again == replace(first, cost=again.cost) and again.cost == 0
+    assert (folder / "asked").read_text() == "."
+
+
+def test_a_spent_budget_stops_a_draft_before_anything_is_asked(folder: Path) -> None:
+    """No file is written; drafting again asks from the beginning, which is one reply."""
+    with pytest.raises(EvenhandError, match="budget"):
+        draft_rubric(
+            TASK, proposer="python:proposer:propose", output=Path("r.yaml"), connect=ConnectionOptions(tokens=1)
+        )
+
+    assert not (folder / "asked").exists() and not Path("r.yaml").exists()
 
 
 def test_a_file_that_is_there_stays_and_no_model_is_asked(folder: Path) -> None:

@@ -4,7 +4,7 @@ the rubrics that are tried, and what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -62,6 +62,7 @@ class AlignedRubric:
     tried: tuple[CandidateRubric, ...]
     refused: tuple[RefusedEdit, ...] = ()
     drafting: int = 0  # Samples that edits were drafted from.
+    map_tried: bool = False
     notes: tuple[str, ...] = field(default=())
 
 
@@ -135,8 +136,9 @@ def tabulate_candidate_answers(
     places: Integers,
     tried: Sequence[CandidateRubric],
     answers: Sequence[AnswersByOutput],
+    mappable: Container[str],
 ) -> CandidateAnswers:
-    """What people and every candidate said of the outputs that decide."""
+    """What people and every candidate said of the outputs that decide; `mappable` are questions that may have a map."""
     table = np.full((len(tried), len(places), len(questions)), np.nan)
     for layer, (candidate, said) in enumerate(zip(tried, answers, strict=True)):
         for row, place in enumerate(places):
@@ -152,6 +154,7 @@ def tabulate_candidate_answers(
         variant=labelled.variant[places],
         low=np.array([one.low for one in questions]),
         high=np.array([one.high for one in questions]),
+        mappable=np.array([one.id in mappable for one in questions]),
     )
 
 
@@ -176,6 +179,7 @@ def conclude_alignment(
         selection=selection,
         tried=tuple(tried),
         refused=tuple(refused),
+        map_tried=bool(data.mappable.any()),
     )
 
 
@@ -183,7 +187,7 @@ def _list_map_edits(data: CandidateAnswers, questions: Sequence[HumanLabelQuesti
     for column, question in enumerate(questions):
         said, people = data.answers[0, :, column], data.people[:, column]
         both = np.isfinite(said) & np.isfinite(people)
-        if both.any():
+        if data.mappable[column] and both.any():
             knots = fit_calibration_knots(said[both], people[both], "linear", question)
             yield UseCalibrationMap(criterion=question.id, knots=knots, reason="the judge's scores lie off people's")
 

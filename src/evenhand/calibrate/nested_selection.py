@@ -43,6 +43,7 @@ class CandidateAnswers:
     variant: Integers
     low: Floats  # The ends of the scale of each question.
     high: Floats
+    mappable: NDArray[np.bool_]  # Questions whose answers a map may move.
 
     @property
     def has_present_answers(self) -> bool:
@@ -107,6 +108,7 @@ class _NumberedRows:
     unit: Integers
     low: Floats
     high: Floats
+    mappable: NDArray[np.bool_]
     units: int
     cells: Floats  # How many labelled answers each unit has.
     alike: tuple[Integers, ...]  # Rows by unit: of units that have labels for the same variants and questions.
@@ -139,6 +141,7 @@ def _number_units(data: CandidateAnswers) -> _NumberedRows:
         unit=unit,
         low=data.low,
         high=data.high,
+        mappable=data.mappable,
         units=units,
         cells=np.bincount(unit, weights=labelled[order].sum(axis=1), minlength=units).astype(np.float64),
         alike=tuple(np.array(rows) for rows in shapes.values()),
@@ -207,7 +210,7 @@ def _map_answers(rows: _NumberedRows, people: Floats, fitted: NDArray[np.bool_])
     squares = (centred**2).sum(axis=1, keepdims=True)
     slope = (centred * gap).sum(axis=1, keepdims=True) / np.where(squares > 0, squares, 1.0)
     line = middle + trust * gap.sum(axis=1, keepdims=True) / some + np.maximum(0.0, 1 + trust * slope) * (said - middle)
-    mapped: Floats = np.clip(line, rows.low, rows.high)
+    mapped: Floats = np.where(rows.mappable, np.clip(line, rows.low, rows.high), said)
     return mapped
 
 

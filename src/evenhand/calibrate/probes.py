@@ -13,7 +13,7 @@ from typing import Literal
 
 from evenhand.errors import Fault, InputError
 from evenhand.model.sample import Sample
-from evenhand.stats.drift import LEAST_FIRM, DriftDetector, count_drift, design_drift_detector
+from evenhand.stats.drift import LEAST_FIRM, DriftDetector, design_drift_detector, fit_slip_model, follow_drift
 from evenhand.wording import pluralize_count
 
 MOST_DAILY = 20
@@ -110,8 +110,8 @@ class ProbeStatus:
     looks: int
     asked: int
     lost: tuple[LostAnswer, ...]
-    count: int
-    threshold: int
+    evidence: float
+    threshold: float
     drifted: str | None
     since: str | None
 
@@ -126,9 +126,7 @@ def design_probe_detector(items: Sequence[ProbeItem], daily: int) -> DriftDetect
         what = f"the judge decided as people do every time on {pluralize_count(firm, 'output')} only of {len(items)}"
         hint = f"it takes {LEAST_FIRM}: label more outputs, or see what evenhand trust says of this judge"
         raise InputError(Fault(what, hint))
-    wavering = sum(one.agreed == repeats - 1 for one in items)
-    agreement = sum(one.agreed for one in items) / (repeats * len(items))
-    return design_drift_detector(firm, wavering, repeats, agreement, daily=daily)
+    return design_drift_detector([one.agreed for one in items], repeats, daily=daily)
 
 
 def choose_probe_items(probe: Probe, looks: Sequence[ProbeLook]) -> list[int]:
@@ -151,9 +149,10 @@ def choose_probe_items(probe: Probe, looks: Sequence[ProbeLook]) -> list[int]:
 
 def follow_probe(probe: Probe, looks: Sequence[ProbeLook]) -> ProbeStatus:
     """What the looks say, in their order."""
-    answers = [(look, place, now) for look in looks for place, now in look.answers]
-    kept = [now is probe.items[place].people for _, place, now in answers]
-    found = count_drift(probe.detector, kept)
+    number = {place: number for number, place in enumerate(probe.firm)}
+    asked = [[(number[at], now is not probe.items[at].people) for at, now in look.answers] for look in looks]
+    model = fit_slip_model([one.agreed for one in probe.items], probe.repeats)
+    found = follow_drift(probe.detector, model, len(number), asked)
     lost = [
         LostAnswer(
             sample=probe.items[place].sample,
@@ -162,16 +161,17 @@ def follow_probe(probe: Probe, looks: Sequence[ProbeLook]) -> ProbeStatus:
             now=now,
             at=look.at,
         )
-        for (look, place, now), fine in zip(answers, kept, strict=True)
-        if not fine
+        for look in looks
+        for place, now in look.answers
+        if now is not probe.items[place].people
     ]
     return ProbeStatus(
         state="steady" if found.fired is None else "drift",
         looks=len(looks),
-        asked=len(answers),
+        asked=sum(map(len, asked)),
         lost=tuple(lost),
-        count=found.count,
+        evidence=found.evidence,
         threshold=probe.detector.threshold,
-        drifted=None if found.fired is None else answers[found.fired][0].at,
-        since=None if found.began is None else answers[found.began][0].at,
+        drifted=None if found.fired is None else looks[found.fired].at,
+        since=None if found.began is None else looks[found.began].at,
     )

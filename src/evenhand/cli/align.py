@@ -36,7 +36,7 @@ from evenhand.workflows.align_asking import AlignmentPlan
 @click.command("align")
 @click.argument("run", metavar="RUN")
 @click.option("--labels", required=True, metavar="FILE", help="People's labels, one JSON object per line.")
-@click.option("--output", "-o", metavar="FILE", help="Write the new rubric to this file, if there is one.")
+@click.option("--output", "-o", metavar="FILE", help="Write the new rubric, or the judges with a map, if kept.")
 @click.option("--proposer", metavar="MODEL", help="A model that proposes edits; without one, examples and a map.")
 @click.option("--rubric", metavar="FILE", help="The rubric that RUN asked by, if its eval does not lead to it.")
 @click.option("--seed", type=int, default=0, help="Decides which samples edits are drafted from.")
@@ -60,12 +60,11 @@ def align_command(run: str, labels: str, output: str | None, as_data: bool, **op
     )
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
         report = asyncio.run(align_run(None, run, Path(labels), options=asked, announce=print_alignment_plan))
-    if output is not None and report.text:
-        write_aligned_rubric(report, Path(output))
+    written = None if output is None else write_aligned_rubric(report, Path(output))
     with print_until_reader_leaves():
-        print_json(encode_alignment(report)) if as_data else print_alignment(report, output)
-    if output is not None and report.text:
-        print_message(f"written: {escape_terminal_text(output)}", err=True)
+        print_json(encode_alignment(report)) if as_data else print_alignment(report, written)
+    if written is not None:
+        print_message(f"written: {escape_terminal_text(str(written))}", err=True)
     return report.exit_code
 
 
@@ -77,7 +76,7 @@ def print_alignment_plan(plan: AlignmentPlan) -> None:
     print_message(escape_cli_line(f"plan: {samples}; {calls}"), err=True)
 
 
-def print_alignment(report: AlignmentReport, output: str | None) -> None:
+def print_alignment(report: AlignmentReport, written: Path | None) -> None:
     """Print it; the answer comes first."""
     screen, found = Screen(), report.found
     one = found.selection
@@ -111,7 +110,7 @@ def print_alignment(report: AlignmentReport, output: str | None) -> None:
     screen.line(
         f"{pluralize_count(report.calls, 'call')} now (at most {report.plan.calls:,}), {cost}", gap=True, dim=True
     )
-    screen.line(f"next: {_phrase_next_step(report, output)}")
+    screen.line(f"next: {_phrase_next_step(report, written)}")
 
 
 def _name_edits(found: AlignedRubric) -> str:
@@ -129,9 +128,11 @@ def _print_edit(screen: Screen, found: AlignedRubric, edit: RubricEdit) -> None:
 
 def _print_tried(screen: Screen, found: AlignedRubric) -> None:
     rubric, errors = found.tried[0].rubric, found.selection.errors
-    names = ["the present rubric", *(_name_candidate(rubric, one.edits) for one in found.tried[1:]), "a map of scores"]
+    names = ["the present rubric", *(_name_candidate(rubric, one.edits) for one in found.tried[1:])]
+    names += ["a map of scores"] if found.map_tried else []
     screen.line("What was tried, by its error on all samples that decide", gap=True, bold=True)
-    screen.table({"tried": names, "error": [format_percent(error) for error in errors]}, right=("error",))
+    shown = [format_percent(error) for error in errors[: len(names)]]
+    screen.table({"tried": names, "error": shown}, right=("error",))
 
 
 def _name_candidate(rubric: Rubric, edits: tuple[RubricEdit, ...]) -> str:
@@ -141,9 +142,9 @@ def _name_candidate(rubric: Rubric, edits: tuple[RubricEdit, ...]) -> str:
     return f"{places}: {quote_text(texts[0])}" if texts else places
 
 
-def _phrase_next_step(report: AlignmentReport, output: str | None) -> str:
-    if report.text:
-        return f"name {output} as the rubric of the eval, and run it" if output else "write it: -o better.yaml"
-    if report.found.edits:
-        return "evenhand calibrate shows the map of each judge"
-    return "more labels, another judge, or a --proposer"
+def _phrase_next_step(report: AlignmentReport, written: Path | None) -> str:
+    if not report.found.edits:
+        return "more labels, another judge, or a --proposer"
+    if written is None:
+        return "write it: -o better.yaml"
+    return f"name {written} as the {'judges' if report.judges else 'rubric'} of the eval, and run it"

@@ -99,9 +99,9 @@ def list_probes_command(as_data: bool) -> None:
                     "sealed": [one.probe.at[:16].replace("T", " ") for one in found],
                     "looks": [str(one.status.looks) for one in found],
                     "lost": [f"{len(one.status.lost)} of {one.status.asked}" for one in found],
-                    "count": [f"{one.status.count} of {one.status.threshold}" for one in found],
+                    "evidence": [f"{format_evidence(one)} of {one.status.threshold:,.0f}" for one in found],
                 },
-                right=("looks", "lost", "count"),
+                right=("looks", "lost", "evidence"),
             )
         else:
             print_message("no probe yet: evenhand probe set NAME --labels labels.jsonl RUN")
@@ -148,7 +148,8 @@ def print_probe(found: CheckedProbe) -> None:
         screen.line(f"{found.why_no_look[0].upper()}{found.why_no_look[1:]}.", indent=2)
     screen.line(
         f"Lost {len(status.lost)} of {pluralize_count(status.asked, 'answer')} in "
-        f"{pluralize_count(status.looks, 'look')}; the count is {status.count}, drift begins at {status.threshold}.",
+        f"{pluralize_count(status.looks, 'look')}; the evidence for drift is {format_evidence(found)}, it takes "
+        f"{status.threshold:,.0f}.",
         indent=2,
     )
     _print_probe_facts(screen, found)
@@ -158,6 +159,12 @@ def print_probe(found: CheckedProbe) -> None:
         _print_lost_answers(screen, status.lost)
     if found.resting is not None:
         _print_resting_verdicts(screen, found.resting)
+
+
+def format_evidence(found: CheckedProbe) -> str:
+    """The evidence for drift; digits behind the point only where it is small."""
+    evidence = found.status.evidence
+    return f"{evidence:.1f}" if evidence < 100 else f"{min(evidence, 1e12):,.0f}"
 
 
 def _phrase_look(found: CheckedProbe) -> str:
@@ -179,7 +186,7 @@ def _print_probe_facts(screen: Screen, found: CheckedProbe) -> None:
     losses, alarms = (format_percent_tenths(one) for one in (probe.detector.losses, probe.detector.false_alarms))
     screen.line(
         f"{daily} a day of the {len(probe.firm)} on which it always did are asked again; without drift it loses about "
-        f"{losses}, and a false alarm comes in {alarms} of years.",
+        f"{losses}, and a false alarm comes in about {alarms} of years.",
         indent=2,
     )
 

@@ -67,7 +67,8 @@ def list_rubric_changes(found: Json) -> list[str]:
     for edit in found["edits"][:MOST_LINES]:
         lines.append(f"  {edit['place']}: {shorten_text_to_line(edit['after'], LONGEST_REASON)}")
     lines.append(f"error against people: {before} before, {after} after; {found['samples']} samples decided")
-    return [*lines, *(["the new rubric is in the data, and is not written"] if found["rubric"] else [])]
+    new = "the new rubric is" if found["rubric"] else "the judges with their map are" if found["judges"] else ""
+    return [*lines, *([f"{new} in the data, not written to a file"] if new else [])]
 
 
 def _tell_expected_width(one: Json) -> str:

@@ -21,7 +21,8 @@ from evenhand.store.tables import BASELINES, CALLS, CONTESTS, EVALUATIONS, GUEST
 
 ResultPlace = tuple[int, str, int]
 SqlKey = TypeVar("SqlKey", str, int)
-ALIGNING_PREFIX = "align:"  # Of the names of runs that hold what rubrics were tried with: no run of an eval.
+# Of the names of runs that hold what was asked for an alignment or a seal: no runs of an eval.
+ALIGNING_PREFIX, SEALING_PREFIX = ASIDE_PREFIXES = ("align:", "probe:")
 _ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
 STREAMED = {"yield_per": _ROWS_PER_FETCH}
 
@@ -138,7 +139,7 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
     if name is not None:
         query = query.where(kind.table.c.name == storable_row_text(name))
     elif kind is RUN_KIND:
-        query = query.where(RUNS.c.name.not_like(f"{ALIGNING_PREFIX}%"))
+        query = query.where(*(RUNS.c.name.not_like(f"{prefix}%") for prefix in ASIDE_PREFIXES))
     row = fetch_first_row(connection, query.where(RUNS.c.imported.is_(None)) if kind is RUN_KIND else query)
     if row is None and kind is RUN_KIND and (guest := fetch_first_row(connection, query)) is not None:
         what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"

@@ -22,8 +22,8 @@ from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
 from evenhand.calibrate.labels import Label
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
-from evenhand.calibrate.rubric_edits import RubricEdit, describe_rubric_edit
-from evenhand.errors import Fault, InputError, make_unwritable_file_error
+from evenhand.calibrate.rubric_edits import RubricEdit, UseCalibrationMap, describe_rubric_edit
+from evenhand.errors import Fault, InputError
 from evenhand.files.python_functions import add_python_import_folder
 from evenhand.files.rubric_writing import write_changed_rubric
 from evenhand.files.rubrics import LocatedRubric
@@ -33,17 +33,23 @@ from evenhand.models.connections import Connections
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.columns import load_run_columns
 from evenhand.stats.rates import RateInterval
-from evenhand.store.queries import ALIGNING_PREFIX
+from evenhand.store.queries import ALIGNING_PREFIX, ASIDE_PREFIXES
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
-from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_alignment_cache
+from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_cache_aside
 from evenhand.workflows.align_inputs import (
     list_aligned_questions,
     list_drafting_cases,
     load_labelled_samples,
     open_run_rubric,
     read_run_judge_options,
+)
+from evenhand.workflows.calibrate import (
+    format_judge_file,
+    list_mappable_criteria,
+    make_score_map,
+    write_file_at_once,
 )
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.run_labels import LabelSource, load_run_labels
@@ -64,7 +70,10 @@ class AlignOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignmentReport:
-    """What came of aligning a run, and the YAML of the new rubric, empty where the present one stands."""
+    """What came of aligning a run: the YAML of a new rubric, or of a file of judges with a map of their scores.
+
+    Both are empty where the present rubric stands.
+    """
 
     run: str
     name: str
@@ -74,6 +83,7 @@ class AlignmentReport:
     plan: AlignmentPlan
     found: AlignedRubric
     text: str
+    judges: str
     calls: int  # That were answered now; replies that the store had are not among them.
     cost: Decimal | None
 
@@ -110,24 +120,26 @@ async def align_run(
             return await alignment.align(opened, connections, options, announce)
 
 
-def write_aligned_rubric(report: AlignmentReport, target: Path) -> None:
-    """Write the new rubric; whoever reads the file meanwhile sees the old or the new one."""
-    part = target.with_name(f".{target.name}.part")
-    try:
-        part.write_text(report.text, "utf-8")
-        part.replace(target)
-    except OSError as problem:
-        raise make_unwritable_file_error(str(target), problem) from None
-    finally:
-        part.unlink(missing_ok=True)
+def write_aligned_rubric(report: AlignmentReport, target: Path) -> Path | None:
+    """Write the new rubric, or beside it, where the rubric stands and a map is kept, the file of judges that holds it.
+
+    It says which file was written, None where there is nothing to write.
+    """
+    if report.judges:
+        target = target.with_name(f"{target.stem}.judges{target.suffix}")
+    text = report.text or report.judges
+    if not text:
+        return None
+    write_file_at_once(target, text)
+    return target
 
 
 def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _RunAlignment:
     """Everything that can be refused is refused before any model is asked."""
     row = store.find_run(run)
-    if row["name"].startswith(ALIGNING_PREFIX):
-        hint = f"name the run that it aligned: {json.loads(row['setup'])['aligned_from']}"
-        raise InputError(Fault(f"run {row['id']} holds what evenhand align asked", hint))
+    if row["name"].startswith(ASIDE_PREFIXES):
+        hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
+        raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
     if row["state"] != "finished":
         hint = "go on with it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
@@ -159,6 +171,12 @@ class _RunAlignment:
     judges: tuple[str, ...]
 
     @property
+    def setup(self) -> Json:
+        """How the run was made."""
+        found: Json = json.loads(self.row["setup"])
+        return found
+
+    @property
     def present(self) -> Rubric:
         """The rubric that the run asked by."""
         return self.asking.present
@@ -184,14 +202,17 @@ class _RunAlignment:
         held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
         held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
         fresh = options.connect.record is not None or options.connect.replay is not None
-        async with open_alignment_cache(store, self.row, connections, fresh=fresh) as cache:
+        name = f"{ALIGNING_PREFIX}{self.row['name']}"
+        async with open_cache_aside(store, self.row, connections, name, fresh=fresh) as cache:
             proposed = await asking.ask_proposer(proposer, cases, cache)
             tried, refused = draft_candidates(self.present, cases, proposed.edits, held_out)
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
             if cache.asks_no_more:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
                 raise InputError(Fault(what, "replies so far are kept: align again to go on"))
-        data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers)
+        # The map of a panel would be no judge's: a file of judges holds one for each.
+        mappable = list_mappable_criteria(self.setup) if len(self.judges) == 1 else {}
+        data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers, mappable)
         if not data.has_present_answers:
             hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
             raise InputError(Fault(f"{', '.join(self.judges)} answered nothing by the present rubric", hint))
@@ -207,6 +228,7 @@ class _RunAlignment:
             plan=plan,
             found=found,
             text=self._write_rubric(found),
+            judges=self._write_judges(found),
             calls=connections.spent.requests,
             cost=connections.spent.cost,
         )
@@ -215,6 +237,20 @@ class _RunAlignment:
         """The YAML of the new rubric, with what was changed and why above it; empty where none is written."""
         if found.rubric == self.present:
             return ""
+        plain = replace(found.rubric, holistic=self.opened.rubric.holistic)
+        return write_changed_rubric(self.opened, plain, self._list_comments(found))
+
+    def _write_judges(self, found: AlignedRubric) -> str:
+        """The YAML of a file of judges with the maps that are kept; empty where none is."""
+        kept = [one for one in found.edits if isinstance(one, UseCalibrationMap)]
+        if not kept:
+            return ""
+        maps = [make_score_map(self.setup, self.judges[0], one.criterion, one.knots) for one in kept]
+        comments = [f"# {line}" for line in (*self._list_comments(found), "In an eval file:  judges: FILE")]
+        return format_judge_file(comments, self.judges, maps)
+
+    def _list_comments(self, found: AlignedRubric) -> list[str]:
+        """What was changed and why, with both errors."""
         one = found.selection
         before, after = (format_percent(error.estimate) for error in (one.before, one.after))
         labels = pluralize_count(self.asking.labelled.labels, "label")
@@ -225,8 +261,7 @@ class _RunAlignment:
         for edit in found.edits:
             place, _, _ = describe_rubric_edit(self.present, edit)
             comments.append(f"Changed: {place}. Why: {edit.reason or 'no reason was given'}")
-        plain = replace(found.rubric, holistic=self.opened.rubric.holistic)
-        return write_changed_rubric(self.opened, plain, comments)
+        return comments
 
 
 def encode_alignment(report: AlignmentReport) -> Json:
@@ -253,13 +288,14 @@ def encode_alignment(report: AlignmentReport) -> Json:
             }
             for place, one in enumerate(found.tried)
         ],
-        "map_error": selection.errors[-1],
+        "map_error": selection.errors[-1] if found.map_tried else None,
         "refused": [{**_encode_edit(found.tried[0].rubric, one.edit), "why": one.why} for one in found.refused],
         "notes": list(found.notes),
         "most_calls": report.plan.calls,
         "calls": report.calls,
         "cost": None if report.cost is None else float(report.cost),
         "rubric": report.text or None,
+        "judges": report.judges or None,
     }
 
 

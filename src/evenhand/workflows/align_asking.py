@@ -32,7 +32,6 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel, TokenUsage
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder, RunWork, make_run_record_id
-from evenhand.store.queries import ALIGNING_PREFIX
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
@@ -159,10 +158,10 @@ def ask_through_cache(cache: ReplyCache, model: ChainedModel, work: RunWork) -> 
 
 
 @asynccontextmanager
-async def open_alignment_cache(
-    store: Store, aligned: Row, connections: Connections, *, fresh: bool = False
+async def open_cache_aside(
+    store: Store, aligned: Row, connections: Connections, name: str, *, fresh: bool = False
 ) -> AsyncIterator[ReplyCache]:
-    """Replies kept by content in a run of their own, which shows in the list of runs and is never the latest.
+    """Replies about a run kept by content in one of their own, which shows in the list of runs and is never the latest.
 
     `fresh` takes none from other runs: a record must have them all, and a replay none but its own.
     """
@@ -171,7 +170,7 @@ async def open_alignment_cache(
     row = {
         **aligned,
         "id": make_run_record_id(began),
-        "name": f"{ALIGNING_PREFIX}{aligned['name']}",
+        "name": name,
         "digest": f"aligned {aligned['digest']} {began.isoformat()}",
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),

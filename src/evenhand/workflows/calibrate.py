@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
+from evenhand.calibrate.human_scale import MapKnots
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_judges import write_score_maps
@@ -75,18 +76,24 @@ def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, 
 
 def _try_writing_panel_for_user(found: JudgeCalibration, target: Path, setup: Json | None) -> InputError | None:
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
-    part = target.with_name(f".{target.name}.part")  # Whoever reads the file meanwhile sees the old or the new one.
     try:
         maps = [] if setup is None else list_maps_for_user(found, setup)
-        part.write_text(export_panel_for_user(found, maps), "utf-8")
-        part.replace(target)
+        write_file_at_once(target, export_panel_for_user(found, maps))
     except InputError as error:
         return error
+    return None
+
+
+def write_file_at_once(target: Path, text: str) -> None:
+    """Write a file; whoever reads it meanwhile sees the old or the new one."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(target)
     except OSError as problem:
-        return make_unwritable_file_error(str(target), problem)
+        raise make_unwritable_file_error(str(target), problem) from None
     finally:
         part.unlink(missing_ok=True)
-    return None
 
 
 def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
@@ -94,27 +101,16 @@ def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
 
     What a yes or no is mapped to is a chance, which no gate on yes could take.
     """
-    if any("maps" in one for one in setup["judges"]):
+    if _has_mapped_judges(setup):
         what = "the judges of this run are mapped already: a map is made for what they say by themselves"
         raise InputError(Fault(what, "run the eval without maps, and calibrate that run"))
     if "fingerprints" not in setup:
         what = f"run {found.run} does not say how each of its judges was asked: an older Evenhand made it"
         raise InputError(Fault(what, "run the eval again, and calibrate that run"))
     chosen = _choose_written_judges(found)
-    asked = {
-        criterion["id"]: key
-        for key, rubric in setup["rubrics"].items()
-        if key in setup["fingerprints"]
-        for criterion in rubric["criteria"]
-        if not criterion["scale"]["yes_no"] and not criterion["scale"].get("bands")
-    }
+    asked = list_mappable_criteria(setup)
     maps = [
-        ScoreMap(
-            judge=one.who,
-            criterion=one.question,
-            fingerprint=setup["fingerprints"][asked[one.question]][one.who],
-            points=tuple((_round_map_number(said), _round_map_number(people)) for said, people in one.knots),
-        )
+        make_score_map(setup, one.who, one.question, one.knots)
         for one in found.maps
         if one.helps and one.who in chosen and one.question in asked
     ]
@@ -122,6 +118,33 @@ def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
         hint = "evenhand calibrate without --maps writes the panel"
         raise InputError(Fault("no map helps a judge of the panel on a criterion with numbers", hint))
     return maps
+
+
+def list_mappable_criteria(setup: Json) -> dict[str, str]:
+    """The criteria of a run that a map can be of, each with the key of its rubric; none where one is used already."""
+    if _has_mapped_judges(setup):
+        return {}
+    return {
+        criterion["id"]: key
+        for key, rubric in setup["rubrics"].items()
+        if key in setup.get("fingerprints", {})
+        for criterion in rubric["criteria"]
+        if not criterion["scale"]["yes_no"] and not criterion["scale"].get("bands")
+    }
+
+
+def make_score_map(setup: Json, judge: str, criterion: str, knots: MapKnots) -> ScoreMap:
+    """The map of a judge on a criterion, for the judge as the run asked it."""
+    return ScoreMap(
+        judge=judge,
+        criterion=criterion,
+        fingerprint=setup["fingerprints"][list_mappable_criteria(setup)[criterion]][judge],
+        points=tuple((_round_map_number(said), _round_map_number(people)) for said, people in knots),
+    )
+
+
+def _has_mapped_judges(setup: Json) -> bool:
+    return any("maps" in one for one in setup["judges"])
 
 
 def _choose_written_judges(found: JudgeCalibration) -> Mapping[str, float]:
@@ -151,7 +174,16 @@ def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()
         lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
     for warning in found.warnings:  # What ends a line in YAML, or may not stand in it, has no place in a comment.
         lines.append(f"# Beware: {''.join(one if one.isprintable() else ' ' for one in warning)}")
+    chosen_judges = _choose_written_judges(found)
+    return format_judge_file(lines, chosen_judges if kind == "weights" else list(chosen_judges), maps)
+
+
+def format_judge_file(
+    comments: Sequence[str], judges: Mapping[str, float] | Sequence[str], maps: Sequence[ScoreMap]
+) -> str:
+    """The YAML of a file of judges, with their weights where they have some, and maps of their scores."""
     # A name in quotes of JSON is the same name in YAML, whatever stands in it.
-    names = {json.dumps(judge): weight for judge, weight in _choose_written_judges(found).items()}
-    judges = [f"  {name}: {weight:g}" if kind == "weights" else f"  - {name}" for name, weight in names.items()]
-    return "\n".join([*lines, "judges:", *judges, *write_score_maps(maps), ""])
+    lines = [f"  - {json.dumps(name)}" for name in judges]
+    if isinstance(judges, Mapping):
+        lines = [f"  {json.dumps(name)}: {weight:g}" for name, weight in judges.items()]
+    return "\n".join([*comments, "judges:", *lines, *write_score_maps(maps), ""])

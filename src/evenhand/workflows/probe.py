@@ -35,10 +35,14 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.models.requests import Model, read_model_version
+from evenhand.models.requests import ChainedModel, Model, read_model_version
+from evenhand.runs.reply_cache import ReplyCache
+from evenhand.runs.run_record import RunWork
 from evenhand.scoring.scores import compute_fingerprint
+from evenhand.store.queries import SEALING_PREFIX
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
+from evenhand.workflows.align_asking import ask_through_cache, open_cache_aside
 from evenhand.workflows.align_inputs import (
     load_labelled_samples,
     open_run_rubric,
@@ -127,10 +131,11 @@ def _seal_probe(
     rubric = replace(found, holistic=bool(held.setup["rubrics"][DEFAULT_TAG].get("holistic")))
     judge = _choose_probed_judge(held, chosen.judge)
     options = {"how": held.setup["how"], "prompts": {"rules": held.setup["prompts"].get("rules")}}
-    asking = _ask_for_seal(
-        judge, rubric, [one for one, _ in samples], gate, _read_probe_options(options), chosen.repeats, connect
+    asking = _SealAsking(
+        store=store, row=row, name=f"{SEALING_PREFIX}{name}", rubric=rubric, gate=gate, how=_read_probe_options(options)
     )
-    answers, version, mark, cost = asyncio.run(asking)
+    asked = asking.ask_judge(judge, [one for one, _ in samples], chosen.repeats, connect)
+    answers, version, mark, cost = asyncio.run(asked)
     items = [
         ProbeItem(shown=sample, people=decided, sealed=said)
         for (sample, decided), said in zip(samples, answers, strict=True)
@@ -226,6 +231,8 @@ def _conclude_check(
 def _load_probe(store: Store, name: str) -> tuple[Probe, list[ProbeLook]]:
     row = store.probes.find_probe(name)
     probe = PROBE_JSON.from_json(Probe, json.loads(row["content"]))
+    # The detector is this version's, also for what an older one sealed.
+    probe = replace(probe, detector=design_probe_detector(probe.items, probe.detector.daily))
     looks = [PROBE_JSON.from_json(ProbeLook, json.loads(one["content"])) for one in store.probes.list_looks(name)]
     return probe, looks
 
@@ -265,33 +272,56 @@ def _read_probe_options(kept: dict[str, Any]) -> JudgeOptions:
     return replace(read_run_judge_options(kept), weights={}, cascade=None, deadline=None)
 
 
-async def _ask_for_seal(
-    judge: str,
-    rubric: Rubric,
-    samples: Sequence[Sample],
-    gate: TrustGate,
-    how: JudgeOptions,
-    repeats: int,
-    connect: ConnectionOptions,
-) -> tuple[list[tuple[Decision, ...]], str, str, float | None]:
-    """The answers to each sample, the version of the judge, the fingerprint, and what one answer cost."""
-    async with open_user_connections(connect) as connections:
-        add_python_import_folder(Path())
-        model = find_judge_by_name(connections, judge)
-        asked = collect_judge_prompt_fingerprint(rubric, [model], how)
-        found = [
-            await asyncio.gather(*(_ask_for_decision(model, rubric, one, gate.least, how) for one in samples))
-            for _ in range(repeats)
-        ]
-        failed = [one.why for turn in found for one in turn if isinstance(one, Missing)]
-        if failed:
-            what = f"{len(failed)} of {repeats * len(samples)} answers failed: {failed[0]}"
-            raise InputError(Fault(what, "nothing was sealed; try again when the judge can be reached"))
-        spent = connections.spent
-        cost = None if spent.cost is None else float(spent.cost) / (repeats * len(samples))
-        mark = compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges)
-        answers = [tuple(turn[place] for turn in found) for place in range(len(samples))]
-        return answers, read_model_version(model) or "", mark, cost  # type: ignore[return-value]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SealAsking:
+    """The run that is sealed, and how its judge is asked. Replies are kept as they come in a run with a name of its
+    own: a seal that was cut off goes on where it was, and one that is made anew asks anew.
+    """
+
+    store: Store
+    row: Row
+    name: str
+    rubric: Rubric
+    gate: TrustGate
+    how: JudgeOptions
+
+    async def ask_judge(
+        self, judge: str, samples: Sequence[Sample], repeats: int, connect: ConnectionOptions
+    ) -> tuple[list[tuple[Decision, ...]], str, str, float | None]:
+        """The answers to each sample, the version of the judge, the fingerprint, and what one answer cost."""
+        async with open_user_connections(connect) as connections:
+            add_python_import_folder(Path())
+            model = find_judge_by_name(connections, judge)
+            asked = collect_judge_prompt_fingerprint(self.rubric, [model], self.how)
+            # Numbers of repeats that neither a run nor an earlier seal has: their replies are no new answers.
+            sealed = sum(one["state"] == "finished" for one in self.store.list_runs(self.name))
+            first = MOST_REPEATS * MOST_REPEATS * (1 + sealed)
+            fresh = connect.record is not None or connect.replay is not None
+            async with open_cache_aside(self.store, self.row, connections, self.name, fresh=fresh) as cache:
+                found = [await self._ask_once(model, samples, first + turn, cache) for turn in range(repeats)]
+                failed = [one.why for turn in found for one in turn if isinstance(one, Missing)]
+                if failed:
+                    what = f"{len(failed)} of {repeats * len(samples)} answers failed: {failed[0]}"
+                    raise InputError(
+                        Fault(what, "nothing was sealed; what was answered is kept: the same command goes on")
+                    )
+            spent = connections.spent
+            cost = None if spent.cost is None or not spent.requests else float(spent.cost) / spent.requests
+            mark = compute_fingerprint(self.rubric, prompts=asked.prompts, judges=asked.judges)
+            answers = [tuple(turn[place] for turn in found) for place in range(len(samples))]
+            return answers, read_model_version(model) or "", mark, cost  # type: ignore[return-value]
+
+    async def _ask_once(
+        self, model: ChainedModel, samples: Sequence[Sample], repeat: int, cache: ReplyCache
+    ) -> list[Decision | Missing]:
+        """One answer to each sample; none is begun once the budget is spent."""
+        asked = (
+            _ask_for_decision(
+                ask_through_cache(cache, model, RunWork(place, repeat)), self.rubric, one, self.gate.least, self.how
+            )
+            for place, one in enumerate(samples)
+        )
+        return await asyncio.gather(*asked)
 
 
 async def _take_look(probe: Probe, looks: Sequence[ProbeLook], connect: ConnectionOptions, now: str) -> ProbeLook:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evenhand.calibrate.probes import Probe
-from evenhand.store.queries import ALIGNING_PREFIX
+from evenhand.store.queries import ASIDE_PREFIXES
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 
@@ -60,7 +60,7 @@ def _list_judged_runs(store: Store, probe: Probe, since: str | None) -> Iterator
     for row in store.list_runs():
         summary = json.loads(row["summary"]) if row["summary"] else None
         judged = next((one for one in (summary or {}).get("judges", ()) if one["name"] == probe.judge), None)
-        if summary is None or judged is None or row["name"].startswith(ALIGNING_PREFIX):
+        if summary is None or judged is None or row["name"].startswith(ASIDE_PREFIXES):
             continue
         yield JudgedVerdict(
             kind="run",
