@@ -5,6 +5,7 @@ import json
 import math
 import os
 import subprocess
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from benchmarks.peers import build_peer_environment, name_peer_folder
 
 from evenhand import Connections, JudgeError, JudgeOptions, Missing, Rubric, Sample, Scored, judge, load_rubric, prefer
-from evenhand.errors import ModelError
+from evenhand.errors import ModelError, RubricError
+from evenhand.files.rubric_export import write_rubric_yaml
 from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.results import JudgedSample
@@ -24,6 +27,8 @@ from evenhand.models.decisions_format import build_request_body
 from evenhand.models.limits import Limits
 from evenhand.models.requests import Message, Reply, Request, TokenLogprobs
 from evenhand.models.server_answers import AcceptedParameters
+from evenhand.runs.kept_rubrics import restore_kept_rubric
+from evenhand.scoring.scores import compute_fingerprint, to_scoring_fingerprint_data
 from tests.decision_server import CONTRACT, DecisionServer, Json, answer_by_hash, predicate, refusal, weigh
 from tests.judging import llama
 from tests.judging.scripted import converse
@@ -243,6 +248,20 @@ def test_what_is_too_close_to_call_is_an_abstention_where_the_rubric_says_so(cha
     assert plain.score.value == (chance > 0.5)
 
 
+def test_the_setting_survives_files_and_stores_and_changes_the_fingerprint() -> None:
+    """A rubric without it leaves no trace of it, so that scores of before stay comparable."""
+    given = {"criteria": [{"id": "hour", "asks": "Names the hour"}]}
+    plain, careful = load_rubric(given), load_rubric({**given, "too_close": 0.2})
+    kept: Any = to_scoring_fingerprint_data(careful)
+
+    assert load_rubric(yaml.safe_load(write_rubric_yaml(careful, careful.method.name))).too_close == Fraction("0.2")
+    assert restore_kept_rubric(kept).too_close == Fraction("0.2")
+    assert "too_close" not in str(to_scoring_fingerprint_data(plain))
+    assert compute_fingerprint(plain) != compute_fingerprint(careful)
+    with pytest.raises(RubricError, match="too_close is a difference of probabilities between 0 and 1, got 20"):
+        load_rubric({**given, "too_close": 20})
+
+
 def test_more_than_400_questions_are_split() -> None:
     """401 criteria: a request of 400 and one of 1, both answered."""
     many = load_rubric({"criteria": [{"id": f"c{at}", "expected_outcome": f"Names {at}"} for at in range(401)]})
@@ -270,6 +289,21 @@ def test_a_request_that_is_refused_leaves_its_criteria_missing() -> None:
 
     assert isinstance(judged.judgments[0].score, Missing)
     assert judged.judgments[0].score.text.startswith("judge failed: ")
+
+
+def test_a_server_that_is_late_leaves_its_criteria_missing() -> None:
+    """The judge's deadline holds, and says so; the answer comes when nobody waits any more."""
+    released = threading.Event()
+
+    def wait(question: Json) -> Json:
+        released.wait(10)
+        return answer_by_hash(question)
+
+    with DecisionServer(wait) as server:
+        judged = _judge(server, HOUR, how=JudgeOptions(deadline=0.2))
+        released.set()
+
+    assert judged.judgments[0].score == Missing("failed", "judge failed: missed its deadline of 0.2 s")
 
 
 def test_an_answer_with_nan_spoils_no_other_answer() -> None:

@@ -117,8 +117,9 @@ def test_a_refusal_is_its_text() -> None:
     [
         ({"prompt_tokens": 9, "completion_tokens": 2}, TokenUsage(input=9, output=2)),
         (
-            {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}},
-            TokenUsage(input=9, output=2, cached=4),
+            {"prompt_tokens": 9, "completion_tokens": 2,
+             "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3}},
+            TokenUsage(input=9, output=2, cached=4, stored=3),
         ),
         ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None}, TokenUsage(input=9, output=2)),
         ({"prompt_tokens": "9", "completion_tokens": -2}, TokenUsage()),

@@ -136,8 +136,7 @@ def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any
     found = [{"at": one["at"], **_describe_submission(one, RECEIVED)} for one in own if one["id"] not in known]
     found += [{"at": event["at"], "event": event["kind"], "author": event.get("by")} for event in events]
     found.sort(key=lambda one: datetime.fromisoformat(one["at"]))
-    # A status has no time of its own: it is told after all that may have led to it.
-    at = max([seen, *(one["at"] for one in found[-1:])], key=datetime.fromisoformat)
+    at = found[-1]["at"] if found else seen  # A status has no time of its own: it follows what may have led to it.
     changed = [one for one in own if known.get(one["id"], RECEIVED) != one["status"]]
     return found + [{"at": at, **_describe_submission(one, one["status"])} for one in changed]
 
