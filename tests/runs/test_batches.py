@@ -270,6 +270,20 @@ def _kill_while_waiting(folder: Path, server: BatchServer) -> None:
         process.done()
 
 
+def test_a_batch_that_its_provider_denies_is_not_asked_again(tmp_path: Path) -> None:
+    """It is paid for, and perhaps only the key is that of another project: the run stops and says so."""
+    with BatchServer(looks=10_000) as server:
+        write_batch_eval(tmp_path)
+        _kill_while_waiting(tmp_path, server)
+        server.trouble = lambda _, name: "404" if "batch_" in name else ""
+        done = run(tmp_path, "run", "eval.yaml", "--resume", environ=server.environ)
+
+        assert done.code == 1
+        assert "a batch is under way, and its server tells nothing of it: 404" in done.err
+        assert "2 batches under way" in done.err
+        assert (len(server.batches), server.direct) == (2, 0)
+
+
 def test_a_plan_shows_the_price_of_batches(tmp_path: Path) -> None:
     """Half of that without, for providers that say so."""
     with BatchServer() as server:
