@@ -1,19 +1,28 @@
 """A run with a cascade: the strong judge sees what is near a threshold and a random part, and nothing twice."""
 
 import asyncio
+import io
 import json
+import re
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evenhand import EvalError, RunOptions
+from evenhand import EvalError, InputError, RunOptions
 from evenhand import run as run_eval
+from evenhand.cli.run_tables import print_run
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.judging.single_judge import Cascade
+from evenhand.report.html.page_file import write_html
+from evenhand.report.markdown_report import write_markdown
 from evenhand.wording import read_kept_fraction
+from evenhand.workflows.compare import CompareTerms, compare
+from evenhand.workflows.plan import plan_run
+from evenhand.workflows.report import open_report
 from tests.runs.chaos.evals import Kept, timeless_head, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
 
@@ -195,3 +204,57 @@ def test_a_cascade_that_is_written_wrongly_is_refused_with_its_line(judges_writt
 
     with pytest.raises(EvalError, match=what):
         read_eval_mapping(fields, {})
+
+
+def test_reports_say_what_was_seen_missed_and_saved(judges: Judges, tmp_path: Path) -> None:
+    """On the terminal, in Markdown and in HTML alike; the table has an interval for the strong judge."""
+    rubric = {
+        "name": "answers",
+        "method": "judge-skill",
+        "criteria": [{"id": "useful", "asks": "Does it help?", "required_min_score": 6}],
+    }
+    head = begin(written(tmp_path, judges, 0.1, rubric=rubric))
+    judges.sitting()
+    screen, page, html = io.StringIO(), io.StringIO(), io.StringIO()
+
+    with redirect_stdout(screen):
+        print_run(head)
+    write_markdown(head, [], page)
+    with open_report(tmp_path / "kept", head["run"]["id"]) as (kept, samples):
+        write_html(kept, samples, html)
+
+    saved = f"Saved {head['cascade']['saved']['calls_saved']} calls of the strong judge, about"
+    for shown in (screen.getvalue(), page.getvalue(), html.getvalue()):
+        told = re.sub(r"\s+", " ", shown.replace("&#39;", "'"))
+        assert "On the strong judge's scale" in told
+        assert saved in told
+        assert "near a threshold, 30 at random" in told
+        assert "Cheap judge alone, another verdict on" in told
+
+
+def test_a_plan_counts_the_strong_judge_for_the_random_part_alone(judges: Judges, tmp_path: Path) -> None:
+    """36 of 60 samples, two outputs each; and it says what all of them would take."""
+    plan = asyncio.run(plan_run(written(tmp_path, judges) / "eval.yaml", options=RunOptions()))
+
+    assert [one["calls"] for one in plan["judges"]] == [120, 72]
+    assert plan["cascade"]["drawn"] == 36
+    assert plan["cascade"]["calls_for_all"] == 120
+    assert not judges.sitting()
+
+
+def test_a_comparison_of_one_run_is_corrected_and_one_of_two_runs_is_refused(judges: Judges, tmp_path: Path) -> None:
+    """`compare` says what the run said; and what needs the strong judge on every sample is not given."""
+    head = begin(written(tmp_path, judges))
+    other = begin(tmp_path, fresh=True)
+    judges.sitting()
+    place, (id, second) = tmp_path / "kept", (one["run"]["id"] for one in (head, other))
+
+    found = compare(id, store=place)
+
+    assert (
+        found.to_json()["decision"]["comparisons"][0]["composite"] == (head["decision"]["comparisons"][0]["composite"])
+    )
+    with pytest.raises(InputError, match="those of different runs make no pairs"):
+        compare(id, second, variant="new", store=place)
+    with pytest.raises(InputError, match="needs the strong judge on every sample"):
+        compare(id, store=place, terms=CompareTerms(not_worse_by=0.5))

@@ -32,6 +32,7 @@ from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade
+from evenhand.model.scale import to_exact_fraction
 from evenhand.workflows.judge_files import JudgeFiles, judge_files
 from evenhand.workflows.telemetry import open_user_telemetry
 
@@ -151,4 +152,4 @@ def _read_cascade_options(options: dict[str, Any], least: Fraction | None) -> Ca
     if not options["cascade"]:
         return None
     plain = Cascade(least=least)
-    return plain if options["pass_on"] is None else replace(plain, share=Fraction(str(options["pass_on"])))
+    return plain if options["pass_on"] is None else replace(plain, share=to_exact_fraction(options["pass_on"]))

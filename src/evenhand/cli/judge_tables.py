@@ -17,6 +17,12 @@ from evenhand.models.requests import EMBEDDED, NoReply
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import format_figure, format_fraction, pluralize_count
 
+PASSED_ON_WORDS = {
+    "near": "passed on: unsure, or near a threshold",
+    "drawn": "passed on at random, as a part of what is near no threshold is",
+    "": "not passed on: near no threshold, and not drawn",
+}
+
 
 def print_judged_sample(
     judged: JudgedSample, spent: Spending, hide: Callable[[str], str], *, explain: bool, steps: bool = False
@@ -45,6 +51,8 @@ def print_judged_sample(
         for output, judge in judged.decided_by.items():
             screen.line(f"{output}: decided by {judge}")
         cost = f", about ${judged.saved.cost:.4f}" if judged.saved.cost else ""
+        if judged.cascade is not None:
+            screen.line(PASSED_ON_WORDS[judged.cascade.passed_on])
         screen.line(f"the cascade left out {judged.saved.outputs} of {judged.saved.of} further judgings{cost}")
     for judge in judged.heuristic:
         rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""

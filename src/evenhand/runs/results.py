@@ -152,23 +152,25 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
 
 
 def _note_cascade_path(result: OutputResult, card: Scorecard | None) -> Json:
-    """Why the output was passed on, by whom it is decided, and what the cheap judge alone came to."""
-    assert result.judged is not None and result.judged.cascade is not None
+    assert result.judged is not None and result.judged.cascade is not None and result.rubric is not None
     path, variant = result.judged.cascade, result.work.variant
-    cheap = path.cheap_cards.get(variant)
-    exact = None if cheap is None else cheap.exact
-    layer = None
-    if exact is not None and result.rubric is not None:
-        layer = scale_to_layer(exact, result.rubric.method.scale.min, result.rubric.method.scale.max)
+    by_strong = result.judged.decided_by.get(variant) == path.strong
+    return note_cascade_path(result.rubric, path.passed_on, path.cheap_cards.get(variant), card, by_strong=by_strong)
+
+
+def note_cascade_path(
+    rubric: Rubric, passed_on: str, cheap: Scorecard | None, card: Scorecard | None, *, by_strong: bool
+) -> Json:
+    """Why the output was passed on, by whom it is decided, and what the cheap judge alone came to."""
+    exact, span = None if cheap is None else cheap.exact, rubric.method.scale
+    scored = card is not None and card.exact is not None
     return {
-        "passed_on": path.passed_on,
-        "by_strong": result.judged.decided_by.get(variant) == path.strong
-        and card is not None
-        and card.exact is not None,
+        "passed_on": passed_on,
+        "by_strong": scored and by_strong,
         "cheap_score": spell_exact_fraction(exact),
-        "cheap_layer": spell_exact_fraction(layer),
-        "cheap_verdict": None if cheap is None or exact is None else cheap.verdict,
-        "verdict": None if card is None or card.exact is None else card.verdict,
+        "cheap_layer": None if exact is None else spell_exact_fraction(scale_to_layer(exact, span.min, span.max)),
+        "cheap_verdict": cheap.verdict if cheap is not None and exact is not None else None,
+        "verdict": card.verdict if card is not None and scored else None,
     }
 
 

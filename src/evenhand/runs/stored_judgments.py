@@ -124,6 +124,15 @@ def _spell_out_run_scale(scale: Scale) -> str:
     return f"{scale} ({bands})" if bands else str(scale)
 
 
+def rescore_cheap_judge(rubric: Rubric, asked: RunRubric, contents: Mapping[str, Json]) -> dict[str, Scorecard]:
+    """What the cheap judge of a cascade alone comes to, by output; empty where there was no cascade."""
+    if not asked.cascade:
+        return {}
+    cheap, known = next(iter(asked.judges)), {name: Answers(id=name) for name in contents}
+    said = (_read_result_answers(rubric, asked, known[name], one, cheap) for name, one in contents.items())
+    return {card.id: card for card in compute_scorecards_and_ranks(rubric, list(filter(None, said))).scorecards}
+
+
 def rescore_result_rows(rubric: Rubric, asked: RunRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
     """Scorecards of the outputs of one sample that are judged together."""
     known = [Answers(id=name, author=content["output"]["author"]) for name, content in contents.items()]

@@ -18,7 +18,12 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.kept_texts import has_output_text
-from evenhand.runs.results import compose_result_score, list_run_result_layers, note_result_open_gates
+from evenhand.runs.results import (
+    compose_result_score,
+    list_run_result_layers,
+    note_cascade_path,
+    note_result_open_gates,
+)
 from evenhand.runs.run_record import (
     SNAPSHOT_JSON,
     find_run_rubric_key,
@@ -30,6 +35,7 @@ from evenhand.runs.stored_judgments import (
     RunRubric,
     find_run_rubric_for_tag,
     refuse_criteria_without_run_judgments,
+    rescore_cheap_judge,
     rescore_result_rows,
 )
 from evenhand.scoring.scores import compute_fingerprint
@@ -133,6 +139,11 @@ def _rescored_sample_result_rows(
     shown = {name: one for name, one in contents.items() if has_output_text(one)}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
     cards = {card.id: card for part in parts for card in rescore_result_rows(rubric, asked, part)}
+    cheap = rescore_cheap_judge(rubric, asked, {name: one for name, one in shown.items() if one.get("cascade")})
+    for name, one in shown.items():
+        if path := one.get("cascade"):  # What was passed on stays so, for whatever reason it was.
+            told = {"passed_on": path["passed_on"], "by_strong": path["by_strong"]}
+            one["cascade"] = note_cascade_path(rubric, cheap=cheap.get(name), card=cards.get(name), **told)
     for row in rows:
         yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]), weights)
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval
+from evenhand.model.scale import to_exact_fraction
 from evenhand.models.budget import Budget, Spending
 from evenhand.runs.cascade_draw import CascadeDraw
 from evenhand.runs.setup import RunSetup
@@ -30,7 +30,7 @@ def set_how_much_is_passed_on(eval: Eval, for_width: float | None, budget: float
         eval = replace(eval, budget=Budget(money=Decimal(str(budget))))
     if cascade is None:
         return eval
-    width = cascade.for_width if for_width is None else Fraction(str(for_width))
+    width = cascade.for_width if for_width is None else to_exact_fraction(for_width)
     passing = replace(cascade, for_width=width, spend=width is None)
     return replace(eval, how=replace(eval.how, cascade=passing))
 
