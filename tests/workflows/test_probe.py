@@ -195,6 +195,19 @@ def test_a_seal_that_was_cut_off_goes_on_and_one_made_anew_asks_anew(folder: Pat
         assert store.find_run("latest")["name"] == "help-desk"
 
 
+def test_a_probe_that_was_sealed_with_another_detector_is_watched_by_this_one(folder: Path) -> None:
+    """What is stored of a detector is how many are asked a day; its threshold is for what this version weighs."""
+    seal()
+    sealed = show_probe(None, "desk").probe
+    with Store.open(None, {}) as store:
+        row = store.probes.find_probe("desk")
+        old = {"rise": 23, "threshold": 69, "losses": 0.005, "false_alarms": 0.024, "daily": 3}
+        content = json.loads(row["content"]) | {"detector": old}
+        store.probes.add_probe({**row, "content": json.dumps(content)}, replace=True)
+
+    assert show_probe(None, "desk").probe == sealed
+
+
 def test_a_judge_that_gives_no_answer_has_not_drifted(folder: Path) -> None:
     """A failed call is no answer: nothing is counted, and the outputs are asked another time."""
     seal()
