@@ -64,7 +64,7 @@ TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvi
 
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
-	$(LOCK) --extra embedded --extra local --extra mcp --extra parquet --extra postgres --extra service \
+	$(LOCK) --extra embedded --extra fleet --extra local --extra mcp --extra parquet --extra postgres --extra service \
 	  --extra telemetry --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 	$(LOCK) --upgrade requirements/trainers-verifiers.in -o requirements/trainers-verifiers.txt
