@@ -10,6 +10,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from evenhand.errors import BudgetError, Fault, JudgeError, RubricError
 from evenhand.files.parsing import read_tree_file
@@ -210,6 +211,32 @@ class ModelTally:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetAmount:
+    """Part of a budget: dollars and tokens, neither below 0."""
+
+    money: Decimal = Decimal(0)
+    tokens: int = 0
+
+    def __add__(self, other: BudgetAmount) -> BudgetAmount:
+        return BudgetAmount(self.money + other.money, self.tokens + other.tokens)
+
+    def __sub__(self, other: BudgetAmount) -> BudgetAmount:
+        return BudgetAmount(max(self.money - other.money, Decimal(0)), max(self.tokens - other.tokens, 0))
+
+    def covers(self, other: BudgetAmount) -> bool:
+        """Whether it is enough for another."""
+        return self.money >= other.money and self.tokens >= other.tokens
+
+
+class BudgetSource(Protocol):
+    """The one place that hands out slices of a budget to many processes."""
+
+    async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
+        """A slice that covers what is short, given what is left of the others; a BudgetError where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetClaim:
     """What a call under way is expected to use; `expected` is what its text alone suggests."""
 
@@ -226,12 +253,13 @@ class BudgetLedger:
     budget: Budget | None
     tallies: dict[str, ModelTally] = field(default_factory=dict)
     replayed: int = 0
+    source: BudgetSource | None = None  # Of more, where what is here does not reach.
     _claimed_tokens: int = 0
     _claimed_money: Decimal = Decimal(0)
 
     async def ask_within_budget(self, name: str, bounded: bool, request: Request, call_next: CallNext) -> Reply:
         """Middleware that counts the reply; where `bounded`, what it may cost is set aside before, or refused."""
-        claim = self._claim(name, request) if bounded else None
+        claim = await self._claim_or_take_more(name, request) if bounded else None
         try:
             reply = await call_next(request)
             if reply.recorded:
@@ -268,23 +296,73 @@ class BudgetLedger:
             found = self.tallies[name] = ModelTally(prices.of(name))
         return found
 
+    @property
+    def unspent(self) -> BudgetAmount:
+        """What is left of the budget beside calls under way, in what it bounds."""
+        budget, (money, tokens) = self.budget or Budget(), self._count_spent()
+        whole = BudgetAmount(budget.money or Decimal(0), budget.tokens or 0)
+        return whole - BudgetAmount(money + self._claimed_money, tokens + self._claimed_tokens)
+
+    async def _claim_or_take_more(self, name: str, request: Request) -> BudgetClaim:
+        """The claim of a request; while what is here does not reach for it, more is taken from the source."""
+        while True:
+            try:
+                return self._claim(name, request)
+            except BudgetError:
+                budget = self.budget
+                if self.source is None or budget is None:
+                    raise
+            claim, bounds = self._estimate_claim(name, request), (budget.money is not None, budget.tokens is not None)
+            needed = BudgetAmount(claim.money * bounds[0], claim.tokens * bounds[1])
+            more = await self.source.take_budget(needed - self.unspent, self.unspent)
+            self.add_budget(more)
+
+    def add_budget(self, more: BudgetAmount) -> None:
+        """Let so much more be spent."""
+        if self.budget is not None:
+            money, tokens = self.budget.money, self.budget.tokens
+            self.budget = replace(
+                self.budget,
+                money=None if money is None else money + more.money,
+                tokens=None if tokens is None else tokens + more.tokens,
+            )
+
+    def take_unspent(self) -> BudgetAmount:
+        """Give back what is left: no more may be spent than was."""
+        given, budget = self.unspent, self.budget
+        if budget is not None:
+            money, tokens = budget.money, budget.tokens
+            self.budget = replace(
+                budget,
+                money=None if money is None else money - given.money,
+                tokens=None if tokens is None else tokens - given.tokens,
+            )
+        return given
+
+    def _count_spent(self) -> tuple[Decimal, int]:
+        """Dollars and tokens that were spent, before and here."""
+        before, tallies = self.budget or Budget(), self.tallies.values()
+        money = before.paid + sum((tally.cost for tally in tallies), Decimal(0))
+        return money, before.used + sum(tally.input + tally.output for tally in tallies)
+
     def _claim(self, name: str, request: Request) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
-        tally = self.tally(name)
-        expected = estimate_input_tokens(request)
-        usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
-        money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
-        claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
+        claim = self._estimate_claim(name, request)
         if self.budget is not None:
             self._refuse_beyond(self.budget, claim)
         self._claimed_tokens += claim.tokens
         self._claimed_money += claim.money
         return claim
 
+    def _estimate_claim(self, name: str, request: Request) -> BudgetClaim:
+        tally = self.tally(name)
+        expected = estimate_input_tokens(request)
+        usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
+        money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
+        return BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
+
     def _refuse_beyond(self, budget: Budget, claim: BudgetClaim) -> None:
-        tallies = self.tallies.values()
-        money = budget.paid + sum((tally.cost for tally in tallies), Decimal(0))
-        tokens = budget.used + sum(tally.input + tally.output for tally in tallies)
+        money, tokens = self._count_spent()
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
             way = format_exact_dollars(self._claimed_money)
             paid = format_exact_dollars(money) + " paid"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.files.python_functions import hash_python_function, read_python_object_version
-from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
+from evenhand.models.budget import Budget, BudgetLedger, BudgetSource, Price, Prices, Spending
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.function_model import (
     FunctionModel,
@@ -70,7 +70,7 @@ class Connections:
         self._servers: dict[str, ServerState] = {}
         self._breakers: list[CircuitBreaker] = []
         self._shared: SharedLimits | None = None
-        self._shares: list[ModelShare] = []
+        self._shares: dict[str, ModelShare] = {}
         self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ModelReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
@@ -80,6 +80,11 @@ class Connections:
         """Keep limits together with other processes, beside its own; before any model is opened."""
         self._shared = shared
         return self
+
+    def share_budget(self, source: BudgetSource) -> BudgetLedger:
+        """Take what may be spent from a source, slice by slice, beside its own budget; where that is kept."""
+        self._ledger.source = source
+        return self._ledger
 
     def hide_keys(self, text: str) -> str:
         """A text without the secrets of the environment, in whatever form it repeats one."""
@@ -94,7 +99,7 @@ class Connections:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for share in self._shares:
+        for share in self._shares.values():
             await share.close()
         if self._http is not None:
             await self._http.close()
@@ -137,12 +142,12 @@ class Connections:
                 from evenhand.models.remote_model import HttpClient, RemoteModel, ServerLink  # They load aiohttp.
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
-                server = self._find_server(parse_server_url_origin(meant.base))
+                origin = parse_server_url_origin(meant.base)
+                server = self._find_server(origin)
                 breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
-                line = ServerLink(
-                    self._http, server, breaker, self._limits, self._clock, self._secrets, self._open_share(name)
-                )
+                share = self._open_share(name, origin)
+                line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets, share)
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
         return self._models[name]
@@ -169,7 +174,7 @@ class Connections:
         self._is_shut = True
         for server in self._servers.values():
             server.gate.shut()
-        for share in self._shares:
+        for share in self._shares.values():
             share.shut()
         for breaker in self._breakers:
             breaker.shut()
@@ -225,14 +230,16 @@ class Connections:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _open_share(self, name: str) -> ModelShare | None:
-        """What this process may ask of a model, where others ask it too."""
+    def _open_share(self, name: str, origin: str) -> ModelShare | None:
+        """What this process may ask of a model, or of its server, where others ask it too."""
         if self._shared is None:
             return None
-        self._shares.append(ModelShare(name, self._shared, self._clock))
-        if self._is_shut:
-            self._shares[-1].shut()
-        return self._shares[-1]
+        key = origin if self._shared.rates_only else name
+        if key not in self._shares:
+            self._shares[key] = ModelShare(key, self._shared, self._clock)
+            if self._is_shut:
+                self._shares[key].shut()
+        return self._shares[key]
 
     def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:

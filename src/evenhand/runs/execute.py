@@ -32,14 +32,14 @@ from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
+from evenhand.model.sample import VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
 from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.results import OutputResult, build_result_row
+from evenhand.runs.results import OutputResult, build_judged_sample, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
@@ -99,19 +99,35 @@ async def execute_run(
     worker.tell = ending.note_result if ending else None
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     for stage in stages:
-        pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
-        lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
-        tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:  # The first error of one ends the others.
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await score_run_stage(worker, stage, course, ending, finished)
         if course.settled or course.stopping or worker.memory.asks_no_more:
             break
+    await wait_for_calls_under_way(worker)
+
+
+async def score_run_stage(
+    worker: RunWorker,
+    stage: Iterable[tuple[int, EvalSample]],
+    course: RunProgress,
+    ending: StopRunOnceDecided | None,
+    finished: FinishedResults,
+) -> None:
+    """Work through some samples with their positions, but for what is finished; as many at once as the judges take."""
+    pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
+    lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
+    tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:  # The first error of one ends the others.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def wait_for_calls_under_way(worker: RunWorker) -> None:
+    """Wait for the calls that a cancelled piece left behind: they are paid for."""
     turns = worker.memory.turns
-    while turns.under_way:  # Calls that a cancelled piece left behind are paid for.
+    while turns.under_way:
         await turns.freed.wait()
 
 
@@ -123,26 +139,39 @@ def _iter_unfinished_run_pieces(
     finished: FinishedResults,
 ) -> Iterator[tuple[EvalSample, int, int]]:
     """What is to be done: a sample, its position, a repeat."""
-    setup, book = worker.setup, worker.book
+    book = worker.book
     for position, sample in stage:
         if course.stopping or worker.memory.asks_no_more:
             return
-        todo = []
-        for repeat in range(setup.eval.repeats):
-            if finished and all(
-                finished.get((position, name, repeat)) == setup.make_result_key(sample, name, repeat)
-                for name in setup.eval.variants
-            ):
-                course.skipped += 1
-                course.made += sum(variant.live for variant in setup.eval.variants.values())
-                course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
-            else:
-                todo.append(repeat)
+        todo = list_unfinished_repeats(worker.setup, sample, position, course, ending, finished)
         if todo:  # The sample is in the queue of the writer before its results are.
             content = encode_plain_json(worker.secrets.remove_from_data(sample.to_json()))
             book.put_row("samples", {"run": book.hold.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
+
+
+def list_unfinished_repeats(
+    setup: RunSetup,
+    sample: EvalSample,
+    position: int,
+    course: RunProgress,
+    ending: StopRunOnceDecided | None,
+    finished: FinishedResults,
+) -> list[int]:
+    """The repeats of a sample that are to be done; those that are finished are counted."""
+    todo = []
+    for repeat in range(setup.eval.repeats):
+        if finished and all(
+            finished.get((position, name, repeat)) == setup.make_result_key(sample, name, repeat)
+            for name in setup.eval.variants
+        ):
+            course.skipped += 1
+            course.made += sum(variant.live for variant in setup.eval.variants.values())
+            course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
+        else:
+            todo.append(repeat)
+    return todo
 
 
 async def _score_run_pieces(
@@ -355,24 +384,3 @@ class RunWorker:
         if self.tell is not None:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
-
-
-def build_judged_sample(
-    id: str,
-    texts: Mapping[str, str],
-    outputs: Mapping[str, VariantOutput],
-    findings: Mapping[str, tuple[GuardFinding, ...]],
-) -> Sample:
-    """Outputs as judges see them together. A plan builds them here too: the id and the authors decide what is asked."""
-    return Sample(
-        id=id,
-        outputs={name: made.text for name, made in outputs.items()},
-        **texts,
-        authors={name: made.author for name, made in outputs.items() if made.author},
-        traces={
-            name: OutputTrace(calls=made.trace, turns=made.turns)
-            for name, made in outputs.items()
-            if made.trace is not None
-        },
-        findings={name: found for name, found in findings.items() if found},
-    )

@@ -25,8 +25,8 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
-from evenhand.runs.execute import build_judged_sample
 from evenhand.runs.reply_cache import run_reply_key
+from evenhand.runs.results import build_judged_sample
 from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store

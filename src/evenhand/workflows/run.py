@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,9 +24,7 @@ from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
-from evenhand.judging.unanswerable import (
-    describe_criteria_unfit_for_judges,
-)
+from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
@@ -40,12 +38,7 @@ from evenhand.runs.execute import (
 )
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import (
-    RunRecorder,
-    find_run_record_by_digest,
-    list_run_record_chain,
-    make_run_record_id,
-)
+from evenhand.runs.run_record import RunRecorder, find_run_record_by_digest, list_run_record_chain, make_run_record_id
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
@@ -68,6 +61,7 @@ from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ReportedResultView
+    from evenhand.workflows.fleet import RayFleet
 
 Json = dict[str, Any]
 EvalLike = Eval | str | Path | Mapping[str, Any]
@@ -127,6 +121,7 @@ class RunOptions:
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
+    fleet: str | None = None  # "ray", or "ray://HOST:PORT": the cluster whose nodes do the work.
     labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
 
     @property
@@ -164,7 +159,8 @@ async def run(
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
-            ran = await _execute_run_for_user(store, row, setup, counted, watch, shared, goes_on=goes_on)
+            ways = _RunWays(watch, shared, options.fleet)
+            ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
         from evenhand.workflows.people_scale import add_people_scale_to_run
@@ -238,15 +234,17 @@ async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
         raise asyncio.CancelledError
 
 
+@dataclass(frozen=True, slots=True)
+class _RunWays:
+    """Who looks on, with whom limits are shared, and on which cluster it is done."""
+
+    watch: RunWatcher
+    shared: SharedLimits | None
+    fleet: str | None
+
+
 async def _execute_run_for_user(
-    store: Store,
-    row: Row,
-    planned: RunSetup,
-    counted: SampleCounts,
-    watch: RunWatcher,
-    shared: SharedLimits | None,
-    *,
-    goes_on: bool,
+    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, ways: _RunWays, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
@@ -259,7 +257,8 @@ async def _execute_run_for_user(
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
         async with (
-            _open_run_connections_for_user(eval, budget, shared) as connections,
+            _open_run_connections_for_user(eval, budget, ways.shared) as connections,
+            _open_fleet_for_user(ways.fleet) as fleet,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
@@ -275,9 +274,10 @@ async def _execute_run_for_user(
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, course=course)
-                async with watch(course, lambda: connections.spent):
+                execute = execute_run if fleet is None else fleet.execute_run
+                async with ways.watch(course, fleet.read_spending if fleet else lambda: connections.spent):
                     try:
-                        await execute_run(worker, samples, course, ending, goes_on=goes_on)
+                        await execute(worker, samples, course, ending, goes_on=goes_on)
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise
@@ -295,6 +295,14 @@ async def _execute_run_for_user(
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
     )
+
+
+def _open_fleet_for_user(where: str | None) -> AbstractAsyncContextManager[RayFleet | None]:
+    if where is None:
+        return nullcontext()
+    from evenhand.workflows.fleet import open_run_fleet  # It needs what a run on one machine does not.
+
+    return open_run_fleet(where)
 
 
 def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
