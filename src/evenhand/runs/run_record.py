@@ -179,7 +179,7 @@ class RunRecorder:
     now: Callable[[], str]
     keep: KeepReplies = "raw"
 
-    def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[None]:
+    def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[Any]:
         """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
         return self.writer.put(kind, row if self.keep == "raw" else reduce_kept_row(kind, row, self.keep, texts))
 

@@ -39,7 +39,13 @@ from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
 from evenhand.store.queries import RUN_KIND, ReplyRowLookup, ResultPlace
-from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
+from evenhand.store.reply_claims import (
+    ReplyClaims,
+    claim_unasked_replies,
+    keep_first_replies,
+    keep_paid_rows,
+    release_reply_claims,
+)
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -245,10 +251,11 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return is_run_row_held(connection, run)
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None, has_other_workers: bool = False) -> set[str]:
         """Write the rows of a batch, all of them or none; return what was claimed. Calls give up their claims.
 
-        With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept.
+        With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept. Where the run
+        `has_other_workers`, a reply that one of them has written stays, and the key of ours is returned too.
         """
         claimed: set[str] = set()
         with self._connect(writes=True) as connection:
@@ -256,7 +263,11 @@ class Store(AbstractContextManager["Store"]):
             if lost is None:
                 if hold is not None and batch.claims:
                     claimed = claim_unasked_replies(connection, batch.claims, hold.run)
-                write_row_batch(connection, batch)
+                if hold is not None and has_other_workers and batch.calls:
+                    claimed |= keep_first_replies(connection, batch.calls, hold.run)
+                    write_row_batch(connection, replace(batch, calls=()))
+                else:
+                    write_row_batch(connection, batch)
                 if hold is not None:
                     answered = [str(row["key"]) for row in batch.calls]
                     release_reply_claims(connection, hold.run, [*answered, *batch.released])

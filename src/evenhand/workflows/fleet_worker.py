@@ -230,7 +230,9 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
         spent = _subtract_spending(session.connections.spent, before)
         return ShardProgress(**counts, spent=spent, granted=session.granted)
 
-    with closing(StoreWriter(partial(store.write_rows, hold=job.hold), course.stop_run)) as writer:
+    with closing(
+        StoreWriter(partial(store.write_rows, hold=job.hold, has_other_workers=True), course.stop_run)
+    ) as writer:
         book = RunRecorder(store, writer, job.hold, read_clock_for_user, eval.keep)
         memory = ReplyCache(book, session.connections.price, job.fresh, lambda: course.stopping)
         recorded = {name: ShippedOutputs(made) for name, made in shard.recorded.items()}
