@@ -43,7 +43,7 @@ bench: $(STAMP)
 soak: $(STAMP)
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/contest
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py tests/judging/test_real_model.py
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest -rP tests/runs/chaos tests/service/chaos
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest -rP tests/runs/chaos tests/service/chaos tests/fleet
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/rewards
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/service/test_openapi.py tests/docs tests/web
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets

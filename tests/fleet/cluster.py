@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,16 @@ class LocalCluster:
     def environ(self) -> dict[str, str]:
         """What whoever begins a run needs; it waits for all nodes to be there."""
         return {**ENVIRON, **self._environ, "RAY_ADDRESS": self._told["address"]}
+
+    def list_processes(self, word: str) -> list[int]:
+        """The numbers of this cluster's processes that Ray has given a name with a word."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            with suppress(OSError):
+                if folder.name.isdecimal() and os.getsid(int(folder.name)) == self._process.pid:
+                    name = (folder / "cmdline").read_bytes().decode("utf-8", "replace")
+                    found += [int(folder.name)] if name.startswith("ray::") and word in name else []
+        return found
 
     def kill_node(self, number: int) -> None:
         """Kill one of the nodes, as a machine that loses its power."""
