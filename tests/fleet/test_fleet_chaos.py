@@ -17,7 +17,6 @@ from tests.fleet.cluster import LocalCluster, open_cluster
 from tests.fleet.judges import WatchedJudges, find_excess, find_rate
 from tests.runs.chaos.evals import VARIANTS, Kept, write_eval
 from tests.runs.chaos.sittings import SEED, by_every_judge, outputs
-from tests.soak import SOAK
 from tests.store.databases import new_database
 from tests.warm.processes import Process, started, wait_until
 
@@ -28,8 +27,6 @@ AT_ONCE = 48
 RATE = 12_000.0  # Requests a minute.
 PATIENCE = 1200.0
 BEGIN = ("run", "eval.yaml", "--json", "--resume", "--fleet", "ray")
-
-pytestmark = pytest.mark.skipif(not SOAK, reason="minutes long: make soak")
 
 
 @pytest.fixture(scope="module")

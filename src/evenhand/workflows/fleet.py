@@ -14,6 +14,7 @@ from evenhand.errors import EvalError, Fault, InputError, StoreError
 from evenhand.evals.eval_definition import Eval, RecheckedSamples
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples, are_samples_from_file
+from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.evals.variants.variant import FunctionVariant
 from evenhand.models.budget import Prices, Spending
 from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
@@ -77,7 +78,7 @@ class RayFleet:
         goes_on: bool = True,
     ) -> None:
         """Work through every sample that is not finished, as `execute_run` of one machine does."""
-        _refuse_unreachable_store(worker.book.store)
+        refuse_unreachable_store(worker.book.store)
         job = build_fleet_job(worker, samples)
         finished = await drop_replies_unneeded_by_run(worker) if goes_on else {}
         stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
@@ -107,7 +108,7 @@ class RayFleet:
                 yield position, sample, todo
 
 
-def _refuse_unreachable_store(store: Store) -> None:
+def refuse_unreachable_store(store: Store) -> None:
     """Say what workers could not write to, before any of them tries."""
     if isinstance(store.address, Path):
         hosts = list_ray_hosts() - {socket.gethostname()}
@@ -125,10 +126,15 @@ def build_fleet_job(worker: RunWorker, samples: RecheckedSamples) -> FleetJob:
     setup, store, eval = worker.setup, worker.book.store, worker.setup.eval
     inline = InlineSamples((), eval.samples.where, from_file=are_samples_from_file(eval.samples))
     rubrics = replace(eval.own_rubrics, environ={})
+    # Outputs that stand in files here travel with their samples.
+    variants = {
+        name: replace(one, outputs=None) if isinstance(one, RecordedVariant) else one
+        for name, one in eval.variants.items()
+    }
     return FleetJob(
         hold=worker.book.hold,
         line=tuple(worker.runs),
-        eval=replace(eval, samples=inline, source="", own_rubrics=rubrics),
+        eval=replace(eval, samples=inline, variants=variants, source="", own_rubrics=rubrics),
         place=str(store.address) if isinstance(store.address, Path) else None,
         store=store.shown,
         prices=Prices.load(eval.prices) if eval.prices else Prices.shipped(),

@@ -27,6 +27,7 @@ from evenhand.errors import (
     StoreError,
 )
 from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import BudgetAmount, Spending, add_spending
 from evenhand.models.slices import LimitSlices
@@ -39,7 +40,6 @@ from evenhand.workflows.fleet_worker import (
     FleetSession,
     FleetShard,
     ShardResult,
-    is_recorded_in_file,
     open_fleet_session,
     score_fleet_shard,
 )
@@ -52,9 +52,10 @@ ATTEMPTS = 20  # Retries of a shard whose worker or node has died.
 POLL_SECONDS = 0.5
 STORE_PAUSE = 2.0  # Seconds before a shard is tried again whose store did not answer.
 OBJECT_STORE_BYTES = 100_000_000
-# For a cluster of our own: nothing is told to anybody, and nobody but this machine may connect.
-QUIET_RAY = {
-    "RAY_USAGE_STATS_ENABLED": "0",
+# Nothing is sent to anybody, and what happens to nodes is not printed between the lines of the run.
+QUIET_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+# For a cluster of our own: nobody but this machine, and who has the token, may connect.
+PRIVATE_RAY = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # By this, Ray listens on the loopback address alone.
     "RAY_AUTH_MODE": "token",
 }
@@ -62,7 +63,7 @@ QUIET_RAY = {
 
 def connect_to_ray(address: str | None) -> None:
     """Connect to the cluster at an address, or start one on this machine that ends with this process."""
-    for name, value in QUIET_RAY.items() if address is None else [("RAY_USAGE_STATS_ENABLED", "0")]:
+    for name, value in (QUIET_RAY if address else QUIET_RAY | PRIVATE_RAY).items():
         os.environ.setdefault(name, value)
     ray = _load_ray()
     quiet = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR", "namespace": "evenhand"}
@@ -75,7 +76,6 @@ def connect_to_ray(address: str | None) -> None:
         what = str(error).strip().partition("\n")[0] or type(error).__name__
         hint = "is it running, and does this machine belong to it?" if address else "see the logs below /tmp/ray"
         raise InputError(Fault(f"cannot be reached: {what}", hint, where=address or "Ray")) from None
-    _silence_ray_messages()
 
 
 def _load_ray() -> Any:
@@ -86,14 +86,6 @@ def _load_ray() -> Any:
         hint = "pip install '/path/to/evenhand[fleet]'"
         raise InputError(Fault("Ray is not installed", hint, where="--fleet")) from None
     return ray
-
-
-def _silence_ray_messages() -> None:
-    """Ray prints what happens to its nodes onto standard output: what concerns the run, the run says itself."""
-    with suppress(ImportError, AttributeError):
-        from ray._private.ray_logging import global_worker_stdstream_dispatcher
-
-        global_worker_stdstream_dispatcher.handlers.clear()
 
 
 def disconnect_from_ray() -> None:
@@ -150,9 +142,12 @@ class RayCrew:
             for task in (polling, *slots):
                 task.cancel()
             await asyncio.gather(polling, *slots, return_exceptions=True)
-        await self._look()
         if self._error is not None:
             raise self._error
+        try:
+            await self._look()
+        except Exception as error:  # Ray's own: the ledger cannot be started any more.
+            raise explain_dead_task(error, "the ledger of the fleet") from None
 
     def dismiss(self) -> None:
         """End the workers that are left."""
@@ -192,7 +187,7 @@ class RayCrew:
             except asyncio.CancelledError:
                 raise
             except Exception as error:  # Ray's own: the shard was tried again as often as it may.
-                outcome = explain_dead_shard(error, pieces)
+                outcome = explain_dead_task(error, f"samples {pieces[0][1].id!r} to {pieces[-1][1].id!r}")
             del self._live[number]
             self._over.append(number)
             if isinstance(outcome, EvenhandError):
@@ -205,7 +200,7 @@ class RayCrew:
         """The outputs that stand in files here."""
         found: dict[str, dict[str, VariantOutput | str]] = {}
         for name, variant in self._worker.setup.eval.variants.items():
-            if is_recorded_in_file(variant):
+            if isinstance(variant, RecordedVariant) and variant.outputs is not None:
                 found[name] = {}
                 for _, sample, _ in pieces:
                     try:
@@ -278,18 +273,15 @@ def divide_calls_at_once(most: int, cpus: int) -> list[int]:
     return [most // workers + (number < most % workers) for number in range(workers)]
 
 
-def explain_dead_shard(error: Exception, pieces: Sequence[UnfinishedSample]) -> EvenhandError:
-    """What Ray says of a shard that it gave up, in words of ours."""
-    text = str(error)
-    lines = [line.strip() for line in text.splitlines() if "No module named" in line or "cannot import name" in line]
-    if lines:
+def explain_dead_task(error: Exception, where: str) -> EvenhandError:
+    """What Ray says of a shard or the ledger that it gave up, in words of ours."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    lacks = [line for line in lines if "No module named" in line or "cannot import name" in line]
+    if lacks:
         hint = "install the same version of Evenhand, with the extra fleet, on every node"
-        return InputError(Fault(f"a node lacks a package: {lines[-1]}", hint, where="--fleet"))
-    where = f"samples {pieces[0][1].id!r} to {pieces[-1][1].id!r}"
-    what = f"every worker that had them died: {type(error).__name__}"
-    return InputError(
-        Fault(what, "the logs of Ray on its node say why; --resume goes on without what is done", where=where)
-    )
+        return InputError(Fault(f"a node lacks a package: {lacks[-1]}", hint, where="--fleet"))
+    hint = "the logs of Ray on its node say why; evenhand run EVAL --resume goes on with what is left"
+    return InputError(Fault(f"every worker that had it died: {type(error).__name__}", hint, where=where))
 
 
 class StoreAwayError(Exception):

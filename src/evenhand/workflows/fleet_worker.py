@@ -20,7 +20,7 @@ from evenhand._version import __version__
 from evenhand.errors import BudgetError, EvalError, Fault, InputError, OutputError, StoreError
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.makers import RecordedVariant, open_variant_output_makers
+from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, VariantOutputMaker
 from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, BudgetAmount, BudgetLedger, Prices, Spending
@@ -170,9 +170,10 @@ async def open_fleet_session(
         connections.share_limits(SharedLimits(limits, ledger, str, rates_only=True))
     await stack.enter_async_context(connections)
     session: FleetSession
-    live = {name: one for name, one in eval.variants.items() if not is_recorded_in_file(one)}
     makers = await stack.enter_async_context(
-        open_variant_output_makers(live, connections, os.environ, places, stopping=lambda: session.course.stopping)
+        open_variant_output_makers(
+            eval.variants, connections, os.environ, places, stopping=lambda: session.course.stopping
+        )
     )
     setup = build_run_setup(eval, connections, job.questions)
     if dict(setup.fingerprints) != dict(job.fingerprints):
@@ -185,11 +186,6 @@ async def open_fleet_session(
 
 
 NO_BUDGET = BudgetLedger(None, None)
-
-
-def is_recorded_in_file(variant: object) -> bool:
-    """Whether the outputs of a variant stand in a file, which nodes may not have."""
-    return isinstance(variant, RecordedVariant) and variant.outputs is not None
 
 
 def _settle_eval_here(stack: AsyncExitStack, job: FleetJob, places: int) -> Eval:
