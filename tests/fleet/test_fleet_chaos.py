@@ -139,3 +139,77 @@ def measured_rate(folder: Path, server: str, judges: WatchedJudges, workers: int
         process.done(PATIENCE)
     count = len(judges.times)
     yield find_rate(judges.times[: count * 8 // 10], judges.times[count * 3 // 10])
+
+
+@pytest.fixture(scope="module")
+def quiet_cluster(postgresql_server: str) -> Iterator[tuple[LocalCluster, str]]:
+    """A cluster whose nodes nobody kills, and its database."""
+    with (
+        new_database(postgresql_server) as database,
+        open_cluster({"EVENHAND_DATABASE_URL": database}, nodes=1) as cluster,
+    ):
+        yield cluster, database
+
+
+def test_a_fleet_stops_once_it_is_decided_as_one_machine_does(
+    tmp_path: Path, quiet_cluster: tuple[LocalCluster, str]
+) -> None:
+    """The same looks at the same samples in the same order: the same end, and not one sample more."""
+    cluster, database = quiet_cluster
+    heads = []
+    with WatchedJudges() as judges:
+        for name, options in (("calm", ()), ("fleet", ("--fleet", "ray"))):
+            write_fleet_eval(tmp_path / name, judges, 60)
+            environ = cluster.environ if options else {}
+            argv = ("run", "eval.yaml", "--json", "--until-decided", *options)
+            with started(tmp_path / name, *argv, environ=environ) as process:
+                heads.append(process.done(PATIENCE).head)
+
+    assert heads[1]["stopping"] == heads[0]["stopping"]
+    assert heads[1]["decision"] == heads[0]["decision"]
+    assert Kept(database).results(heads[1]["run"]["id"]) == Kept(tmp_path / "calm" / ".evenhand").results()
+
+
+def test_ctrl_c_stops_a_fleet_and_resuming_asks_only_the_rest(
+    tmp_path: Path, quiet_cluster: tuple[LocalCluster, str]
+) -> None:
+    """Calls under way are waited for and kept on every node; nothing is asked twice."""
+    cluster, _ = quiet_cluster
+    with WatchedJudges(delay=0.3) as judges:
+        write_fleet_eval(tmp_path, judges, 60, at_once=8)
+        with started(tmp_path, *BEGIN, environ=cluster.environ) as process:
+            wait_until(lambda: judges.asked.total() >= 20 or process.over())
+            process.signal(signal.SIGINT)
+            stopped = process.done()
+        first = judges.asked.total()
+        with started(tmp_path, *BEGIN, environ=cluster.environ) as process:
+            head = process.done().head
+        asked = judges.sitting()
+
+    assert stopped.code == 130
+    assert "to go on: evenhand run eval.yaml --resume" in stopped.err
+    assert stopped.head["run"]["state"] == "stopped"
+    assert head["run"]["id"] == stopped.head["run"]["id"]
+    assert first < 240
+    assert set(asked.values()) == {1}
+    assert head["unfinished"] == 0
+
+
+def test_a_budget_holds_over_all_workers(tmp_path: Path, quiet_cluster: tuple[LocalCluster, str]) -> None:
+    """A call costs one dollar: of 240 some 100 are paid for, and never one more; a larger budget finishes the run."""
+    cluster, _ = quiet_cluster
+    how = {"max_tokens": 100}
+    with WatchedJudges(delay=0.05) as judges:
+        for budget in (100, 300):
+            write_eval(tmp_path, judges, 60, repeats=1, concurrency=8, how=how, budget=budget)
+            with started(tmp_path, *BEGIN, environ=cluster.environ) as process:
+                done = process.done()
+            if budget == 100:
+                paid = judges.asked.total()
+                spent = done
+        asked = judges.sitting()
+
+    assert "the budget of $100 does not reach" in spent.err
+    assert 80 < paid <= 100
+    assert asked.total() == 240
+    assert done.head["unfinished"] == 0

@@ -10,10 +10,18 @@ from evenhand.evals.eval_definition import Eval
 from evenhand.models.budget import Budget, BudgetAmount, Spending
 from evenhand.models.slices import cut_rate_slice
 from evenhand.store.store import Store
-from evenhand.workflows.fleet_ledger import RECOVERY_SECONDS, RESERVED_SECONDS, FleetLedger, ShardProgress
+from evenhand.workflows.fleet_ledger import (
+    COUNT_SECONDS,
+    RECOVERY_SECONDS,
+    RESERVED_SECONDS,
+    BudgetAnswer,
+    FleetLedger,
+    ShardProgress,
+)
 from evenhand.workflows.fleet_ray import divide_calls_at_once
 from tests.store.rows import RUN, run_row
 
+NOTHING = BudgetAmount()
 RATE = 600.0  # A minute: ten a second.
 
 
@@ -44,6 +52,14 @@ def take_seconds(ledger: FleetLedger, amount: float) -> float:
     """In how many seconds a slice of so many requests begins."""
     cut = partial(cut_rate_slice, rate="requests", amount=amount, per_minute=RATE)
     return ledger.change_slices("http://judge", cut)
+
+
+def take_budget(
+    ledger: FleetLedger, shard: int, attempt: str, short: BudgetAmount, unspent: BudgetAmount = NOTHING
+) -> BudgetAnswer:
+    """What an attempt is told that has spent nothing since it last told."""
+    told = ledger.read_progress(())
+    return ledger.take_budget(shard, attempt, told.get(shard, ShardProgress()), short, unspent)
 
 
 def test_slices_follow_each_other(store: Store) -> None:
@@ -77,12 +93,12 @@ def test_the_store_is_told_of_slices_now_and_then(store: Store, monkeypatch: pyt
 def test_a_budget_is_handed_out_once(store: Store) -> None:
     """Two workers get what there is, and whoever comes last is refused once nothing can come back."""
     ledger = open_ledger(store, Watch(), Budget(money=Decimal(3)))
-    dollar, none = BudgetAmount(Decimal(1)), BudgetAmount()
+    dollar = BudgetAmount(Decimal(1))
     for shard, attempt in enumerate("abc"):
         ledger.begin_shard(shard, attempt)
 
-    granted = [ledger.take_budget(shard, name, dollar, none) for shard, name in enumerate("abc")]
-    waits = ledger.take_budget(0, "a", dollar, none)
+    granted = [take_budget(ledger, shard, name, dollar) for shard, name in enumerate("abc")]
+    waits = take_budget(ledger, 0, "a", dollar)
     for shard, name in enumerate("abc"):  # All has been spent.
         ledger.report_shard(shard, name, ShardProgress(spent=Spending(priced=Decimal(1)), granted=dollar))
 
@@ -93,13 +109,15 @@ def test_a_budget_is_handed_out_once(store: Store) -> None:
 
 def test_what_a_dead_worker_held_is_handed_out_again(store: Store) -> None:
     """Its shard is tried again: what the store has no reply for was not paid, as far as anybody knows."""
-    ledger = open_ledger(store, Watch(), Budget(money=Decimal(1)))
-    dollar, none = BudgetAmount(Decimal(1)), BudgetAmount()
+    watch = Watch()
+    ledger = open_ledger(store, watch, Budget(money=Decimal(1)))
+    dollar = BudgetAmount(Decimal(1))
     ledger.begin_shard(0, "first")
-    ledger.take_budget(0, "first", dollar, none)
+    take_budget(ledger, 0, "first", dollar)
 
     ledger.begin_shard(0, "second")
-    answer = ledger.take_budget(0, "second", dollar, none)
+    watch.seconds += COUNT_SECONDS
+    answer = take_budget(ledger, 0, "second", dollar)
 
     assert answer.kind == "granted"
     assert answer.more == dollar
@@ -110,13 +128,13 @@ def test_what_is_not_spent_comes_back(store: Store) -> None:
     ledger = open_ledger(store, Watch(), Budget(tokens=100))
     ledger.begin_shard(0, "a")
     ledger.begin_shard(1, "b")
-    assert ledger.take_budget(0, "a", BudgetAmount(tokens=90), BudgetAmount()).more.tokens == 90
+    assert take_budget(ledger, 0, "a", BudgetAmount(tokens=90)).more.tokens == 90
 
-    waits = ledger.take_budget(1, "b", BudgetAmount(tokens=50), BudgetAmount())
-    ledger.take_budget(0, "a", BudgetAmount(tokens=50), BudgetAmount(tokens=90))
-    refused = ledger.take_budget(1, "b", BudgetAmount(tokens=50), BudgetAmount())
+    waits = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
+    take_budget(ledger, 0, "a", BudgetAmount(tokens=50), BudgetAmount(tokens=90))
+    refused = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
     ledger.end_shard(0, "a", ShardProgress(), BudgetAmount(tokens=90))
-    granted = ledger.take_budget(1, "b", BudgetAmount(tokens=50), BudgetAmount())
+    granted = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
 
     assert (waits.kind, refused.kind, granted.kind) == ("wait", "refused", "granted")
     assert refused.why == (
@@ -129,11 +147,11 @@ def test_a_new_ledger_hands_out_no_budget_before_all_have_told_what_they_hold(st
     """What the one before has handed out is with the workers; they tell within two seconds."""
     watch, dollar = Watch(), BudgetAmount(Decimal(1))
     ledger = open_ledger(store, watch, Budget(money=Decimal(2)), recovered=True)
-    early = ledger.take_budget(0, "a", dollar, BudgetAmount())
+    early = take_budget(ledger, 0, "a", dollar)
     ledger.report_shard(0, "a", ShardProgress(granted=dollar))
     watch.seconds += RECOVERY_SECONDS
 
-    answers = [ledger.take_budget(1, name, dollar, BudgetAmount()).kind for name in ("b", "c")]
+    answers = [take_budget(ledger, 1, name, dollar).kind for name in ("b", "c")]
 
     assert early.kind == "wait"
     assert answers == ["granted", "wait"]

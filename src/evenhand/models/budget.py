@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -232,7 +233,10 @@ class BudgetSource(Protocol):
     """The one place that hands out slices of a budget to many processes."""
 
     async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
-        """A slice that covers what is short, given what is left of the others; a BudgetError where there is none."""
+        """A slice that covers what is short, given what is left of those before; a BudgetError where there is none.
+
+        Nothing, after a moment, where somebody else may leave some.
+        """
         ...
 
 
@@ -256,6 +260,7 @@ class BudgetLedger:
     source: BudgetSource | None = None  # Of more, where what is here does not reach.
     _claimed_tokens: int = 0
     _claimed_money: Decimal = Decimal(0)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask_within_budget(self, name: str, bounded: bool, request: Request, call_next: CallNext) -> Reply:
         """Middleware that counts the reply; where `bounded`, what it may cost is set aside before, or refused."""
@@ -305,17 +310,16 @@ class BudgetLedger:
 
     async def _claim_or_take_more(self, name: str, request: Request) -> BudgetClaim:
         """The claim of a request; while what is here does not reach for it, more is taken from the source."""
+        if self.source is None:
+            return self._claim(name, request)
         while True:
-            try:
-                return self._claim(name, request)
-            except BudgetError:
-                budget = self.budget
-                if self.source is None or budget is None:
-                    raise
-            claim, bounds = self._estimate_claim(name, request), (budget.money is not None, budget.tokens is not None)
-            needed = BudgetAmount(claim.money * bounds[0], claim.tokens * bounds[1])
-            more = await self.source.take_budget(needed - self.unspent, self.unspent)
-            self.add_budget(more)
+            async with self._taking:  # One at a time: nobody else uses what one has been given.
+                try:
+                    return self._claim(name, request)
+                except BudgetError:
+                    claim, budget = self._estimate_claim(name, request), self.budget or Budget()
+                money, tokens = claim.money * (budget.money is not None), claim.tokens * (budget.tokens is not None)
+                self.add_budget(await self.source.take_budget(BudgetAmount(money, tokens) - self.unspent, self.unspent))
 
     def add_budget(self, more: BudgetAmount) -> None:
         """Let so much more be spent."""

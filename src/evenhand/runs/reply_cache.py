@@ -51,8 +51,8 @@ class RunBudgetQueue:
             try:
                 return await call_next(request)
             except BudgetError:
-                refused = True
-                if self.under_way == 1:
+                refused = self.under_way > 1
+                if not refused:
                     raise
             finally:
                 self.under_way -= 1

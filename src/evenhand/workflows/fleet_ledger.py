@@ -24,6 +24,7 @@ from evenhand.workflows.shared_limits import change_stored_slices
 T = TypeVar("T")
 RESERVED_SECONDS = 2.0  # Of each rate: so far ahead of the last slice the store is told of.
 RECOVERY_SECONDS = 2.0  # In which all workers have told a new ledger what they hold.
+COUNT_SECONDS = 1.0  # Between two counts of what the store says was paid.
 SLICES_OF_BUDGET = 200  # A slice is this part of a budget, or what one request needs, if that is more.
 NOTHING = BudgetAmount()
 UNBOUNDED = BudgetAmount(Decimal(10) ** 18, 10**18)  # What is not bounded counts as so much.
@@ -67,6 +68,7 @@ class FleetLedger:
     clock: Callable[[], float] = time.monotonic
     stopping: bool = False
     _began: float = 0.0
+    _counted: float = 0.0  # When what is left was last counted.
     _slices: dict[str, LimitSlices] = field(default_factory=dict)  # By server.
     _reserved: dict[str, dict[str, float]] = field(default_factory=dict)  # By server and rate: until when.
     _left: BudgetAmount = UNBOUNDED  # Of the budget, to be handed out.
@@ -102,15 +104,19 @@ class FleetLedger:
 
         return change_stored_slices(self.store, server, move)
 
-    def take_budget(self, shard: int, attempt: str, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAnswer:
+    def take_budget(
+        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+    ) -> BudgetAnswer:
         """A slice of the budget that covers what one request is short of, for one attempt at a shard."""
+        self.report_shard(shard, attempt, progress)
         if self.recovered:
             if self.clock() - self._began < RECOVERY_SECONDS:
                 return BudgetAnswer(kind="wait")  # Until all have told what they hold: that was handed out before.
             self.recovered, self._left = False, self._count_budget()
         if not self._left.covers(short):
             self._waiting[attempt] = unspent
-            self._left = self._count_budget()
+            if self.clock() - self._counted >= COUNT_SECONDS:  # It reads every call of the run.
+                self._left = self._count_budget()
             if not self._left.covers(short):
                 if self._may_come_back(attempt):
                     return BudgetAnswer(kind="wait")
@@ -122,9 +128,8 @@ class FleetLedger:
             tokens=max(short.tokens, min((budget.tokens or 0) // SLICES_OF_BUDGET, self._left.tokens)),
         )
         self._left -= more
-        attempts = self._attempts.setdefault(shard, {})
-        own = attempts.get(attempt, ShardProgress())
-        attempts[attempt] = replace(own, granted=own.granted + more)
+        own = self._attempts[shard][attempt]
+        self._attempts[shard][attempt] = replace(own, granted=own.granted + more)
         return BudgetAnswer(kind="granted", more=more)
 
     def begin_shard(self, shard: int, attempt: str) -> None:
@@ -164,7 +169,7 @@ class FleetLedger:
 
     def _count_budget(self) -> BudgetAmount:
         """What is left by what the store says was paid and what live workers hold; the dead hold nothing."""
-        budget = self.eval.budget
+        budget, self._counted = self.eval.budget, self.clock()
         if budget is None:
             return UNBOUNDED
         spent = load_remaining_budget_for_user(self.eval, budget, self.store, self.line)

@@ -9,7 +9,7 @@ import asyncio
 import os
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -319,9 +319,11 @@ class RayLedgerLink:
         found: T = await self._call("change_slices", server, change)
         return found
 
-    async def take_budget(self, shard: int, attempt: str, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAnswer:
+    async def take_budget(
+        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+    ) -> BudgetAnswer:
         """A slice of the budget."""
-        answer: BudgetAnswer = await self._call("take_budget", shard, attempt, short, unspent)
+        answer: BudgetAnswer = await self._call("take_budget", shard, attempt, progress, short, unspent)
         return answer
 
     async def begin_shard(self, shard: int, attempt: str) -> None:

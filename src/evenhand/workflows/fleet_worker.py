@@ -95,7 +95,9 @@ class FleetLedgerLink(Protocol):
         """A slice of a rate."""
         ...
 
-    async def take_budget(self, shard: int, attempt: str, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAnswer:
+    async def take_budget(
+        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+    ) -> BudgetAnswer:
         """A slice of the budget."""
         ...
 
@@ -129,20 +131,25 @@ class FleetSession:
     shard: int = 0
     attempt: str = ""
     granted: BudgetAmount = NOTHING
+    spent_before: Spending = field(default_factory=Spending)  # In shards before this one.
+
+    def read_progress(self) -> ShardProgress:
+        """How far the shard is."""
+        counts = {name: getattr(self.course, name) for name in ("done", "skipped", "failed", "made", "carried")}
+        spent = _subtract_spending(self.connections.spent, self.spent_before)
+        return ShardProgress(**counts, spent=spent, granted=self.granted)
 
     async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
-        """More of the budget, once there is some; a BudgetError where there is none."""
-        while True:
-            answer = await self.ledger.take_budget(self.shard, self.attempt, short, unspent)
-            if answer.kind == "granted":
-                self.granted += answer.more
-                return answer.more
-            if answer.kind == "refused":
-                raise BudgetError(answer.why)
+        """More of the budget, or nothing where others may leave some; a BudgetError where nobody will."""
+        answer = await self.ledger.take_budget(self.shard, self.attempt, self.read_progress(), short, unspent)
+        if answer.kind == "refused":
+            raise BudgetError(answer.why)
+        if answer.kind == "wait":
             if self.course.stopping:
                 raise asyncio.CancelledError
             await asyncio.sleep(BUDGET_SECONDS)
-            unspent = self.budget.unspent
+        self.granted += answer.more
+        return answer.more
 
 
 async def open_fleet_session(
@@ -218,13 +225,8 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
     session.shard, session.attempt, session.granted = shard.number, attempt, NOTHING
     session.course = course = RunProgress(total=len(shard.samples) * eval.repeats)
     course.on_stop = session.connections.shut
-    before = session.connections.spent
+    session.spent_before = session.connections.spent
     await session.ledger.begin_shard(shard.number, attempt)
-
-    def look() -> ShardProgress:
-        counts = {name: getattr(course, name) for name in ("done", "skipped", "failed", "made", "carried")}
-        spent = _subtract_spending(session.connections.spent, before)
-        return ShardProgress(**counts, spent=spent, granted=session.granted)
 
     with closing(
         StoreWriter(partial(store.write_rows, hold=job.hold, has_other_workers=True), course.stop_run)
@@ -237,7 +239,7 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
         worker = RunWorker(session.setup, book, memory, makers, os.environ, secrets, job.line, course=course)
         rows = store.rows.list_results_at(job.hold.run, [position for position, _ in shard.samples])
         finished = {(row["position"], row["variant"], row["repeat"]): row["key"] for row in rows}
-        reporting = asyncio.create_task(_keep_reporting(session, shard.number, attempt, look))
+        reporting = asyncio.create_task(_keep_reporting(session))
         try:
             await score_run_stage(worker, shard.samples, course, None, finished)
             await wait_for_calls_under_way(worker)
@@ -245,16 +247,17 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
             reporting.cancel()
             with suppress(asyncio.CancelledError):
                 await reporting
-    await session.ledger.end_shard(shard.number, attempt, look(), session.budget.take_unspent())
-    return ShardResult(progress=look(), spent=str(memory.spent or ""), silent=str(memory.silent or ""))
+    progress = session.read_progress()
+    await session.ledger.end_shard(shard.number, attempt, progress, session.budget.take_unspent())
+    return ShardResult(progress=progress, spent=str(memory.spent or ""), silent=str(memory.silent or ""))
 
 
-async def _keep_reporting(session: FleetSession, shard: int, attempt: str, look: Callable[[], ShardProgress]) -> None:
+async def _keep_reporting(session: FleetSession) -> None:
     """Tell the ledger how far it is, and stop when it says so, or when it is gone for good: so is the run, then."""
     while True:
         await asyncio.sleep(REPORT_SECONDS)
         try:
-            is_over = await session.ledger.report_shard(shard, attempt, look())
+            is_over = await session.ledger.report_shard(session.shard, session.attempt, session.read_progress())
         except Exception:  # Ray's own: the ledger goes with whoever began the run.
             is_over = True
         if is_over and not session.course.stopping:
