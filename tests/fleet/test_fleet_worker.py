@@ -25,9 +25,10 @@ from evenhand.store.store import Store
 from evenhand.workflows import fleet
 from evenhand.workflows.fleet import build_fleet_job, find_fleet_address
 from evenhand.workflows.fleet_ledger import BudgetAnswer, FleetLedger, ShardProgress
-from evenhand.workflows.fleet_ray import explain_dead_task, run_shard
+from evenhand.workflows.fleet_ray import connect_to_ray, explain_dead_task, run_shard
 from evenhand.workflows.fleet_worker import FleetJob, FleetShard, ShardResult, open_fleet_session, score_fleet_shard
 from evenhand.workflows.run import RunOptions, check_user_run, read_clock_for_user, resolve_user_eval
+from tests.store.databases import free_port
 from tests.store.rows import RUN, run_row
 
 SECRET = "sk-this-must-stay-where-it-is-0123456789"
@@ -202,3 +203,11 @@ def test_a_package_that_a_node_lacks_is_named() -> None:
         "--fleet: a node lacks a package: ModuleNotFoundError: No module named 'evenhand' "
         "(install the same version of Evenhand, with the extra fleet, on every node)"
     )
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    """Ray itself would try for a minute, and print while it does."""
+    address = f"127.0.0.1:{free_port()}"
+
+    with pytest.raises(InputError, match=rf"{address}: cannot be reached: .* \(is the cluster running\?"):
+        connect_to_ray(address)

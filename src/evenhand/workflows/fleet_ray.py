@@ -50,6 +50,7 @@ MOST_SAMPLES = 500  # Of one shard: what a shard costs beside its calls is then 
 SHARDS_PER_WORKER = 8  # At least, where there are so many samples: the last ones end at nearly the same time.
 ATTEMPTS = 20  # Retries of a shard whose worker or node has died.
 POLL_SECONDS = 0.5
+CONNECT_SECONDS = 10.0
 STORE_PAUSE = 2.0  # Seconds before a shard is tried again whose store did not answer.
 OBJECT_STORE_BYTES = 100_000_000
 # Nothing is sent to anybody, and what happens to nodes is not printed between the lines of the run.
@@ -66,6 +67,8 @@ def connect_to_ray(address: str | None) -> None:
     for name, value in (QUIET_RAY if address else QUIET_RAY | PRIVATE_RAY).items():
         os.environ.setdefault(name, value)
     ray = _load_ray()
+    if address is not None:
+        _refuse_silent_address(address)
     quiet = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR", "namespace": "evenhand"}
     try:
         if address is None:
@@ -76,6 +79,17 @@ def connect_to_ray(address: str | None) -> None:
         what = str(error).strip().partition("\n")[0] or type(error).__name__
         hint = "is it running, and does this machine belong to it?" if address else "see the logs below /tmp/ray"
         raise InputError(Fault(f"cannot be reached: {what}", hint, where=address or "Ray")) from None
+
+
+def _refuse_silent_address(address: str) -> None:
+    """Say at once that nobody listens at HOST:PORT: Ray itself tries for a minute."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as problem:
+            hint = "is the cluster running? `ray status` on its head shows it"
+            raise InputError(Fault(f"cannot be reached: {problem}", hint, where=address)) from None
 
 
 def _load_ray() -> Any:
