@@ -44,7 +44,7 @@ soak: $(STAMP)
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/contest
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py tests/judging/test_real_model.py \
 	  tests/judging/test_decisions.py
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest -rP tests/runs/chaos tests/service/chaos
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest -rP tests/runs/chaos tests/service/chaos tests/fleet
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/rewards
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/service/test_openapi.py tests/docs tests/web
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets
@@ -65,7 +65,7 @@ TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvi
 
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
-	$(LOCK) --extra embedded --extra local --extra mcp --extra parquet --extra postgres --extra service \
+	$(LOCK) --extra embedded --extra fleet --extra local --extra mcp --extra parquet --extra postgres --extra service \
 	  --extra telemetry --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 	$(LOCK) --upgrade requirements/trainers-verifiers.in -o requirements/trainers-verifiers.txt

@@ -169,7 +169,7 @@ def test_a_run_that_was_made_by_the_command_can_be_compared_at_once(tmp_path: Pa
     (tmp_path / "eval.yaml").write_text(EVAL, "utf-8")
     evenhand("run", "eval.yaml", folder=tmp_path)
     with Store.open(tmp_path / ".evenhand", {}) as store:
-        kept = store.load_columns(store.find_run("latest")["id"])
+        kept = store.rows.load_columns(store.find_run("latest")["id"])
 
     done = evenhand("compare", "latest", "--json", folder=tmp_path)
 

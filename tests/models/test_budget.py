@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BudgetError, JudgeError
-from evenhand.models.budget import Budget, Price, Prices, Spending
+from evenhand.models.budget import Budget, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.prices import Price, Prices
 from evenhand.models.requests import ModelSettings
 from tests.models.server import Server, answers, chat, fails, question, says, then_hangs
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError
-from evenhand.models.budget import Prices
+from evenhand.models.prices import Prices
 from evenhand.models.requests import TokenUsage
 
 DATED = "as_of: 2026-11-05\nmodels:\n"

@@ -4,8 +4,8 @@ import asyncio
 from datetime import date
 from decimal import Decimal
 
-from evenhand.models.budget import Price, Prices
 from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
+from evenhand.models.prices import Price, Prices
 from tests.models.server import FAST, KEY, Behaviour, Server, Waits, answers, chat, fails, says
 
 PRICE = Price(input=Decimal(1), output=Decimal(2), cached=Decimal(1), stored=Decimal(1))

@@ -149,7 +149,7 @@ def test_all_together_have_no_more_calls_under_way_than_allowed() -> None:
         await asyncio.sleep(60)
         before = list(done)
         share_of_the_dead = shares[2]._places
-        assert share_of_the_dead._sharing is not None
+        assert share_of_the_dead is not None and share_of_the_dead._sharing is not None
         for task in (*tasks[2], share_of_the_dead._sharing):
             task.cancel()
         await asyncio.sleep(2 * SILENT_SECONDS)

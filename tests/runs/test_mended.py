@@ -14,8 +14,9 @@ from evenhand.errors import EvalError
 from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.store.store import Store
-from evenhand.workflows.run import SAMPLES_CHANGED, RunOptions, RunResult
+from evenhand.workflows.run import RunOptions, RunResult
 from evenhand.workflows.run import run as run_eval
+from evenhand.workflows.run_resuming import SAMPLES_CHANGED
 from tests.runs.chaos.evals import REPEATS, Kept, sample, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.warm.processes import run, started, wait_until

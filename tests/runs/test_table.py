@@ -101,7 +101,7 @@ def test_columns_that_cannot_be_read_are_worked_out_anew(store: Store, kept: byt
     found = load_run_columns(store, RUN)
 
     same(found.composite, [1, 2])
-    assert unpack_run_columns(store.load_columns(RUN)) is not None
+    assert unpack_run_columns(store.rows.load_columns(RUN)) is not None
 
 
 def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_a_run_that_goes_on_is_read_as_it_stands(store: Store) -> None:
     found = load_run_columns(store, RUN)
 
     same(found.composite, [1, 4])
-    assert store.load_columns(RUN) is None
+    assert store.rows.load_columns(RUN) is None
 
 
 def test_whoever_may_only_read_the_store_reads_the_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

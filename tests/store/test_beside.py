@@ -27,7 +27,7 @@ def test_a_baseline_is_a_name_for_a_run(store: Store) -> None:
 
     assert before is None
     assert store.find_baseline("main") == {"name": "main", "run": RUN, "at": "2026-11-18T12:00:00.000+00:00"}
-    assert store.list_baselines() == [store.find_baseline("main")]
+    assert store.rows.list_baselines() == [store.find_baseline("main")]
     assert store.find_run("baseline:main")["id"] == RUN
 
 
@@ -48,7 +48,7 @@ def test_a_baseline_that_moves_says_which_run_it_leaves(store: Store) -> None:
     before = store.set_baseline("main", "latest")
 
     assert before == RUN
-    assert [row["run"] for row in store.list_baselines()] == [OTHER]
+    assert [row["run"] for row in store.rows.list_baselines()] == [OTHER]
 
 
 def test_a_baseline_that_is_removed_leaves_its_run(store: Store) -> None:
@@ -58,7 +58,7 @@ def test_a_baseline_that_is_removed_leaves_its_run(store: Store) -> None:
     run = store.remove_baseline("main")
 
     assert run == RUN
-    assert store.list_baselines() == []
+    assert store.rows.list_baselines() == []
     assert store.find_run(RUN)["id"] == RUN
 
 
@@ -98,7 +98,7 @@ def test_a_baseline_is_deleted_only_by_whoever_says_so(store: Store) -> None:
     assert store.find_run(RUN)["id"] == RUN
     store.delete_run(RUN, pinned=True)
 
-    assert store.list_baselines() == []
+    assert store.rows.list_baselines() == []
     assert [run["id"] for run in store.list_runs()] == [OTHER]
 
 
@@ -150,13 +150,13 @@ def test_columns_are_kept_until_a_run_is_taken_up(store: Store) -> None:
     """What was worked out from results that may change must not outlive them."""
     store.save_columns(RUN, b"first")
     store.save_columns(RUN, b"\0second\xff")
-    kept = store.load_columns(RUN)
+    kept = store.rows.load_columns(RUN)
 
     store.hold_run(RUN, "elsewhere:1:1")
 
     assert kept == b"\0second\xff"
-    assert store.load_columns(RUN) is None
-    assert store.load_columns(OTHER) is None
+    assert store.rows.load_columns(RUN) is None
+    assert store.rows.load_columns(OTHER) is None
 
 
 def test_a_deleted_run_takes_its_labels_and_columns_with_it(store: Store) -> None:
@@ -167,4 +167,4 @@ def test_a_deleted_run_takes_its_labels_and_columns_with_it(store: Store) -> Non
     store.delete_run(RUN)
 
     assert [*store.labels(RUN)] == []
-    assert store.load_columns(RUN) is None
+    assert store.rows.load_columns(RUN) is None

@@ -78,7 +78,7 @@ def test_a_run_brings_its_labels(store: Store, tmp_path: Path) -> None:
     store.import_run(io.BytesIO(labelled))
 
     assert [*store.labels(RUN)] == [label_row("s0"), label_row("s1", variant="", score="7/3")]
-    assert store.list_baselines() == []
+    assert store.rows.list_baselines() == []
     assert file_of(store) == labelled
 
 

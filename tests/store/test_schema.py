@@ -83,8 +83,8 @@ def test_what_is_kept_beside_a_run_is_there_since_its_schema(schema: Path, tmp_p
 
     with Store.open(tmp_path, {}) as store:
         assert [*store.labels(RUN)] == [label_row(), label_row("s1", variant="")]
-        assert store.load_columns(RUN) == b"\x00columns\xff"
-        assert store.list_baselines() == [PINNED]
+        assert store.rows.load_columns(RUN) == b"\x00columns\xff"
+        assert store.rows.list_baselines() == [PINNED]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
@@ -164,7 +164,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
         assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0)]
         assert [*store.labels(RUN)] == [label_row()]
-        assert (store.load_columns(RUN), store.list_baselines()) == (b"\0columns\xff", [PINNED])
+        assert (store.rows.load_columns(RUN), store.rows.list_baselines()) == (b"\0columns\xff", [PINNED])
         assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row()]
     engine = create_store_engine(locate_store_database(database, {}))
     assert differences(engine) == ([], set())

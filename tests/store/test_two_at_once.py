@@ -3,7 +3,9 @@
 import subprocess
 import sys
 
+from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
+from tests.store.rows import RUN, call_row, run_row
 
 
 def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
@@ -25,3 +27,22 @@ def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
         assert sorted(row["id"] for row in store.list_runs()) == ids
         assert [len([*store.calls(id)]) for id in ids] == [20] * 3
         assert [len([*store.results(id)]) for id in ids] == [20] * 3
+
+
+def test_the_first_of_two_replies_to_one_question_counts_for_all_workers(database: str) -> None:
+    """Two workers of a run asked the same: results of both rest on one reply, and both replies were paid for."""
+    with Store.open(database, {}) as store:
+        hold = store.begin_run(run_row())
+        failed = call_row(reply=None, kept="none", failed="no answer", at="1")
+        ours, theirs = call_row(reply='{"text":"7"}', at="2"), call_row(reply='{"text":"3"}', at="3")
+
+        late = [
+            store.write_rows(RowBatch(calls=[row]), hold=hold, has_other_workers=True)
+            for row in (failed, theirs, theirs, ours)
+        ]
+        found = store.find_cached_replies([ours["key"]])
+        kept = {row["key"]: row["reply"] for row in store.calls(RUN)}
+
+    assert late == [set(), set(), set(), {ours["key"]}]
+    assert found[ours["key"]]["reply"] == theirs["reply"]
+    assert kept == {ours["key"]: theirs["reply"], f"{ours['key']} 2": ours["reply"]}

@@ -24,11 +24,11 @@ class Watched(Store):
     may_write = threading.Event()
     failure: Exception | None = None
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None, has_other_workers: bool = False) -> set[str]:
         assert self.may_write.wait(30)
         if self.failure is not None:
             raise self.failure
-        claimed = super().write_rows(batch, hold=hold)
+        claimed = super().write_rows(batch, hold=hold, has_other_workers=has_other_workers)
         self.written += 1
         return claimed
 

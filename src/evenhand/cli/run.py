@@ -83,6 +83,7 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
     metavar="DOLLARS",
     help="Spend no more than this, whatever the eval says; a cascade passes on what it pays for.",
 )
+@click.option("--fleet", metavar="WHERE", help="Do the work on a Ray cluster: ray, or ray://HOST:PORT.")
 @click.option("--labels", metavar="FILE", help="People's labels of its outputs: also score on their scale.")
 @click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
@@ -102,7 +103,8 @@ def run_command(
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
     if sd is not None and not plan:
         raise click.UsageError("--sd says how far differences scatter, for a plan: give --plan too")
-    from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
+    from evenhand.workflows.run import RunOptions, run
+    from evenhand.workflows.run_resuming import STOPPED_BY_HAND
 
     asked = RunOptions(**options)
     if plan:

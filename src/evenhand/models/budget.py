@@ -2,157 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
-from decimal import Decimal, localcontext
-from fractions import Fraction
-from functools import cache
-from pathlib import Path
+from decimal import Decimal
+from typing import Protocol
 
-from evenhand.errors import BudgetError, Fault, JudgeError, RubricError
-from evenhand.files.parsing import read_tree_file
-from evenhand.files.tree import FieldReader, TreeNode, find_node_line
-from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.errors import BudgetError, JudgeError
+from evenhand.models.prices import Price, Prices
+from evenhand.models.requests import CallNext, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.wording import format_exact_dollars
 
-SHIPPED_PRICES = Path(__file__).parents[1] / "library" / "prices.yaml"
-
-FREE_MODELS = (EMBEDDED, "gguf:", "gguf-decisions:")  # They run on this machine.
 _FIRST_GUESS = 512  # Tokens of a reply, until the first has come and the mean is known.
-_DIGITS = 60
-_DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a million tokens, the day on which that was so, and who says so."""
-
-    input: Decimal
-    output: Decimal
-    cached: Decimal
-    stored: Decimal
-    batch: Decimal | None = None  # The share of all these prices that is paid in a batch; None where it is unknown.
-    as_of: date | None = None
-    source: str = ""
-
-    def in_batch(self) -> Price | None:
-        """What the model costs in a batch; None where that is unknown."""
-        if self.batch is None:
-            return None
-        share, input, output = self.batch, self.input, self.output
-        with localcontext(prec=_DIGITS):
-            cached, stored = self.cached * share, self.stored * share
-            return replace(self, input=input * share, output=output * share, cached=cached, stored=stored, batch=None)
-
-    def cost(self, usage: TokenUsage) -> Decimal | None:
-        """What a reply cost; None where the server did not count its tokens."""
-        if usage.input is None or usage.output is None:
-            return None
-        cached = min(usage.cached or 0, usage.input)
-        stored = min(usage.stored or 0, usage.input - cached)
-        with localcontext(prec=_DIGITS):
-            total = (usage.input - cached - stored) * self.input + usage.output * self.output
-            total += cached * self.cached + stored * self.stored
-            return total.scaleb(-6)
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """What models cost, and the day on which that was so.
-
-    A name in the file stands for the model of that name and its dated versions, a name that ends in * for
-    everything that begins so; the longest name that fits counts. A near name is another model: its price is unknown.
-    """
-
-    as_of: date
-    models: Mapping[str, Price]
-
-    @classmethod
-    def load(cls, path: Path) -> Prices:
-        """Prices from a YAML or JSON file; what is wrong with it is said with file and line."""
-        try:
-            tree = read_tree_file(path)
-        except RubricError as error:
-            raise JudgeError(*(replace(fault, hint="") for fault in error.faults)) from None
-        faults: list[Fault] = []
-        fields = FieldReader(tree, ("as_of", "models"), faults)
-        as_of = _parse_price_day(fields)
-        if "as_of" not in fields:
-            fields.fault("prices need the day they were read", "as in as_of: 2026-11-05")
-        read = {name: _parse_model_price(node, faults, at, as_of) for name, node, at in fields.pairs("models")}
-        if "models" not in fields and not faults:
-            fields.fault("prices need models", "as in models: {openai/gpt-4o: {input: 2.50, output: 10}}")
-        if faults or as_of is None:
-            raise JudgeError(*faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
-        return cls(as_of=as_of, models={name: price for name, price in read.items() if price})
-
-    # The prices that come with the package, read once.
-    shipped = staticmethod(cache(lambda: Prices.load(SHIPPED_PRICES)))
-
-    def of(self, name: str) -> Price | None:
-        """The price of a model, where it is known."""
-        longest: str | None = None
-        for known in self.models:
-            if known.endswith("*"):
-                fits = name.startswith(known[:-1])
-            else:
-                fits = name.startswith(known) and (len(name) == len(known) or bool(_DATED.fullmatch(name, len(known))))
-            if fits and (longest is None or len(known) > len(longest)):
-                longest = known
-        if longest is None and name.startswith(FREE_MODELS):  # Also where a list of one's own does not name them.
-            nothing = Decimal(0)
-            return Price(nothing, nothing, nothing, nothing)
-        return None if longest is None else self.models[longest]
-
-    def cost(self, name: str, usage: TokenUsage) -> Decimal | None:
-        """What a reply of this model cost; None where the price or the count of tokens is unknown."""
-        price = self.of(name)
-        return price.cost(usage) if price else None
-
-
-def _parse_price_day(fields: FieldReader) -> date | None:
-    text = fields.text("as_of")
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        fields.fault(f"as_of must be a day, got {(text or '')[:40]!r}", "as in as_of: 2026-11-05", "as_of")
-        return None
-
-
-_AMOUNTS = ("input", "output", "cached", "stored", "batch")
-
-
-def _parse_model_price(
-    node: TreeNode, faults: list[Fault], path: tuple[str | int, ...], listed: date | None
-) -> Price | None:
-    """One entry; without a day of its own it has that of the list."""
-    fields = FieldReader(node, (*_AMOUNTS, "as_of", "source"), faults, path)
-    before = len(faults)
-    amounts: dict[str, Decimal] = {}
-    for name in _AMOUNTS:
-        value = fields.number(name)
-        if value is None:
-            continue
-        with localcontext(prec=_DIGITS):
-            amount = Decimal(value.numerator) / Decimal(value.denominator)
-        if value < 0 or Fraction(amount) != value:
-            fields.fault(f"{name} must be a decimal number from 0 up", "", name)
-        elif name == "batch" and value > 1:
-            fields.fault(f"batch is the share of the price that is paid in a batch, got {amount}", "as in 0.5", name)
-        else:
-            amounts[name] = amount
-    for name in ("input", "output"):
-        if name not in fields and len(faults) == before:
-            fields.fault(f"a price needs {name}: US dollars for a million tokens")
-    as_of, source = _parse_price_day(fields) or listed, fields.text("source") or ""
-    if "input" not in amounts or "output" not in amounts:
-        return None
-    # Without a price of their own, tokens that a server keeps cost what all others do.
-    own = amounts["input"]
-    cached, stored = amounts.get("cached", own), amounts.get("stored", own)
-    return Price(own, amounts["output"], cached, stored, amounts.get("batch"), as_of, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +98,35 @@ class ModelTally:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetAmount:
+    """Part of a budget: dollars and tokens, neither below 0."""
+
+    money: Decimal = Decimal(0)
+    tokens: int = 0
+
+    def __add__(self, other: BudgetAmount) -> BudgetAmount:
+        return BudgetAmount(self.money + other.money, self.tokens + other.tokens)
+
+    def __sub__(self, other: BudgetAmount) -> BudgetAmount:
+        return BudgetAmount(max(self.money - other.money, Decimal(0)), max(self.tokens - other.tokens, 0))
+
+    def covers(self, other: BudgetAmount) -> bool:
+        """Whether it is enough for another."""
+        return self.money >= other.money and self.tokens >= other.tokens
+
+
+class BudgetSource(Protocol):
+    """The one place that hands out slices of a budget to many processes."""
+
+    async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
+        """A slice that covers what is short, given what is left of those before; a BudgetError where there is none.
+
+        Nothing, after a moment, where somebody else may leave some.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetClaim:
     """What a call under way is expected to use; `expected` is what its text alone suggests."""
 
@@ -253,12 +143,14 @@ class BudgetLedger:
     budget: Budget | None
     tallies: dict[tuple[str, bool], ModelTally] = field(default_factory=dict)  # By model, and whether in batches.
     replayed: int = 0
+    source: BudgetSource | None = None  # Of more, where what is here does not reach.
     _claimed_tokens: int = 0
     _claimed_money: Decimal = Decimal(0)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask_within_budget(self, name: str, bounded: bool, request: Request, call_next: CallNext) -> Reply:
         """Middleware that counts the reply; where `bounded`, what it may cost is set aside before, or refused."""
-        claim = self.claim_request(name, request) if bounded else None
+        claim = await self._claim_or_take_more(name, request) if bounded else None
         try:
             reply = await call_next(request)
             self.count_reply(name, reply, claim)
@@ -298,13 +190,57 @@ class BudgetLedger:
             self.tallies[name, in_batch] = found
         return found
 
+    @property
+    def unspent(self) -> BudgetAmount:
+        """What is left of the budget beside calls under way, in what it bounds."""
+        budget, (money, tokens) = self.budget or Budget(), self._count_spent()
+        whole = BudgetAmount(budget.money or Decimal(0), budget.tokens or 0)
+        return whole - BudgetAmount(money + self._claimed_money, tokens + self._claimed_tokens)
+
+    async def _claim_or_take_more(self, name: str, request: Request) -> BudgetClaim:
+        """The claim of a request; while what is here does not reach for it, more is taken from the source."""
+        if self.source is None:
+            return self.claim_request(name, request)
+        while True:
+            async with self._taking:  # One at a time: nobody else uses what one has been given.
+                try:
+                    return self.claim_request(name, request)
+                except BudgetError:
+                    claim, budget = self._estimate_claim(name, request), self.budget or Budget()
+                money, tokens = claim.money * (budget.money is not None), claim.tokens * (budget.tokens is not None)
+                self.add_budget(await self.source.take_budget(BudgetAmount(money, tokens) - self.unspent, self.unspent))
+
+    def add_budget(self, more: BudgetAmount) -> None:
+        """Let so much more be spent."""
+        if self.budget is not None:
+            money, tokens = self.budget.money, self.budget.tokens
+            self.budget = replace(
+                self.budget,
+                money=None if money is None else money + more.money,
+                tokens=None if tokens is None else tokens + more.tokens,
+            )
+
+    def take_unspent(self) -> BudgetAmount:
+        """Give back what is left: no more may be spent than was."""
+        given, budget = self.unspent, self.budget
+        if budget is not None:
+            money, tokens = budget.money, budget.tokens
+            self.budget = replace(
+                budget,
+                money=None if money is None else money - given.money,
+                tokens=None if tokens is None else tokens - given.tokens,
+            )
+        return given
+
+    def _count_spent(self) -> tuple[Decimal, int]:
+        """Dollars and tokens that were spent, before and here."""
+        before, tallies = self.budget or Budget(), self.tallies.values()
+        money = before.paid + sum((tally.cost for tally in tallies), Decimal(0))
+        return money, before.used + sum(tally.input + tally.output for tally in tallies)
+
     def claim_request(self, name: str, request: Request, *, in_batch: bool = False) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
-        tally = self.tally(name, in_batch=in_batch)
-        expected = estimate_input_tokens(request)
-        usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
-        money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
-        claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
+        claim = self._estimate_claim(name, request, in_batch=in_batch)
         if self.budget is not None:
             self._refuse_beyond(self.budget, claim)
         self.set_aside(claim)
@@ -320,10 +256,15 @@ class BudgetLedger:
         self._claimed_tokens -= claim.tokens
         self._claimed_money -= claim.money
 
+    def _estimate_claim(self, name: str, request: Request, *, in_batch: bool = False) -> BudgetClaim:
+        tally = self.tally(name, in_batch=in_batch)
+        expected = estimate_input_tokens(request)
+        usage = tally.estimate_request_tokens(expected, request.settings.max_tokens, first=not self._claimed_tokens)
+        money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
+        return BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
+
     def _refuse_beyond(self, budget: Budget, claim: BudgetClaim) -> None:
-        tallies = self.tallies.values()
-        money = budget.paid + sum((tally.cost for tally in tallies), Decimal(0))
-        tokens = budget.used + sum(tally.input + tally.output for tally in tallies)
+        money, tokens = self._count_spent()
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
             way = format_exact_dollars(self._claimed_money)
             paid = format_exact_dollars(money) + " paid"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.files.python_functions import hash_python_function, read_python_object_version
-from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
+from evenhand.models.budget import Budget, BudgetLedger, BudgetSource, Spending
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.function_model import (
     FunctionModel,
@@ -32,6 +32,7 @@ from evenhand.models.model_names import (
     parse_model_name,
     parse_server_url_origin,
 )
+from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ModelReplyRecord, ModelReplyRecorder, ReplayModel
 from evenhand.models.requests import (
     ChainedModel,
@@ -45,7 +46,7 @@ from evenhand.models.requests import (
 from evenhand.models.shared_limits import ModelShare, SharedLimits
 
 if TYPE_CHECKING:
-    from evenhand.models.remote_model import HttpClient
+    from evenhand.models.http_client import HttpClient
 
 
 class Connections:
@@ -78,7 +79,7 @@ class Connections:
         self._servers: dict[str, ServerState] = {}
         self._breakers: list[CircuitBreaker] = []
         self._shared: SharedLimits | None = None
-        self._shares: list[ModelShare] = []
+        self._shares: dict[str, ModelShare] = {}
         self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ModelReplyRecord] = {}
         self._replay = self._read_record(replay) if replay is not None else None
@@ -88,6 +89,11 @@ class Connections:
         """Keep limits together with other processes, beside its own; before any model is opened."""
         self._shared = shared
         return self
+
+    def share_budget(self, source: BudgetSource) -> BudgetLedger:
+        """Take what may be spent from a source, slice by slice, beside its own budget; where that is kept."""
+        self._ledger.source = source
+        return self._ledger
 
     def hide_keys(self, text: str) -> str:
         """A text without the secrets of the environment, in whatever form it repeats one."""
@@ -102,7 +108,7 @@ class Connections:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for share in self._shares:
+        for share in self._shares.values():
             await share.close()
         if self._http is not None:
             await self._http.close()
@@ -142,13 +148,15 @@ class Connections:
             elif isinstance(meant, GgufFile):
                 model = GgufModel(name, meant.path)
             else:
-                from evenhand.models.remote_model import HttpClient, RemoteModel, ServerLink  # They load aiohttp.
+                from evenhand.models.http_client import HttpClient  # They load aiohttp.
+                from evenhand.models.remote_model import RemoteModel, ServerLink
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
-                server = self._find_server(parse_server_url_origin(meant.base))
+                origin = parse_server_url_origin(meant.base)
+                server = self._find_server(origin)
                 breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
-                share = None if self._shared is None else self._open_share(name, self._shared)
+                share = self._open_share(name, origin)
                 line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets, share)
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
@@ -176,7 +184,7 @@ class Connections:
         self._is_shut = True
         for server in self._servers.values():
             server.gate.shut()
-        for share in self._shares:
+        for share in self._shares.values():
             share.shut()
         for breaker in self._breakers:
             breaker.shut()
@@ -237,12 +245,16 @@ class Connections:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _open_share(self, name: str, shared: SharedLimits) -> ModelShare:
-        """What this process may ask of a model that others ask too."""
-        self._shares.append(ModelShare(name, shared, self._clock))
-        if self._is_shut:
-            self._shares[-1].shut()
-        return self._shares[-1]
+    def _open_share(self, name: str, origin: str) -> ModelShare | None:
+        """What this process may ask of a model, or of its server, where others ask it too."""
+        if self._shared is None:
+            return None
+        key = origin if self._shared.rates_only else name
+        if key not in self._shares:
+            self._shares[key] = ModelShare(key, self._shared, self._clock)
+            if self._is_shut:
+                self._shares[key].shut()
+        return self._shares[key]
 
     def _read_record(self, path: Path) -> ModelReplyRecord:
         if path not in self._records:

@@ -37,6 +37,7 @@ class SharedLimits:
     limits: Limits
     source: LimitSource
     holder: Callable[[], str]  # A new name for each set of connections.
+    rates_only: bool = False  # Places were divided before; rates are those of a server, as in one process.
 
 
 class ModelShare:
@@ -45,7 +46,7 @@ class ModelShare:
     def __init__(self, model: str, shared: SharedLimits, clock: Clock) -> None:
         limits = shared.limits
         change = partial(shared.source.change_slices, model)
-        self._places = SharedPlaces(limits.concurrency, shared.holder(), change)
+        self._places = None if shared.rates_only else SharedPlaces(limits.concurrency, shared.holder(), change)
         requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
         self._requests = SharedRate("requests", requests, clock, change) if requests else None
         self.tokens = SharedRate("tokens", tokens, clock, change) if tokens else None
@@ -54,12 +55,14 @@ class ModelShare:
     @asynccontextmanager
     async def hold_place(self, tokens: int) -> AsyncIterator[None]:
         """Wait for a place and for the turn of a request of so many tokens."""
-        await self._places.enter()
+        if self._places is not None:
+            await self._places.enter()
         try:
             await self._wait_for_turn(tokens)
             yield
         finally:
-            self._places.leave()
+            if self._places is not None:
+                self._places.leave()
 
     async def _wait_for_turn(self, tokens: int) -> None:
         self._waiting += 1
@@ -75,11 +78,13 @@ class ModelShare:
 
     def shut(self) -> None:
         """Let nobody in any more; whoever waits for a place is let go, as if cancelled."""
-        self._places.shut()
+        if self._places is not None:
+            self._places.shut()
 
     async def close(self) -> None:
         """Give all places back."""
-        await self._places.close()
+        if self._places is not None:
+            await self._places.close()
 
 
 ChangeSlices = Callable[[Callable[[LimitSlices, float], tuple[LimitSlices, T]]], Awaitable[T]]

@@ -77,7 +77,7 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     row = store.find_run(run)
     frame = read_run_eval_record(json.loads(row["setup"])["frame"])
     finished = row["state"] == "finished"
-    kept = unpack_run_columns(store.load_columns(row["id"])) if finished else None
+    kept = unpack_run_columns(store.rows.load_columns(row["id"])) if finished else None
     if kept is None:
         columns = RunColumnsBuilder(list(frame.variants))
         for one in store.results(row["id"]):

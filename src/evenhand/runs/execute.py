@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,7 @@ from evenhand.assertions.assertion import Assertion, assertion_to_definition, ch
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, CircuitOpenError, OutputError, RunLostError
-from evenhand.evals.eval_definition import Eval, RecheckedSamples
+from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
@@ -26,14 +25,14 @@ from evenhand.evals.sample_assertions import (
     measure_eval_question_answer,
     measure_eval_sample_similarity,
 )
-from evenhand.evals.variants.variant import EndpointVariant, VariantOutputMaker
+from evenhand.evals.variants.variant import VariantOutputMaker
 from evenhand.files.parsing import encode_plain_json
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
-from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
+from evenhand.model.sample import VariantOutput
+from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.requests import ChainedModel, Middleware
 from evenhand.runs.batches import PIECES_AT_ONCE, RunBatches
 from evenhand.runs.cascade_draw import CascadeDraw
@@ -41,13 +40,12 @@ from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
 from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.results import OutputResult, build_result_row
+from evenhand.runs.results import OutputResult, build_judged_sample, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 
 SAMPLES_AHEAD = 2  # Pieces under way for each call that may be: while one is scored, the next is asked about.
-_SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 FinishedResults = Mapping[tuple[int, str, int], str]  # Keys of results by position, variant and repeat.
 ResultOutcome = Literal["scored", "unscored", "abandoned"]  # Abandoned for want of money: there is no result.
@@ -79,6 +77,11 @@ class RunProgress:
         """Whether nothing is left to do."""
         return self.done + self.skipped >= self.total
 
+    def add_pieces(self, live: int, pieces: int) -> None:
+        """A drawn sample is a second piece of work; its outputs, of so many live variants, are there already."""
+        self.total += pieces
+        self.to_make += pieces * live
+
     def stop_run(self) -> None:
         """Start nothing more; what is under way may end."""
         self.stopping = True
@@ -106,30 +109,41 @@ async def execute_run(
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     if draw is not None:
         worker.tell, worker.drawn = draw.note_result, draw.drawn
-        stages = draw.plan_stages(samples, partial(_note_drawn_pieces, worker, course))
+        live = sum(variant.live for variant in worker.setup.eval.variants.values())
+        stages = draw.plan_stages(samples, partial(course.add_pieces, live))
     for stage in stages:
-        pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
-        lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
-        lanes = lanes if worker.batches is None else min(PIECES_AT_ONCE, course.total)
-        tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:  # The first error of one ends the others.
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await score_run_stage(worker, stage, course, ending, finished)
         finished = {} if draw is not None else finished  # What is drawn is scored once more.
         if course.settled or course.stopping or worker.memory.asks_no_more:
             break
+    await wait_for_calls_under_way(worker)
+
+
+async def score_run_stage(
+    worker: RunWorker,
+    stage: Iterable[tuple[int, EvalSample]],
+    course: RunProgress,
+    ending: StopRunOnceDecided | None,
+    finished: FinishedResults,
+) -> None:
+    """Work through some samples with their positions, but for what is finished; as many at once as the judges take."""
+    pieces = _iter_unfinished_run_pieces(worker, stage, course, ending, finished)
+    at_once = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
+    lanes = at_once if worker.batches is None else min(PIECES_AT_ONCE, course.total)
+    tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:  # The first error of one ends the others.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def wait_for_calls_under_way(worker: RunWorker) -> None:
+    """Wait for the calls that a cancelled piece left behind: they are paid for."""
     turns = worker.memory.turns
-    while turns.under_way:  # Calls that a cancelled piece left behind are paid for.
+    while turns.under_way:
         await turns.freed.wait()
-
-
-def _note_drawn_pieces(worker: RunWorker, course: RunProgress, pieces: int) -> None:
-    """A drawn sample is a second piece of work; its outputs are there already."""
-    course.total += pieces
-    course.to_make += pieces * sum(variant.live for variant in worker.setup.eval.variants.values())
 
 
 def _iter_unfinished_run_pieces(
@@ -140,26 +154,39 @@ def _iter_unfinished_run_pieces(
     finished: FinishedResults,
 ) -> Iterator[tuple[EvalSample, int, int]]:
     """What is to be done: a sample, its position, a repeat."""
-    setup, book = worker.setup, worker.book
+    book = worker.book
     for position, sample in stage:
         if course.stopping or worker.memory.asks_no_more:
             return
-        todo = []
-        for repeat in range(setup.eval.repeats):
-            if finished and all(
-                finished.get((position, name, repeat)) == setup.make_result_key(sample, name, repeat)
-                for name in setup.eval.variants
-            ):
-                course.skipped += 1
-                course.made += sum(variant.live for variant in setup.eval.variants.values())
-                course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
-            else:
-                todo.append(repeat)
+        todo = list_unfinished_repeats(worker.setup, sample, position, course, ending, finished)
         if todo:  # The sample is in the queue of the writer before its results are.
             content = encode_plain_json(worker.secrets.remove_from_data(sample.to_json()))
             book.put_row("samples", {"run": book.hold.run, "position": position, "id": sample.id, "content": content})
         for repeat in todo:
             yield sample, position, repeat
+
+
+def list_unfinished_repeats(
+    setup: RunSetup,
+    sample: EvalSample,
+    position: int,
+    course: RunProgress,
+    ending: StopRunOnceDecided | None,
+    finished: FinishedResults,
+) -> list[int]:
+    """The repeats of a sample that are to be done; those that are finished are counted."""
+    todo = []
+    for repeat in range(setup.eval.repeats):
+        if finished and all(
+            finished.get((position, name, repeat)) == setup.make_result_key(sample, name, repeat)
+            for name in setup.eval.variants
+        ):
+            course.skipped += 1
+            course.made += sum(variant.live for variant in setup.eval.variants.values())
+            course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
+        else:
+            todo.append(repeat)
+    return todo
 
 
 async def _score_run_pieces(
@@ -184,13 +211,6 @@ async def _score_run_pieces(
         if "abandoned" not in kept:
             course.done += 1
             course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
-
-
-def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> ModelSecrets:
-    """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
-    endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
-    templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
-    return collect_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
 
 
 async def drop_replies_unneeded_by_run(worker: RunWorker, *, over: bool = False) -> FinishedResults:
@@ -378,27 +398,6 @@ class RunWorker:
             checks = [assertion_to_definition(one) for one in eval.assertions_for(sample)]
             quoted = [*list_sample_texts(sample.to_json()), *list_texts_in_kept_data(checks)]
         await self.book.put_row("results", row, quoted)
-        if self.tell is not None:
+        if self.tell:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
-
-
-def build_judged_sample(
-    id: str,
-    texts: Mapping[str, str],
-    outputs: Mapping[str, VariantOutput],
-    findings: Mapping[str, tuple[GuardFinding, ...]],
-) -> Sample:
-    """Outputs as judges see them together. A plan builds them here too: the id and the authors decide what is asked."""
-    return Sample(
-        id=id,
-        outputs={name: made.text for name, made in outputs.items()},
-        **texts,
-        authors={name: made.author for name, made in outputs.items() if made.author},
-        traces={
-            name: OutputTrace(calls=made.trace, turns=made.turns)
-            for name, made in outputs.items()
-            if made.trace is not None
-        },
-        findings={name: found for name, found in findings.items() if found},
-    )

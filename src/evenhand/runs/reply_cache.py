@@ -17,7 +17,7 @@ from evenhand.errors import BudgetError, CircuitOpenError, EvenhandError, ModelE
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.files.parsing import encode_plain_json
 from evenhand.model.rubric import RubricIdentityCache
-from evenhand.models.budget import Price
+from evenhand.models.prices import Price
 from evenhand.models.recording import model_reply_from_json, reply_to_json
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
 from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
@@ -51,8 +51,8 @@ class RunBudgetQueue:
             try:
                 return await call_next(request)
             except BudgetError:
-                refused = True
-                if self.under_way == 1:
+                refused = self.under_way > 1
+                if not refused:
                     raise
             finally:
                 self.under_way -= 1
@@ -182,7 +182,7 @@ class ReplyCache:
             else:
                 work.asked += 1
                 reply = await ask()
-                self._keep_new_reply(key, judge, work, reply)
+                reply = await self._keep_new_reply(key, judge, work, reply)
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
@@ -204,13 +204,16 @@ class ReplyCache:
         finally:
             del self._under_way[key]
 
-    def _keep_new_reply(self, key: str, judge: str, work: RunWork, reply: Reply) -> None:
-        """Nobody waits for it: it is in the queue of the writer before the result that rests on it."""
+    async def _keep_new_reply(self, key: str, judge: str, work: RunWork, reply: Reply) -> Reply:
+        """The reply that counts. Nobody waits for ours: it is in the queue before the result that rests on it."""
         if reply.in_batch:  # All replies of a batch are stored together, before anybody has them.
-            return
+            return reply
         if self._has_forgotten:
             self._rename_dropped_call(key)
-        self.book.put_row("calls", self._call_row(key, judge, work, reply))
+        written = self.book.put_row("calls", self._call_row(key, judge, work, reply))
+        if self.book.has_other_workers and await written and (first := self._find_reply(key)) is not None:
+            return model_reply_from_json(json.loads(first["reply"]))  # Another worker's came first, and counts for all.
+        return reply
 
     def _rename_dropped_call(self, key: str) -> None:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""

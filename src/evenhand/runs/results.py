@@ -24,7 +24,7 @@ from evenhand.judging.results import (
     suggestion_to_json,
 )
 from evenhand.model.rubric import Rubric, RubricIdentityCache
-from evenhand.model.sample import GuardFinding, VariantOutput
+from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -273,3 +273,24 @@ def compose_result_score(
         elif score is not None:
             layers[criterion.id] = None
     return ResultComposite(whole, layers, scorecard_to_json(layered, whole)["steps"])
+
+
+def build_judged_sample(
+    id: str,
+    texts: Mapping[str, str],
+    outputs: Mapping[str, VariantOutput],
+    findings: Mapping[str, tuple[GuardFinding, ...]],
+) -> Sample:
+    """Outputs as judges see them together. A plan builds them here too: the id and the authors decide what is asked."""
+    return Sample(
+        id=id,
+        outputs={name: made.text for name, made in outputs.items()},
+        **texts,
+        authors={name: made.author for name, made in outputs.items() if made.author},
+        traces={
+            name: OutputTrace(calls=made.trace, turns=made.turns)
+            for name, made in outputs.items()
+            if made.trace is not None
+        },
+        findings={name: found for name, found in findings.items() if found},
+    )

@@ -178,8 +178,9 @@ class RunRecorder:
     hold: RunHold
     now: Callable[[], str]
     keep: KeepReplies = "raw"
+    has_other_workers: bool = False  # That write to the same run at the same time.
 
-    def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[None]:
+    def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[Any]:
         """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
         return self.writer.put(kind, row if self.keep == "raw" else reduce_kept_row(kind, row, self.keep, texts))
 

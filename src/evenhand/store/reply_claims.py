@@ -14,10 +14,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
 from evenhand.store.queries import IS_USABLE_BY_ALL
-from evenhand.store.rows import RowBatch, repair_row_texts, upsert_rows
+from evenhand.store.rows import RowBatch, StoreRows, repair_row_texts, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
 from evenhand.store.tables import CALLS, CLAIMS, MADE, RUNS
 
+# Written out: a statement for many rows takes no values but theirs.
+_IS_ANSWERED = "calls.kept = 'raw' AND calls.failed IS NULL AND calls.reply IS NOT NULL"
 # All that a run has claimed and that has no reply which every run may use.
 _UNANSWERED_CLAIMS = select(CLAIMS.c.key).where(
     CLAIMS.c.run == bindparam("run"), ~select(CALLS.c.key).where(CALLS.c.key == CLAIMS.c.key, IS_USABLE_BY_ALL).exists()
@@ -88,6 +90,22 @@ def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] |
     elif keys:
         release = _compile_claim_statements(connection.dialect)[1]
         connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
+
+
+def keep_first_replies(connection: Connection, calls: StoreRows, run: str) -> set[str]:
+    """Write the calls of one of many workers of a run; the keys of those that another has answered before.
+
+    The first reply stays, and counts for all. One that came later was paid for too: it is kept under another key.
+    """
+    ours = {str(row["key"]): dict(row) for row in calls}
+    upsert_rows(connection, CALLS, ours.values(), but=_IS_ANSWERED)
+    query = select(CALLS.c.key, CALLS.c.reply, CALLS.c.at).where(CALLS.c.run == run, CALLS.c.key.in_(ours))
+    there = {row.key: (row.reply, row.at) for row in connection.execute(query)}
+    late = {key for key, row in ours.items() if there[key] != (row["reply"], row["at"])}
+    paid = [row for key, row in ours.items() if key in late and row["failed"] is None and row["cached_from"] is None]
+    if paid:
+        upsert_rows(connection, CALLS, [{**row, "key": f"{row['key']} {row['at']}"} for row in paid])
+    return late
 
 
 def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Table, bindparam, update
+from sqlalchemy import Connection, Dialect, Table, bindparam, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import Fault, RunLostError, StoreError, suggest_known_word_in_error
@@ -104,9 +104,9 @@ def repair_row_texts(row: Row) -> Row:
     return {name: storable_row_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def upsert_rows(connection: Connection, table: Table, rows: StoreRows) -> None:
-    """Write rows over those with the same key."""
-    statement, fitted = _upsert_sql_statement(table, connection.dialect), fit_store_rows(table, rows)
+def upsert_rows(connection: Connection, table: Table, rows: StoreRows, *, but: str | None = None) -> None:
+    """Write rows over those with the same key, `but` not over those of which this SQL is true."""
+    statement, fitted = _upsert_sql_statement(table, connection.dialect, but), fit_store_rows(table, rows)
     try:
         connection.exec_driver_sql(statement, fitted)
     except UnicodeEncodeError:  # Half a character somewhere: rare, and slow to look for in every text.
@@ -135,12 +135,13 @@ _DROP_REPLY = (
 
 
 @cache
-def _upsert_sql_statement(table: Table, dialect: Dialect) -> str:
+def _upsert_sql_statement(table: Table, dialect: Dialect, but: str | None) -> str:
     """The statement in the SQL of one database. Building it takes ten times as long as running it."""
     insert = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(table)
     key = [column.name for column in table.primary_key]
     values = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
-    return str(insert.on_conflict_do_update(index_elements=key, set_=values).compile(dialect=dialect))
+    where = None if but is None else text(f"NOT ({but})")
+    return str(insert.on_conflict_do_update(index_elements=key, set_=values, where=where).compile(dialect=dialect))
 
 
 GATHER_SECONDS = 0.02  # A transaction costs as much as ten rows: the first one waits a moment for others.
@@ -156,7 +157,7 @@ class StoreWriter:
     the run is lost, replies and outputs that were paid for are written all the same, and everything else fails.
     """
 
-    _write_rows: Callable[[RowBatch], Collection[str]]  # It returns the questions that were claimed.
+    _write_rows: Callable[[RowBatch], Collection[str]]  # It returns the questions that were claimed, or came late.
     _on_lost: Callable[[], object] = lambda: None  # Called in the loop, with every batch since the run was lost.
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     _entries: SimpleQueue[WriterEntry | None] = field(default_factory=SimpleQueue)
@@ -167,7 +168,8 @@ class StoreWriter:
     def put(self, kind: str, value: Mapping[str, object] | str) -> asyncio.Future[Any]:
         """Write a row of samples, results, calls, made or drop, or claim a question by its key.
 
-        A claim comes to false where another run may be asking the question, or somebody has its reply.
+        A claim comes to false where another run may be asking the question, or somebody has its reply; a call to true
+        where another worker of the run has written down a reply to the same question before.
         """
         if self._closing.is_set():
             raise RuntimeError("the writer is closed")
@@ -224,7 +226,8 @@ def _settle_store_row_futures(entries: list[WriterEntry], claimed: Collection[st
         if future.done():  # Whoever waited was cancelled; the row is written all the same.
             continue
         if error is None or (isinstance(error, RunLostError) and kind in PAID_KINDS):
-            future.set_result(value in claimed if kind == "claims" else None)
+            key = value["key"] if kind == "calls" else value if kind == "claims" else None
+            future.set_result(None if key is None else key in claimed)
         else:
             future.set_exception(error)
             future.exception()  # Seen: close() raises it for those who did not wait.

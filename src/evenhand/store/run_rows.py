@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, func, select
 
+from evenhand.store.baselines import list_baseline_rows
 from evenhand.store.queries import select_named_sample_rows
 from evenhand.store.rows import Row, storable_row_text
-from evenhand.store.tables import CALLS, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 
 HEAD_COLUMNS = ("id", "name", "state", "started", "ended", "fingerprint", "holder", "imported")
 ROW_ORDERS = {
@@ -37,6 +38,17 @@ class RunRows:
         query = select(RUNS).where(RUNS.c.name == storable_row_text(name)).order_by(RUNS.c.id.desc()).limit(most)
         with self._read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
+
+    def load_columns(self, run: str) -> bytes | None:
+        """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""
+        with self._read() as connection:
+            found = connection.execute(select(COLUMNS.c.content).where(COLUMNS.c.run == run)).scalar()
+        return None if found is None else bytes(found)
+
+    def list_baselines(self) -> list[Row]:
+        """Every baseline as name, run and when it was set, by name."""
+        with self._read() as connection:
+            return list_baseline_rows(connection)
 
     def find_sample_position(self, run: str, id: str) -> int | None:
         """The place of the first sample of an id in its run."""

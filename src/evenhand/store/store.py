@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import list_baseline_rows, remove_baseline_row, set_baseline_row
+from evenhand.store.baselines import remove_baseline_row, set_baseline_row
 from evenhand.store.batch_store import BatchStore
 from evenhand.store.contest_inbox import ContestInbox
 from evenhand.store.contest_store import ContestStore
@@ -40,7 +40,13 @@ from evenhand.store.model_limits import ModelLimits
 from evenhand.store.outbox import Outbox
 from evenhand.store.probe_store import ProbeStore
 from evenhand.store.queries import NEWEST_REPLY_OF_ALL, NEWEST_REPLY_OF_RUN, RUN_KIND, ResultPlace, RowLookup
-from evenhand.store.reply_claims import ReplyClaims, claim_unasked_replies, keep_paid_rows, release_reply_claims
+from evenhand.store.reply_claims import (
+    ReplyClaims,
+    claim_unasked_replies,
+    keep_first_replies,
+    keep_paid_rows,
+    release_reply_claims,
+)
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -260,10 +266,11 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return is_run_row_held(connection, run)
 
-    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None) -> set[str]:
+    def write_rows(self, batch: RowBatch, *, hold: RunHold | None = None, has_other_workers: bool = False) -> set[str]:
         """Write the rows of a batch, all of them or none; return what was claimed. Calls give up their claims.
 
-        With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept.
+        With `hold`, a RunLostError where the run is another's by now: only what was paid for is kept. Where the run
+        `has_other_workers`, a reply that one of them has written stays, and the key of ours is returned too.
         """
         claimed: set[str] = set()
         with self._connect(writes=True) as connection:
@@ -271,7 +278,11 @@ class Store(AbstractContextManager["Store"]):
             if lost is None:
                 if hold is not None and batch.claims:
                     claimed = claim_unasked_replies(connection, batch.claims, hold.run)
-                write_row_batch(connection, batch)
+                if hold is not None and has_other_workers and batch.calls:
+                    claimed |= keep_first_replies(connection, batch.calls, hold.run)
+                    write_row_batch(connection, replace(batch, calls=()))
+                else:
+                    write_row_batch(connection, batch)
                 if hold is not None:
                     answered = [str(row["key"]) for row in batch.calls]
                     release_reply_claims(connection, hold.run, [*answered, *batch.released])
@@ -335,21 +346,10 @@ class Store(AbstractContextManager["Store"]):
         with self._connect() as connection:
             return queries.select_made_output_rows(connection, keys, runs)
 
-    def load_columns(self, run: str) -> bytes | None:
-        """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""
-        with self._connect() as connection:
-            found = connection.execute(select(COLUMNS.c.content).where(COLUMNS.c.run == run)).scalar()
-        return None if found is None else bytes(found)
-
     def save_columns(self, run: str, content: bytes) -> None:
         """Keep a run's results in short, to be read instead of its rows; whoever takes the run up drops them."""
         with self._connect(writes=True) as connection:
             upsert_rows(connection, COLUMNS, [{"run": run, "content": content}])
-
-    def list_baselines(self) -> list[Row]:
-        """Every baseline as name, run and when it was set, by name."""
-        with self._connect() as connection:
-            return list_baseline_rows(connection)
 
     def find_baseline(self, name: str) -> Row:
         """The baseline of a name, as name, run and when it was set."""

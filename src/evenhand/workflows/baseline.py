@@ -29,7 +29,7 @@ def set_baseline(store: Store, name: str, run: str) -> tuple[str, str | None]:
 @with_opened_user_store
 def list_baselines(store: Store) -> list[Baseline]:
     """All of them, by name."""
-    found = [(row, store.find_run(row["run"])) for row in store.list_baselines()]
+    found = [(row, store.find_run(row["run"])) for row in store.rows.list_baselines()]
     return [
         Baseline(name=row["name"], run=run["id"], eval=run["name"], at=row["at"], imported=run["imported"] is not None)
         for row, run in found

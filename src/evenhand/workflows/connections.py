@@ -8,9 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from evenhand.models.budget import Budget, Prices
+from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
 
 

@@ -18,8 +18,8 @@ from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample
-from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED, Model, Request, TokenUsage
 from evenhand.workflows.inputs import resolve_user_trace
 

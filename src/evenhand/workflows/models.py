@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.judging.open_judge import probe_judge_by_prompt
-from evenhand.models.budget import Price, Prices
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
+from evenhand.models.prices import Price, Prices
 from evenhand.models.requests import EMBEDDED
 from evenhand.workflows.connections import open_user_price_list
 

@@ -22,8 +22,9 @@ from evenhand.evals.variants.variant import ModelVariant
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Budget, Prices
+from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
 from evenhand.models.requests import (
     EMBEDDED,
     CallNext,
@@ -34,8 +35,8 @@ from evenhand.models.requests import (
     estimate_input_tokens,
     join_repeated_beginning,
 )
-from evenhand.runs.execute import build_judged_sample
 from evenhand.runs.reply_cache import run_reply_key
+from evenhand.runs.results import build_judged_sample
 from evenhand.runs.run_record import find_run_record_by_digest, list_run_record_chain
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store

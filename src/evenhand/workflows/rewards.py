@@ -23,11 +23,12 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.models.budget import Budget, Prices
+from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import choose_default_model_names
+from evenhand.models.prices import Prices
 from evenhand.models.requests import Model
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.scoring.scores_json import scorecard_to_json

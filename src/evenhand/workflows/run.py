@@ -25,18 +25,12 @@ from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import EvalSampleSelection, are_samples_from_file, select_samples
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.files.parsing import read_text_file
-from evenhand.models.budget import Budget, Prices, Spending
+from evenhand.models.budget import Budget, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import ModelSecrets
+from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
-from evenhand.runs.batches import RunBatches
-from evenhand.runs.execute import (
-    RunProgress,
-    RunWorker,
-    collect_run_keys_to_hide,
-    drop_replies_unneeded_by_run,
-    execute_run,
-)
+from evenhand.runs.execute import RunProgress, RunWorker, execute_run
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
@@ -46,7 +40,7 @@ from evenhand.runs.run_record import (
     list_run_record_chain,
     make_run_record_id,
 )
-from evenhand.runs.setup import RunSetup, build_run_setup
+from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
@@ -63,18 +57,20 @@ from evenhand.workflows.run_cascade import load_cascade_draw, refuse_cascade_unt
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     begin_run_progress_for_user,
+    drop_replies_to_the_end,
+    explain_run_stop,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
+    stop_asking_for_run,
 )
 from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ReportedResultView
+    from evenhand.workflows.fleet import RayFleet
 
 Json = dict[str, Any]
 EvalLike = Eval | str | Path | Mapping[str, Any]
-SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
-STOPPED_BY_HAND = "stopped by hand"
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -132,6 +128,7 @@ class RunOptions:
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
     for_width: float | None = None  # In a cascade: pass on as many samples as an interval of this width takes.
     budget: float | None = None  # US dollars, in place of what the eval says; a cascade passes on what it pays for.
+    fleet: str | None = None  # "ray", or "ray://HOST:PORT": the cluster whose nodes do the work.
     labels: str | Path | None = None  # People's labels of its outputs, to be kept with it once it is finished.
     batch: bool | None = None  # Ask judges in batches; None as the run was begun, which is directly for a new one.
 
@@ -165,13 +162,14 @@ async def run(
     chosen, counted = check_user_run(resolve_user_eval(eval), options)
     with Store.open(options.place, os.environ) as store:
         setup = await plan_user_run_setup(chosen, counted, batch=bool(options.batch))
-        row, goes_on = begun = _begin_or_resume_user_run(store, setup, counted, options)
+        row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
         head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
             batch = bool(json.loads(row["setup"]).get("batch") if options.batch is None else options.batch)
-            ran = await _execute_run_for_user(store, begun, setup, counted, watch, shared, batch=batch)
+            ways = _RunWays(watch, shared, options.fleet, batch)
+            ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
         from evenhand.workflows.people_scale import add_people_scale_to_run
@@ -184,6 +182,8 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
     if options.labels is not None:
         read_text_file(Path(options.labels), LARGEST_LABEL_FILE, InputError)
     chosen = narrow_user_eval(eval, options)
+    if options.fleet is not None:
+        _refuse_run_without_fleet(chosen, options)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
@@ -201,6 +201,14 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
         if counted.mixed:
             raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     return chosen, counted
+
+
+def _refuse_run_without_fleet(eval: Eval, options: RunOptions) -> None:
+    """What one machine does alone: batches are asked in rounds, and a cascade draws from what all have scored."""
+    if options.batch:
+        raise EvalError(Fault("--batch asks from one machine", "leave --batch or --fleet out"))
+    if eval.how.cascade is not None:
+        raise EvalError(Fault("a cascade is drawn on one machine", "leave --fleet out, or name one of its judges"))
 
 
 async def plan_user_run_setup(eval: Eval, counted: SampleCounts, *, batch: bool = False) -> RunSetup:
@@ -238,32 +246,20 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
     return eval
 
 
-async def _drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
-    """Drop them even if whoever stops the run does not want to wait: raw texts would be left."""
-    dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=over))
-    hurried = False
-    while not dropping.done():
-        try:
-            await asyncio.wait([dropping])
-        except asyncio.CancelledError:
-            hurried = True
-    dropping.result()
-    if hurried and not worker.course.stopping:
-        raise asyncio.CancelledError
+@dataclass(frozen=True, slots=True)
+class _RunWays:
+    """Who looks on, with whom limits are shared, and on which cluster it is done."""
+
+    watch: RunWatcher
+    shared: SharedLimits | None
+    fleet: str | None
+    batch: bool
 
 
 async def _execute_run_for_user(
-    store: Store,
-    begun: tuple[Row, bool],
-    planned: RunSetup,
-    counted: SampleCounts,
-    watch: RunWatcher,
-    shared: SharedLimits | None,
-    *,
-    batch: bool,
+    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, ways: _RunWays, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
-    row, goes_on = begun
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
     course = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     ending = None
@@ -274,7 +270,8 @@ async def _execute_run_for_user(
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
         async with (
-            _open_run_connections_for_user(eval, budget, shared) as connections,
+            _open_run_connections_for_user(eval, budget, ways.shared) as connections,
+            _open_fleet_for_user(ways.fleet) as fleet,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
@@ -289,21 +286,22 @@ async def _execute_run_for_user(
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
                 show = partial(setattr, course, "waiting")
-                batches = open_run_batches(memory, setup.judges, connections, show, batch=batch)
-                course.on_stop = partial(_stop_asking_for_user, connections, batches)
+                batches = open_run_batches(memory, setup.judges, connections, show, batch=ways.batch)
+                course.on_stop = partial(stop_asking_for_run, connections, batches)
                 draw = load_cascade_draw(store, row["id"], setup, budget, lambda: connections.spent, goes_on=goes_on)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, batches, course=course)
-                async with watch(course, lambda: connections.spent):
+                execute = partial(execute_run, draw=draw) if fleet is None else fleet.execute_run
+                async with ways.watch(course, fleet.read_spending if fleet else lambda: connections.spent):
                     try:
                         async with batches or nullcontext():
-                            await execute_run(worker, samples, course, ending, draw=draw, goes_on=goes_on)
+                            await execute(worker, samples, course, ending, goes_on=goes_on)
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise
                     if eval.keep != "raw":
                         is_done = course.complete and not memory.asks_no_more and not samples.changed
-                        await _drop_replies_to_the_end(worker, over=bool(course.settled) or is_done)
-        why, needs_budget = _explain_run_stop(course, memory, samples)
+                        await drop_replies_to_the_end(worker, over=bool(course.settled) or is_done)
+        why, needs_budget = explain_run_stop(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
     under_way = describe_run_batches(store, row["id"])
@@ -321,21 +319,12 @@ def _end_user_run(
     return RunResult(id=row["id"], state=row["state"], head=head, store=store.address)
 
 
-def _stop_asking_for_user(connections: Connections, batches: RunBatches | None) -> None:
-    connections.shut()
-    if batches is not None:
-        batches.stop()
+def _open_fleet_for_user(where: str | None) -> AbstractAsyncContextManager[RayFleet | None]:
+    if where is None:
+        return nullcontext()
+    from evenhand.workflows.fleet import open_run_fleet  # It needs what a run on one machine does not.
 
-
-def _explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
-    """Why a run ends before all is done, "" where it does not, and whether it goes on only with a larger budget."""
-    if samples.changed:
-        return SAMPLES_CHANGED, False
-    if course.settled:
-        return "", False
-    if course.stopping and not course.complete:
-        return STOPPED_BY_HAND, False
-    return str(memory.spent or memory.silent or ""), memory.spent is not None
+    return open_run_fleet(where)
 
 
 def _begin_or_resume_user_run(

@@ -1,7 +1,8 @@
-"""How a run begins or goes on: what there is to do, why it cannot go on, where it ends early, what is left to spend."""
+"""How a run begins, goes on and is left: what there is to do, why it cannot go on, what is left, and why it ends."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,14 +12,17 @@ from typing import Any
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import EarlyVerdictRule
-from evenhand.evals.eval_definition import Eval, SampleCounts
+from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges
 from evenhand.models.budget import Budget
+from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED
+from evenhand.runs.batches import RunBatches
 from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
-from evenhand.runs.execute import RunProgress
+from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
 from evenhand.runs.kept_texts import is_output_kept_raw
+from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import read_run_eval_record
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
@@ -31,6 +35,8 @@ from evenhand.workflows.run_warnings import (
 )
 
 Json = dict[str, Any]
+SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
+STOPPED_BY_HAND = "stopped by hand"
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 
 
@@ -101,3 +107,35 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
             paid += read_kept_amount(call["cost"] or 0)
             used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
     return replace(budget, paid=paid, used=used)
+
+
+async def drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
+    """Drop them even if whoever stops the run does not want to wait: raw texts would be left."""
+    dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=over))
+    hurried = False
+    while not dropping.done():
+        try:
+            await asyncio.wait([dropping])
+        except asyncio.CancelledError:
+            hurried = True
+    dropping.result()
+    if hurried and not worker.course.stopping:
+        raise asyncio.CancelledError
+
+
+def explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
+    """Why a run ends before all is done, "" where it does not, and whether it goes on only with a larger budget."""
+    if samples.changed:
+        return SAMPLES_CHANGED, False
+    if course.settled:
+        return "", False
+    if course.stopping and not course.complete:
+        return STOPPED_BY_HAND, False
+    return str(memory.spent or memory.silent or ""), memory.spent is not None
+
+
+def stop_asking_for_run(connections: Connections, batches: RunBatches | None) -> None:
+    """Ask nothing more, directly or in a batch."""
+    connections.shut()
+    if batches is not None:
+        batches.stop()

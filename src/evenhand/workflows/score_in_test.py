@@ -20,13 +20,13 @@ from evenhand.evals.variants.makers import RecordedVariant, open_variant_output_
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED
-from evenhand.runs.execute import RunWorker, collect_run_keys_to_hide
+from evenhand.runs.execute import RunWorker
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
-from evenhand.runs.setup import build_run_setup
+from evenhand.runs.setup import build_run_setup, collect_run_keys_to_hide
 from evenhand.store.rows import Row
 from evenhand.store.run_holds import RunHold
 from evenhand.workflows.judge import JudgesLike

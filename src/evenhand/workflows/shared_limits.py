@@ -40,13 +40,19 @@ class StoredLimits:
     async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
         """Change what has been handed out of a model's limits; a store that does not answer is asked again."""
 
-        def change_row(content: str, now: float) -> tuple[str, T]:
-            before = LimitSlices.from_json(json.loads(content)) if content else LimitSlices()
-            after, result = change(before, now)
-            return to_stored_json(after.to_json()), result
-
         while True:
             try:
-                return await asyncio.to_thread(self.store.limits.change_row, model, change_row)
+                return await asyncio.to_thread(change_stored_slices, self.store, model, change)
             except StoreError:
                 await asyncio.sleep(RETRY_SECONDS)
+
+
+def change_stored_slices(store: Store, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    """Change what a store keeps of a model's limits, given that and its time."""
+
+    def change_row(content: str, now: float) -> tuple[str, T]:
+        before = LimitSlices.from_json(json.loads(content)) if content else LimitSlices()
+        after, result = change(before, now)
+        return to_stored_json(after.to_json()), result
+
+    return store.limits.change_row(model, change_row)

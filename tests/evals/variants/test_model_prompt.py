@@ -12,9 +12,10 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import ModelVariant, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Budget, Price, Prices
+from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.prices import Price, Prices
 from tests.evals.variants.making import QUESTION, made, make
 from tests.models.server import Behaviour, Server, Waits, fails, says
 

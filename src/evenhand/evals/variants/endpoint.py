@@ -14,8 +14,8 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import EndpointVariant, OutputSlots, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
 from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.http_client import HttpClient
 from evenhand.models.limits import Clock, compute_retry_wait, parse_retry_after
-from evenhand.models.remote_model import HttpClient
 from evenhand.models.server_answers import HttpAnswer, HttpFailure
 
 LARGEST_ENDPOINT_ANSWER = 10_000_000
