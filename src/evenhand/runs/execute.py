@@ -116,7 +116,7 @@ async def execute_run(
         finished = {} if draw is not None else finished  # What is drawn is scored once more.
         if course.settled or course.stopping or worker.memory.asks_no_more:
             break
-    await wait_for_calls_under_way(worker)
+    await worker.memory.turns.wait_until_idle()  # Calls that a cancelled piece left behind are paid for.
 
 
 async def score_run_stage(
@@ -137,13 +137,6 @@ async def score_run_stage(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def wait_for_calls_under_way(worker: RunWorker) -> None:
-    """Wait for the calls that a cancelled piece left behind: they are paid for."""
-    turns = worker.memory.turns
-    while turns.under_way:
-        await turns.freed.wait()
 
 
 def _iter_unfinished_run_pieces(
@@ -220,8 +213,7 @@ async def drop_replies_unneeded_by_run(worker: RunWorker, *, over: bool = False)
     """
     eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.hold.run)
 
-    def has_all_results(position: int, repeat: int) -> bool:
-        """Whether no variant needs another try; an empty key says that one does."""
+    def has_all_results(position: int, repeat: int) -> bool:  # An empty key says that a variant needs another try.
         return over or all(finished.get((position, name, repeat)) for name in eval.variants)
 
     if eval.keep != "raw" and finished:

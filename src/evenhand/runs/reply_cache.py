@@ -43,6 +43,11 @@ class RunBudgetQueue:
     under_way: int = 0
     freed: asyncio.Event = field(default_factory=asyncio.Event)
 
+    async def wait_until_idle(self) -> None:
+        """Wait until no call is under way."""
+        while self.under_way:
+            await self.freed.wait()
+
     async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
         """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""
         while True:

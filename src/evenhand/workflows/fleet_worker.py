@@ -28,7 +28,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.models.slices import LimitSlices
-from evenhand.runs.execute import RunProgress, RunWorker, score_run_stage, wait_for_calls_under_way
+from evenhand.runs.execute import RunProgress, RunWorker, score_run_stage
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
 from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide
@@ -237,7 +237,7 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
         reporting = asyncio.create_task(_keep_reporting(session))
         try:
             await score_run_stage(worker, shard.samples, course, None, finished)
-            await wait_for_calls_under_way(worker)
+            await worker.memory.turns.wait_until_idle()
         finally:
             reporting.cancel()
             with suppress(asyncio.CancelledError):
