@@ -233,8 +233,7 @@ _POWER = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Without one of these, no ASCII text has a tag, a turn, a heading or a character that nobody sees.
-_MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]|--")
+_MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]|--")  # Without, no ASCII text has any.
 # Tag characters, and control characters that break no line.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
@@ -245,8 +244,7 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
     digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
     for text in texts.values():
         raw = text.encode("utf-8")
-        digest.update(len(raw).to_bytes(8, "big"))
-        digest.update(raw)
+        digest.update(len(raw).to_bytes(8, "big") + raw)
     marker, lowered = digest.hexdigest(), [text.lower() for text in texts.values()]
     while any(marker in text for text in lowered):
         digest.update(b"again")
@@ -257,11 +255,9 @@ def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[
 
 def neutralize_untrusted_prompt_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    if text.isascii():
-        if _MAY_HAVE_POWER.search(text) is None:
-            return text
-    else:
-        text = _SURROGATES.sub("\ufffd", text)
+    if text.isascii() and _MAY_HAVE_POWER.search(text) is None:
+        return text
+    text = _SURROGATES.sub("\ufffd", text)
     cuts = set(_find_powerful_words(text))
     if _UNSEEN.search(text):  # Such letters may say something themselves, or only keep others apart.
         kept = [place for place, letter in enumerate(text) if not _UNSEEN.match(letter)]
@@ -277,15 +273,13 @@ def _find_powerful_words(text: str) -> Iterator[int]:
     yield from (places[cut] for cut in found)
 
 
-T = TypeVar("T")
-R = TypeVar("R")
+T, R = TypeVar("T"), TypeVar("R")
 RequestRound = tuple[Request, ...]
 RoundReplies = Sequence[Reply | NoReply]
 # Yields a round of requests, all of which may be sent at once, is sent their replies in the same order, and returns.
 Dialogue = Generator[RequestRound, RoundReplies, R]
 
-MOST_FAULTS = 20
-LONGEST_FAULT = 300
+MOST_FAULTS, LONGEST_FAULT = 20, 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
