@@ -43,6 +43,11 @@ class Took:
     wall: float
 
 
+def find_best_round(rounds: list[Took]) -> Took:
+    """The least CPU and the least time of several rounds: what others do on the machine only adds to them."""
+    return Took(cpu=min(one.cpu for one in rounds), wall=min(one.wall for one in rounds))
+
+
 def write_samples(folder: Path, count: int) -> None:
     """Samples with one recorded output each, all different."""
     with (folder / "samples.jsonl").open("w") as file:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from benchmarks.figure import Figure
@@ -14,18 +15,25 @@ MINUTES = 2
 CALLS, AT_ONCE = 500, 50
 
 
-def measure_peers(ours: float) -> Iterator[Figure]:
-    """CPU of a call of ours, given in seconds, beside that of the leanest of the others."""
-    python = find_peer_python()
-    if python is None:
-        return
-    took = {name: seconds for name in PEERS if (seconds := _cpu(python, name)) is not None}
-    for name, seconds in took.items():
-        print(f"        {name}: {1000 * seconds:.2f} ms of CPU per call, 0 ms, {AT_ONCE} at once")
+def compare_with_peers(what: str, ours: float, most: float) -> Iterator[Figure]:
+    """CPU of a call of ours, given in seconds, as a share of that of the leanest of the others."""
+    took = _measure_peers()
     if took:
         name, least = min(took.items(), key=lambda one: one[1])
         value = f"{1000 * ours:.2f} ms ({ours / least:.2f} ×)"
-        yield Figure(f"CPU per call of a run, of that of {name}", value, "≤ 0.5 ×", ours <= least / 2)
+        yield Figure(f"CPU per call of {what}, of that of {name}", value, f"≤ {most} ×", ours <= most * least)
+
+
+@cache
+def _measure_peers() -> dict[str, float]:
+    """CPU seconds per call of each that can be measured; once, for all that is held against them."""
+    python = find_peer_python()
+    if python is None:
+        return {}
+    took = {name: seconds for name in PEERS if (seconds := _cpu(python, name)) is not None}
+    for name, seconds in took.items():
+        print(f"        {name}: {1000 * seconds:.2f} ms of CPU per call, 0 ms, {AT_ONCE} at once")
+    return took
 
 
 def _cpu(python: Path, name: str) -> float | None:

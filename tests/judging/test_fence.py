@@ -319,3 +319,14 @@ def list_known_attacks(shared: Path) -> Iterator[str]:
             if attack.strip() and attack not in seen:
                 seen.add(attack)
                 yield attack
+
+
+PIECES = ["system", "User", "assistant", ":", "#", "*", "--", "-", "===", "<", "/", "[", "]", "&lt;", "|", "~", "_"]
+
+
+@given(st.lists(st.sampled_from([*PIECES, "\n", " ", "\t", "\x01", "x", "1."]), max_size=12).map("".join))
+def test_a_plain_text_is_fenced_like_any_other(text: str) -> None:
+    """Texts of ASCII have a short way out: it must never be taken by a text that looks like a tag or a turn."""
+    behind = "\né"  # With it, a text goes the long way.
+
+    assert neutralize_untrusted_prompt_text(text) + behind == neutralize_untrusted_prompt_text(text + behind)

@@ -261,3 +261,13 @@ def test_custom_weights_must_sum_to_one() -> None:
     assert rubric.criteria[0].asks == load_rubric("judge-skill").criteria[0].asks
     assert len(rubric.criteria[0].anchors) == 5
     assert str(skill({"method": "judge-skill", "criteria": criteria}, correctness=10).score) == "8.80"
+
+
+def test_equal_criteria_are_no_equal_outputs() -> None:
+    """What equal criteria come to is worked out once: what else was found of an output moves its score all the same."""
+    rubric = load_rubric(FLAGS)
+    given = [found(), found(flags=1), found(), found(bonuses=1)]
+
+    scores = [str(outputs(rubric, a={"scores": SKILL, **one})["a"].score) for one in given]
+
+    assert scores == ["8.00", "7.50", "8.00", "8.25"]

@@ -233,8 +233,7 @@ RoundReplies = Sequence[Reply | NoReply]
 # Yields a round of requests, all of which may be sent at once, is sent their replies in the same order, and returns.
 Dialogue = Generator[RequestRound, RoundReplies, R]
 
-MOST_FAULTS = 20
-LONGEST_FAULT = 300
+MOST_FAULTS, LONGEST_FAULT = 20, 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,8 +274,7 @@ def ask_judge_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts)
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
-    material = [piece for _, _, piece in question.pieces]
-    is_searched = bool(material) and may_reply_quote_material(reply.text, material)
+    is_searched = question.pieces and may_reply_quote_material(reply.text, [one for _, _, one in question.pieces])
     reading = _read_own_answers_in_reply(question, reply.text) if is_searched else question.read(reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)

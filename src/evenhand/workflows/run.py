@@ -6,13 +6,12 @@ import asyncio
 import json
 import os
 import platform
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -386,10 +385,4 @@ def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: Sh
 
 def read_clock_for_user() -> str:
     """This moment in UTC, written so that it sorts."""
-    seconds, rest = divmod(time.time_ns(), 10**9)
-    return f"{_word_second(seconds)}.{rest // 10**6:03}+00:00"
-
-
-@lru_cache(maxsize=4)  # Each row of a run is told the time.
-def _word_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
