@@ -92,10 +92,15 @@ def open_cluster(environ: Mapping[str, str], nodes: int = 2, cpus: int = CPUS) -
         text=True,
         start_new_session=True,
     )
+    cluster = LocalCluster(environ, process)
     try:
-        yield LocalCluster(environ, process)
+        yield cluster
     finally:
+        left = cluster.list_processes("")  # Workers of a node that was cut off belong to nobody.
         process.communicate("end\n")
+        for number in left:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

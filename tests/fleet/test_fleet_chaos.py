@@ -60,24 +60,22 @@ def test_whatever_is_killed_nothing_is_lost_or_counted_twice(
     judges.forget()
     killed: Counter[str] = Counter()
 
-    with (
-        new_database(postgresql_server) as database,
-        open_cluster({"EVENHAND_DATABASE_URL": database}, nodes=3) as cluster,
-    ):
-        moments = sorted(chance.sample(range(CALLS // 20, CALLS * 9 // 10), KILLS))
-        done = False
-        while not done:
-            with started(tmp_path, *BEGIN, environ=cluster.environ) as process:
-                while moments and not process.over():
-                    wait_until(lambda: judges.asked.total() >= moments[0] or process.over(), PATIENCE)
-                    moments.pop(0)
-                    victim = chance.choice(("node", "node", "connection", "driver", "worker", "ledger"))
-                    killed[victim] += kill_one(victim, process, cluster, chance)
-                    if victim == "driver":
-                        break
-                else:
-                    head = process.done(PATIENCE).head
-                    done = True
+    with new_database(postgresql_server) as database:
+        with open_cluster({"EVENHAND_DATABASE_URL": database}, nodes=3) as cluster:
+            moments = sorted(chance.sample(range(CALLS // 20, CALLS * 9 // 10), KILLS))
+            done = False
+            while not done:
+                with started(tmp_path, *BEGIN, environ=cluster.environ) as process:
+                    while moments and not process.over():
+                        wait_until(lambda: judges.asked.total() >= moments[0] or process.over(), PATIENCE)
+                        moments.pop(0)
+                        victim = chance.choice(("node", "node", "connection", "driver", "worker", "ledger"))
+                        killed[victim] += kill_one(victim, process, cluster, chance)
+                        if victim == "driver":
+                            break
+                    else:
+                        head = process.done(PATIENCE).head
+                        done = True
         asked, kept = judges.sitting(), Kept(database)
 
     expected = Counter(list(by_every_judge(outputs(SAMPLES, *VARIANTS))))
