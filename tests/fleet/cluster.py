@@ -48,19 +48,29 @@ class LocalCluster:
         """What whoever begins a run needs; it waits for all nodes to be there."""
         return {**ENVIRON, **self._environ, "RAY_ADDRESS": self._told["address"]}
 
-    def list_processes(self, word: str) -> list[int]:
-        """The numbers of this cluster's processes that Ray has given a name with a word."""
+    def list_processes(self, word: str, parent: int | None = None) -> list[int]:
+        """The numbers of this cluster's processes that Ray has given a name with a word, on one node or on all."""
         found = []
         for folder in Path("/proc").iterdir():
             with suppress(OSError):
                 if folder.name.isdecimal() and os.getsid(int(folder.name)) == self._process.pid:
                     name = (folder / "cmdline").read_bytes().decode("utf-8", "replace")
-                    found += [int(folder.name)] if name.startswith("ray::") and word in name else []
+                    above = int((folder / "stat").read_text("utf-8").rpartition(")")[2].split()[1])
+                    is_meant = name.startswith("ray::") and word in name and parent in (None, above)
+                    found += [int(folder.name)] if is_meant else []
         return found
 
-    def kill_node(self, number: int) -> None:
-        """Kill one of the nodes, as a machine that loses its power."""
+    def cut_off_node(self, number: int) -> None:
+        """Kill what connects a node to the others: they take it for dead, and its workers may go on for a while."""
         os.kill(self.nodes.pop(number), signal.SIGKILL)
+
+    def kill_node(self, number: int) -> None:
+        """Kill a node with all of its workers, as a machine that loses its power."""
+        workers = self.list_processes("", parent=self.nodes[number])
+        self.cut_off_node(number)
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
     def add_node(self) -> None:
         """Start another node."""
@@ -82,10 +92,15 @@ def open_cluster(environ: Mapping[str, str], nodes: int = 2, cpus: int = CPUS) -
         text=True,
         start_new_session=True,
     )
+    cluster = LocalCluster(environ, process)
     try:
-        yield LocalCluster(environ, process)
+        yield cluster
     finally:
+        left = cluster.list_processes("")  # Workers of a node that was cut off belong to nobody.
         process.communicate("end\n")
+        for number in left:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

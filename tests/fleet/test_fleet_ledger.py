@@ -157,6 +157,20 @@ def test_a_new_ledger_hands_out_no_budget_before_all_have_told_what_they_hold(st
     assert answers == ["granted", "wait"]
 
 
+def test_a_worker_that_was_taken_for_dead_stops_once_another_has_its_shard(store: Store) -> None:
+    """A node that was only cut off would ask everything a second time, beside the limit on calls at once."""
+    ledger = open_ledger(store, Watch())
+    ledger.begin_shard(0, "cut off")
+    before = ledger.report_shard(0, "cut off", ShardProgress(done=3))
+
+    ledger.begin_shard(0, "second")
+
+    assert not before
+    assert ledger.report_shard(0, "cut off", ShardProgress(done=4))
+    assert not ledger.report_shard(0, "second", ShardProgress(done=1))
+    assert ledger.read_progress(())[0].done == 1
+
+
 @pytest.mark.parametrize(("most", "cpus"), [(16, 4), (50, 4), (3, 8), (1, 1), (7, 2)])
 def test_workers_divide_the_calls_at_once(most: int, cpus: int) -> None:
     """Together they have as many as one machine would, and none has nothing to do."""

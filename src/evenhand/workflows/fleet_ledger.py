@@ -140,12 +140,12 @@ class FleetLedger:
         }
 
     def report_shard(self, shard: int, attempt: str, progress: ShardProgress) -> bool:
-        """Take in how far an attempt has come; whether it is to stop."""
+        """Take in how far an attempt has come; whether it is to stop, as one does that was taken for dead."""
         attempts = self._attempts.setdefault(shard, {})
         known = attempts.get(attempt, progress).granted  # What is on its way to it, it does not know of.
         granted = known if known.covers(progress.granted) else progress.granted
         attempts[attempt] = replace(progress, granted=granted)
-        return self.stopping
+        return self.stopping or next(reversed(attempts)) != attempt
 
     def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: BudgetAmount) -> None:
         """An attempt is over, and gives back what it has not spent."""
