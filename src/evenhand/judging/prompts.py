@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,9 +17,15 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping_file
-from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
+from evenhand.judging.reading.quoted_material import (
+    ABSTAINED,
+    WHICH_IS_QUOTED,
+    Answer,
+    JudgedMaterial,
+    find_answer_value,
+)
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
-from evenhand.model.scale import Criterion, Missing, Scored
+from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
 NAMES = (
@@ -338,24 +343,26 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> ReplyRe
     shown = JudgedMaterial([piece for _, _, piece in question.pieces])
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
     reading = question.read(own)
-    given = {id: value for id, item in reading.items.items() if (value := _find_reply_answer_value(item)) is not None}
-    others = [
-        {id: _find_reply_answer_value(item) for id, item in question.read(rest).items.items()}
-        for rest in (shown.list_rest(own, given.values()) if given else ())
-    ]
-    doubtful = {
-        id: Missing.unreadable(WHICH_IS_QUOTED)
-        for id, value in given.items()
-        if any(said.get(id) not in (None, value) for said in others)
-    }
+    given = {id: value for id, value in _list_reply_answers(reading).items() if value != ABSTAINED}
+
+    def read_answers(rest: str) -> dict[str, Answer]:
+        others = question.read(rest)
+        refused = not others.items and find_judge_refusal(rest)
+        return dict.fromkeys(given, ABSTAINED) if refused else _list_reply_answers(others)
+
+    names = shown.find_doubtful(own, given, read_answers, is_asked_again=True) if given else ()
+    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id in given if id in names}
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
 
 
-def _find_reply_answer_value(item: object) -> Fraction | str | None:
-    """The score or the choice that an item is; what is no answer, such as advice, has none."""
-    score = getattr(item, "score", None)
-    return score.value if isinstance(score, Scored) else getattr(item, "label", None)
+def _list_reply_answers(reading: ReplyReading[T]) -> dict[str, Answer]:
+    """The score or the choice that each item is; what is no answer, such as advice, is left out."""
+    found = {
+        id: getattr(item, "label", None) or find_answer_value(getattr(item, "score", None))
+        for id, item in reading.items.items()
+    }
+    return {id: value for id, value in found.items() if value is not None}
 
 
 def explain_silent_judge(reply: NoReply) -> Missing:

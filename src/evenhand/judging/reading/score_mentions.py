@@ -233,3 +233,15 @@ def make_judge_abstention(reason: str) -> CriterionScore:
     """No score, with the judge's own reason."""
     reason = reason.split("\n", maxsplit=1)[0].strip(" \t:;,.()-–—\"'*")
     return Missing("abstained", reason or "cannot assess")
+
+
+def spell_reply_answer(value: Fraction | str) -> Iterator[str]:
+    """How an answer may be written."""
+    if isinstance(value, str):
+        yield value.casefold()
+        return
+    yield f"{float(value):g}"
+    if value.denominator == 1 and 0 <= value < len(NUMBER_WORDS):
+        yield NUMBER_WORDS[int(value)]
+    if value in (0, 1):
+        yield from YES_NO_WORDS
