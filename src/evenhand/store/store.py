@@ -29,6 +29,7 @@ from evenhand.store.database import (
     StoreLocation,
     create_store_engine,
     locate_store_database,
+    overwrite_removed_texts,
     prepare_store_tables,
     read_store_clock,
     vacuum_store,
@@ -373,6 +374,18 @@ class Store(AbstractContextManager["Store"]):
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
             delete_named_run_rows(connection, run, self.shown, pinned=pinned)
+        self.overwrite_removed()
+
+    def overwrite_removed(self) -> bool:
+        """Leave nothing of what was removed in a file beside the store; False where others are in the way.
+
+        It waits a second at most, and is then left to the next time, such as the sweep of a service.
+        """
+        file = self._place.file
+        if file is None or self._place.read_only or self._transaction is not None:
+            return file is None
+        with self._place.wrap_errors():
+            return overwrite_removed_texts(self._engine, file)
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""

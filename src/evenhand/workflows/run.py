@@ -292,6 +292,8 @@ async def _execute_run_for_user(
         head = secrets.remove_from_data(load_user_report_head(store, {**row, "state": state, "ended": ended}, frame))
         assert isinstance(head, dict)
         store.release_run(row["id"], state, ended, to_stored_json(head), hold=hold)
+    if eval.keep != "raw":
+        await asyncio.to_thread(store.overwrite_removed)
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
     )
