@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
-from evenhand.files.parsing import read_text_file, read_text_mapping_file
+from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.reading.quoted_material import (
     ABSTAINED,
     WHICH_IS_QUOTED,
@@ -98,6 +98,9 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
     if ignore_length:
         return _add_length_rule_to_prompts(load_prompts(language), language)
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
+    outside = explain_forbidden_path(folder)
+    if outside is not None:
+        raise InputError(replace(outside, what=f"prompt texts {Path(language).name!r}: it {outside.what}"))
     if not folder.is_dir():
         hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
