@@ -166,6 +166,7 @@ def load_contest_record_for_user(store: Store, id: str) -> Json:
         more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
+        more.pop("ended", None)  # For lists.
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
     return build_contest_record_for_user(row, events, more)
 
