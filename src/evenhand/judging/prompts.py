@@ -17,14 +17,9 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
-from evenhand.judging.reading.quoted_material import (
-    ABSTAINED,
-    WHICH_IS_QUOTED,
-    Answer,
-    JudgedMaterial,
-    find_answer_value,
-)
+from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
+from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
 from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
@@ -346,26 +341,17 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> ReplyRe
     shown = JudgedMaterial([piece for _, _, piece in question.pieces])
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
     reading = question.read(own)
-    given = {id: value for id, value in _list_reply_answers(reading).items() if value != ABSTAINED}
+    given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
 
     def read_answers(rest: str) -> dict[str, Answer]:
         others = question.read(rest)
         refused = not others.items and find_judge_refusal(rest)
-        return dict.fromkeys(given, ABSTAINED) if refused else _list_reply_answers(others)
+        return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
 
     names = shown.find_doubtful(own, given, read_answers, is_asked_again=True) if given else ()
     doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id in given if id in names}
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
-
-
-def _list_reply_answers(reading: ReplyReading[T]) -> dict[str, Answer]:
-    """The score or the choice that each item is; what is no answer, such as advice, is left out."""
-    found = {
-        id: getattr(item, "label", None) or find_answer_value(getattr(item, "score", None))
-        for id, item in reading.items.items()
-    }
-    return {id: value for id, value in found.items() if value is not None}
 
 
 def explain_silent_judge(reply: NoReply) -> Missing:

@@ -11,7 +11,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
@@ -36,12 +35,16 @@ from evenhand.judging.reading.reply_text import (
     spell_json_objects,
     strip_thinking_from_reply,
 )
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS, spell_reply_answer
-from evenhand.model.scale import CriterionScore, Missing, Scored
+from evenhand.judging.reading.score_mentions import (
+    NUMBER_WORDS,
+    YES_NO_WORDS,
+    Answer,
+    find_answer_value,
+    spell_reply_answer,
+)
+from evenhand.model.scale import CriterionScore, Missing
 
 WHICH_IS_QUOTED = "its answer also stands in the text it judges, and it says more: the answer alone would count"
-ABSTAINED = "(abstained)"
-Answer = Fraction | str  # A score or a choice.
 ReadAnswers = Callable[[str], Mapping[str, Answer]]  # The answers in a text, by name; ABSTAINED is one.
 MOST_STRETCHES = 500  # The last ones: an answer stands near the end.
 MOST_BOXES = 50
@@ -286,13 +289,6 @@ def read_own_score_in_reply(
         return {} if value is None else {name: value}
 
     return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
-
-
-def find_answer_value(score: object) -> Answer | None:
-    """The value of a score, the sign of an abstention, and nothing where there is no answer."""
-    if isinstance(score, Scored):
-        return score.value
-    return ABSTAINED if isinstance(score, Missing) and score.kind == "abstained" else None
 
 
 def _list_rest_of_reply(reply: str, repeated: Sequence[_RepeatedStretch], values: Collection[Answer]) -> list[str]:

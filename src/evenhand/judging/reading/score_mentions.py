@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -235,7 +235,27 @@ def make_judge_abstention(reason: str) -> CriterionScore:
     return Missing("abstained", reason or "cannot assess")
 
 
-def spell_reply_answer(value: Fraction | str) -> Iterator[str]:
+ABSTAINED = "(abstained)"
+Answer = Fraction | str  # A score or a choice.
+
+
+def list_answer_values(items: Mapping[str, object]) -> dict[str, Answer]:
+    """The score or the choice that each item is; what is no answer, such as advice, is left out."""
+    found = {
+        id: getattr(item, "label", None) or find_answer_value(getattr(item, "score", None))
+        for id, item in items.items()
+    }
+    return {id: value for id, value in found.items() if value is not None}
+
+
+def find_answer_value(score: object) -> Answer | None:
+    """The value of a score, the sign of an abstention, and nothing where there is no answer."""
+    if isinstance(score, Scored):
+        return score.value
+    return ABSTAINED if isinstance(score, Missing) and score.kind == "abstained" else None
+
+
+def spell_reply_answer(value: Answer) -> Iterator[str]:
     """How an answer may be written."""
     if isinstance(value, str):
         yield value.casefold()
