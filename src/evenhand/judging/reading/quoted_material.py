@@ -219,7 +219,14 @@ class JudgedMaterial:
         return squeeze_quotation(text) in self.squeezed
 
     def _holds_value(self, text: str, data: object) -> bool:
-        return self._stands_in_material(text) or next(spell_json_objects(data), None) in self.objects
+        return self._stands_in_material(text) or self._is_made_of_copies(data)
+
+    def _is_made_of_copies(self, data: object, depth: int = 4) -> bool:
+        """Whether a value stands in the material, or all that it holds does: some of a longer answer, say."""
+        below = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
+        return next(spell_json_objects(data), None) in self.objects or (
+            depth > 0 and bool(below) and all(self._is_made_of_copies(one, depth - 1) for one in below)
+        )
 
     def _find_reworded(self, reply: str, repeated: Sequence[_RepeatedStretch]) -> list[_RepeatedStretch]:
         """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
