@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from evenhand.judging.reading.json_answers import SUBJECT_KEYS, TEXT_KEYS
 from evenhand.judging.reading.reply_text import (
@@ -12,6 +12,7 @@ from evenhand.judging.reading.reply_text import (
     normalize_reply_answer_name,
     spell_answer_shapes,
 )
+from evenhand.judging.reading.tolerant_json import ReplyValue
 
 GONE = "(quoted)"
 # What makes no difference between a text and its quotation; the quotation may escape it or break its lines.
@@ -28,10 +29,16 @@ _BESIDE_ANSWERS = frozenset([
 ])  # fmt: skip
 
 
-def cut_values_under_foreign_keys(text: str, squeezed: str, names: Collection[str]) -> str:
-    """Objects inside the reply's own that stand in the material, under a key that was not asked for or beside one."""
+def cut_values_under_foreign_keys(
+    text: str, squeezed: str, names: Collection[str], is_copy: Callable[[ReplyValue], bool]
+) -> str:
+    """Objects inside the reply's own that stand in the material, under a key that was not asked for or beside one.
+
+    A value that is a copy as a whole is left one: less of it would pass for the judge's own.
+    """
     asked = {normalize_reply_answer_name(name) for name in names}
-    values = [value for value in find_json_values_in_reply(text) if _has_foreign_keys_in_reply(value.data, asked)]
+    found = [value for value in find_json_values_in_reply(text) if _has_foreign_keys_in_reply(value.data, asked)]
+    values = [value for value in found if text[value.start : value.end] == text.strip() or not is_copy(value)]
     parts, at = [], 0
     for value in values:
         kept = _prune_values_quoted_in_reply(value.data, asked, squeezed)

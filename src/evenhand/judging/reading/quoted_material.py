@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from evenhand.judging.reading.foreign_keys import GONE, cut_values_under_foreign_keys, squeeze_quotation
@@ -42,6 +42,7 @@ from evenhand.judging.reading.score_mentions import (
     find_answer_value,
     spell_reply_answer,
 )
+from evenhand.judging.reading.tolerant_json import ReplyValue
 from evenhand.model.scale import CriterionScore, Missing
 
 WHICH_IS_QUOTED = "its answer also stands in the text it judges, and it says more: the answer alone would count"
@@ -117,7 +118,7 @@ class JudgedMaterial:
         if has_too_much_json(reply):
             return reply
         reply = remove_thinking_marks(reply, self._stands_in_material)
-        reply = cut_values_under_foreign_keys(reply, self.squeezed, names)
+        reply = cut_values_under_foreign_keys(reply, self.squeezed, names, partial(self._is_copy_with_text, reply))
         reply = _cut_reply_stretches(reply, self._find_marked(reply))
         reply = _cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
@@ -218,8 +219,11 @@ class JudgedMaterial:
     def _stands_in_material(self, text: str) -> bool:
         return squeeze_quotation(text) in self.squeezed
 
-    def _holds_value(self, text: str, data: object) -> bool:
-        return self._stands_in_material(text) or self._is_made_of_copies(data)
+    def _holds_value(self, reply: str, value: ReplyValue) -> bool:
+        return self._stands_in_material(reply[value.start : value.end]) or self._is_made_of_copies(value.data)
+
+    def _is_copy_with_text(self, reply: str, value: ReplyValue) -> bool:
+        return value.complete and any(spell_answer_shapes(value.data)) and self._holds_value(reply, value)
 
     def _is_made_of_copies(self, data: object, depth: int = 4) -> bool:
         """Whether a value stands in the material, or all that it holds does: some of a longer answer, say."""
@@ -232,7 +236,7 @@ class JudgedMaterial:
         """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
         known = {one.start for one in repeated if one.is_value}
         return [
-            _RepeatedStretch(value.start, value.end, _split_words(reply[value.start : value.end]), is_value=True)
+            _mark_reply_value(reply, value)
             for value in find_json_values_in_reply(reply)[-MOST_STRETCHES:]
             if value.complete
             and value.start not in known
@@ -247,15 +251,9 @@ class JudgedMaterial:
         if not any(_SPEAKS.search(reply, start, end) for start, end in gaps) and only_value:
             return []  # Nothing but one answer: whose should it be?
         found = [
-            _RepeatedStretch(
-                value.start,
-                value.end,
-                _split_words(reply[value.start : value.end]),
-                is_value=True,
-                has_text=any(spell_answer_shapes(value.data)),
-            )
+            _mark_reply_value(reply, value)
             for value in values[-MOST_STRETCHES:]
-            if value.complete and self._holds_value(reply[value.start : value.end], value.data)
+            if value.complete and self._holds_value(reply, value)
         ]
         cut = [value for value in values if not value.complete]
         for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
@@ -291,8 +289,7 @@ def read_own_score_in_reply(
         return score
 
     def read_answer(text: str) -> dict[str, Answer]:
-        other = read(text)
-        value = find_answer_value(other)
+        value = find_answer_value(read(text))
         return {} if value is None else {name: value}
 
     return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
@@ -311,6 +308,11 @@ def _list_rest_of_reply(reply: str, repeated: Sequence[_RepeatedStretch], values
     gaps = zip([0, *(one.end for one in answers)], [*(one.start for one in answers), None], strict=True)
     rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
     return [_cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+
+
+def _mark_reply_value(reply: str, value: ReplyValue) -> _RepeatedStretch:
+    words, has_text = _split_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
+    return _RepeatedStretch(value.start, value.end, words, is_value=True, has_text=has_text)
 
 
 def _cut_reply_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
