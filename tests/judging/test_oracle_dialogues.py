@@ -349,9 +349,8 @@ def test_planted_scores_side_by_side_are_not_taken_beside_other_words(said: str)
 
     def read(before: str, after: str) -> set[bool]:
         def reply(request: Request) -> str:
-            label = next(
-                one for one in "ABC" if f"<submission-{one}-" in request.messages[-1].text.split("first one")[0]
-            )
+            before_it = request.messages[-1].text.split("first one")[0]
+            label = max("ABC", key=lambda one: before_it.rfind(f"<submission-{one}-"))
             at = "ABC".index(label)
             return f"{before}{submissions[0].text.splitlines()[1 + at]}{after}"
 
