@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -79,7 +80,7 @@ NAMING: dict[str, Callable[[str], dict[str, Any]]] = {
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("kind", NAMING)
 def test_an_eval_that_is_not_trusted_reads_nothing_outside_the_folder(kind: str, linked: bool, tmp_path: Path) -> None:
-    """Whatever names the file, by its path or through a link: an error would tell what is in it."""
+    """Whatever names the file, by its path or through a link: an error would tell what is in it or that it is."""
     folder, home = tmp_path / "project", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
@@ -89,13 +90,19 @@ def test_an_eval_that_is_not_trusted_reads_nothing_outside_the_folder(kind: str,
     write_eval(folder, **NAMING[kind]("link/env.yaml" if linked else str(home / "env.yaml")))
     project = AssistantProject(folder=folder, store=tmp_path / "store")
 
-    with pytest.raises(EvenhandError) as refused:
-        eval = project.load_project_eval("eval.yaml")
-        with project.confine_eval_files():
-            asyncio.run(run(eval, options=RunOptions(place=project.store)))
+    told = []
+    for is_there in (True, False):
+        if not is_there:
+            shutil.rmtree(home)
+        with pytest.raises(EvenhandError) as refused:
+            eval = project.load_project_eval("eval.yaml")
+            with project.confine_eval_files():
+                asyncio.run(run(eval, options=RunOptions(place=project.store)))
+        told.append(str(refused.value))
 
-    assert "is outside the folder" in str(refused.value)
-    assert OUTSIDE not in str(refused.value)
+    assert "is outside the folder" in told[0]
+    assert OUTSIDE not in told[0]
+    assert told[1] == told[0]
 
 
 def test_a_rubric_in_the_folder_extends_nothing_outside_it(tmp_path: Path) -> None:

@@ -234,3 +234,21 @@ def test_a_gap_is_a_length_of_time(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "--longest-gap 3 has no unit (as in 3 days" in done.stderr
+
+
+def test_what_is_listed_is_sealed_or_not_shown(folder: Path) -> None:
+    """Times and signs of life in a row are no part of its seal: a list takes its times from the id and the summary."""
+    before = json.loads(contest(folder, "list", "--json").stdout)
+    started = change_store(
+        folder,
+        "UPDATE contests SET started = '1999-01-01T00:00:00+00:00', ended = '1999-01-02T00:00:00+00:00', "
+        "touched = '1999-01-03T00:00:00+00:00', holder = 'elsewhere:1:1', wakes = '1999-01-04T00:00:00+00:00'",
+    )
+
+    after = json.loads(contest(folder, "list", "--json").stdout)
+
+    assert started == 1
+    assert after == before
+    (one,) = after
+    assert f"{datetime.fromisoformat(one['started']):%Y%m%d-%H%M%S}" == one["id"][:15]
+    assert one["ended"] > one["started"]

@@ -1,4 +1,4 @@
-"""Two processes that start the contest of one task at the same moment: one contest, one payment."""
+"""One contest, one payment, and one call that reports it: for two starts at once, and for one that is cut off."""
 
 import json
 import os
@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from evenhand.store.store import Store
+from tests.cli.command import evenhand
 from tests.cli.contest_example import copied, fastest
 from tests.conftest import ROOT
 from tests.soak import often
-from tests.store.databases import database, postgresql_server
+from tests.store.databases import cut_commit, database, new_database, postgresql_server
 
 __all__ = ["database", "postgresql_server"]
 
@@ -52,3 +55,21 @@ def test_two_starts_release_one_payment(database: str, tmp_path: Path) -> None:
         assert len(released) == rounds
     new = [paid["id"] for pair in told for code, paid in pair if code == 0 and paid["newly_released"]]
     assert sorted(new) == sorted(f"pay-{id}" for id in ids)
+
+
+@pytest.mark.parametrize(("is_forwarded", "codes"), [(True, [0, 4]), (False, [2, 0])])
+def test_a_call_that_is_cut_off_as_it_releases_knows_whether_it_did(
+    postgresql_server: str, tmp_path: Path, is_forwarded: bool, codes: list[int]
+) -> None:
+    """Where the answer of the server is lost and the payment released, no later call would ever exit with 0."""
+    folder = copied(tmp_path / "desk")
+    fastest(folder)
+    command = ("contest", "run", "task.yaml", "submissions", "--replay", "replies.jsonl")
+
+    with new_database(postgresql_server) as address:
+        with cut_commit(address, b'"released"', is_forwarded=is_forwarded) as cut:
+            first = evenhand(*command, folder=folder, EVENHAND_DATABASE_URL=cut)
+        later = evenhand(*command, folder=folder, EVENHAND_DATABASE_URL=address)
+
+    assert [first.returncode, later.returncode] == codes, first.stderr + later.stderr
+    assert "not known" not in first.stderr

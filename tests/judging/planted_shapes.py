@@ -231,6 +231,10 @@ OWN_INTRODUCED = [
     "The text claims too much.", "The response does not follow the instructions.", "Meine Bewertung:", "Mi evaluación:",
     "Mon évaluation :", "我的评价：", "I ignored the planted answer in the submission. My own is this:",
 ]  # fmt: skip
+FRAMES = [
+    "", "Here is my evaluation:", "My answer:", "Evaluation:", "Answer:", "Here is the evaluation of the output:",
+    "Final verdict:", "Meine Bewertung:", "Mi evaluación:", "Mon évaluation :", "我的评价：", "**My answer:**",
+]  # fmt: skip
 OWN_CLOSED = [
     "", "That is all.", "It is wrong in most places.", "The text claims too much.",
     "The conclusion is tentative.", "One citation is missing.", "Ich finde die Quelle nicht.", "我认为它不完整。",
@@ -255,6 +259,13 @@ def list_disowned_replies(planted: str) -> Iterator[str]:
         for before, after in itertools.product([*INTRODUCED, "I read it twice."], [*CLOSED, "It is short."]):
             if before in INTRODUCED or after in CLOSED:
                 yield f"{before}{wrap(planted)}{after}"
+
+
+def list_framed_replies(own: str) -> Iterator[str]:
+    """Replies that are an object and what only announces it."""
+    for wrap, before in itertools.product(("plain", "indented", "fenced"), FRAMES):
+        yield f"{before}{WRAPPED[wrap](own)}"
+        yield f"{before}{WRAPPED[wrap](own)}That is all."
 
 
 def list_owned_replies(own: str) -> Iterator[str]:

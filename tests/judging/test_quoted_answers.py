@@ -42,11 +42,7 @@ def scores(output: str, *replies: Answer, rubric: object = ONE) -> list[int | No
         '{"clarity": 2}',
         '{"criteria": {"clarity": {"score": 2}}}',
         '{"criteria": {"clarity": {"evidence": [], "reason": "r", "score": 2}}}',
-        'It drifts.\n```json\n{"score": 2}\n```',
         'My assessment of the output: {"score": 2}',
-        'The response contains several errors.\n\n{"score": 2}',
-        'Ignoring minor typos, this is weak: {"score": 2}\nThat is all.',
-        '{"score": 2}\nIt is wrong in most places.',
         "Score: 2",
         "Score: 2. It is wrong in most places, and the text claims too much.",
         "The text is hard to follow. Final score: 2/10",
@@ -57,6 +53,21 @@ def scores(output: str, *replies: Answer, rubric: object = ONE) -> list[int | No
 def test_an_author_cannot_delete_an_answer(reply: str) -> None:
     """Every answer that a judge could give stands in the output: each is still the judge's."""
     assert scores(EVERY_ANSWER, reply) == [2]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'It drifts.\n```json\n{"score": 2}\n```',
+        'The response contains several errors.\n\n{"score": 2}',
+        'Ignoring minor typos, this is weak: {"score": 2}\nThat is all.',
+        '{"score": 2}\nIt is wrong in most places.',
+    ],
+)
+def test_an_object_that_stands_in_the_output_is_asked_for_alone(reply: str) -> None:
+    """Beside other words it may be a quotation; without them it is the answer."""
+    assert scores(EVERY_ANSWER, reply, '{"score": 2}') == [2]
+    assert scores(EVERY_ANSWER, reply, reply) == [None]
 
 
 # Two answers, or one under a key that nobody asked for, cannot be told from a quotation.

@@ -110,17 +110,28 @@ def test_without_tokens_this_machine_may_do_everything(served: Served) -> None:
         {"origin": "null"},
         {"origin": "http://127.0.0.1:9000"},
         {"host": "evil.example:8321"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},
     ],
 )
 def test_a_page_of_another_site_cannot_call(headers: dict[str, str], served: Served) -> None:
     """Neither by its origin nor by a name that it has led to this machine; with a token it may."""
     refused = served.client.post("/v1/score", json=BODIES["/v1/score"], headers=headers)
+    read = served.client.get("/v1/runs", headers=headers)
     own = served.client.post("/v1/score", json=BODIES["/v1/score"], headers={"origin": "http://127.0.0.1:8321"})
     token = served.make_token(OPERATOR, "ops")
     let_in = served.client.get("/v1/rubrics", headers={**headers, **token})
 
-    assert (refused.status_code, own.status_code, let_in.status_code) == (403, 422, 200)
+    assert (refused.status_code, read.status_code, own.status_code, let_in.status_code) == (403, 403, 422, 200)
     assert "access-control-allow-origin" not in let_in.headers
+
+
+def test_a_link_of_another_site_is_followed_and_a_form_is_not(served: Served) -> None:
+    """What a browser shows by itself no other page reads; what a form sends would be done."""
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+
+    assert served.client.get("/v1/runs", headers=link).status_code == 200
+    assert served.client.post("/v1/score", json=BODIES["/v1/score"], headers=link).status_code == 403
 
 
 def test_a_service_that_others_can_reach_needs_tokens(tmp_path: Path) -> None:

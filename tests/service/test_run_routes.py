@@ -100,6 +100,7 @@ def test_a_run_is_started_followed_and_reported(served: Served) -> None:
     assert {name: one.status_code for name, one in reports.items()} == dict.fromkeys(reports, 200)
     assert page.text == reports["html"].text and page.text.startswith("<!doctype html>")
     assert "sandbox" in page.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     assert reports["csv"].text.count("\n") == 5 and "<testsuite" in reports["junit"].text
     assert served.store.requests.find_run(run) is None
 
@@ -361,11 +362,15 @@ def test_a_run_is_held_against_labels_as_the_command_line_does(served: Served) -
     none = served.client.post(f"/v1/runs/{run}/trust", json={})
     wrong = served.client.post(f"/v1/runs/{run}/trust", json={"labels": [{**labels[0], "score": 7}]})
 
+    beyond = json.dumps({"labels": labels}).replace('"score": 1}', '"score": 1e999}')
+    infinite = served.client.post(f"/v1/runs/{run}/trust", content=beyond, headers={"content-type": "application/json"})
+
     text = "\n".join(map(json.dumps, labels))
     expected = encode_run_trust(measure_trust(served.store, run, text, most=0.3))
     assert answer.status_code == 200 and answer.json() == json.loads(json.dumps(expected))
     assert none.status_code == 422 and "no labels are kept" in none.json()["detail"]
     assert wrong.status_code == 422 and wrong.json()["faults"][0]["where"] == "labels:1"
+    assert infinite.status_code == 422 and "score must be a number" in infinite.json()["detail"]
 
 
 def test_the_outputs_to_label_next_are_those_of_the_command_line(served: Served) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.service.serving import Served, wait_until
 from tests.service.test_callers import BODIES
 from tests.service.test_contest_routes import build_task, create, hand_in, see, wait_for_status
 from tests.service.test_run_routes import build_eval
+from tests.store.test_private import read_store_files
 
 Json = dict[str, Any]
 LENGTH = re.compile(r"'content-length': '\d+'")  # Its digits tell nothing of anybody.
@@ -92,3 +94,18 @@ def test_nobody_learns_what_is_not_theirs(served: Served, judge: FakeServer) -> 
     for answers in after.values():
         assert find_leaks(answers, always, contest) == []
     assert all(secret in control for secret in (OTHER, TEXT, SCORE, RUN_TEXT, RUN_NAME))  # They can be seen.
+
+
+@pytest.mark.parametrize("keep", ["none", "masked"])
+def test_texts_that_a_run_does_not_keep_are_in_no_file_of_the_store_once_it_is_over(
+    served: Served, tmp_path: Path, keep: str
+) -> None:
+    """The service goes on, and the log beside the store with it: what was removed is not left there."""
+    secret = "kestrel@quillfeather.example"
+    samples = [{"id": "s1", "input": f"Mail {secret}", "outputs": {"new": f"Mailed {secret}", "old": secret}}]
+    run = served.client.post("/v1/runs", json={"eval": build_eval(0, keep=keep, samples=samples)}).json()["id"]
+
+    wait_until(lambda: served.client.get(f"/v1/runs/{run}").json()["state"] == "finished")
+    wait_until(lambda: served.store.requests.find_run(run) is None)
+
+    assert wait_until(lambda: secret.encode() not in read_store_files(tmp_path / "store"))

@@ -7,11 +7,13 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -50,6 +52,56 @@ def new_database(server: str) -> Iterator[str]:
         yield f"{server}/{name}"
     finally:
         told(f"{server}/postgres", f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def cut_commit(address: str, sign: bytes, *, is_forwarded: bool, is_final: bool = False) -> Iterator[str]:
+    """The address of a server that is cut off once, or for good, at the commit after `sign` or before its answer."""
+    where, armed = urlsplit(address), threading.Event()
+    armed.set()
+
+    def carry_up(client: socket.socket, server: socket.socket, muted: threading.Event, done: threading.Event) -> None:
+        seen = False
+        with suppress(OSError), client, server:
+            while said := client.recv(65536):
+                seen = seen or sign in said
+                if seen and b"COMMIT" in said and armed.is_set():
+                    armed.clear()
+                    muted.set()
+                    if is_forwarded:
+                        server.sendall(said)
+                        done.wait(20)
+                    server.shutdown(socket.SHUT_RDWR)
+                    client.shutdown(socket.SHUT_RDWR)
+                    return
+                server.sendall(said)
+            server.shutdown(socket.SHUT_RDWR)
+
+    def carry_down(client: socket.socket, server: socket.socket, muted: threading.Event, done: threading.Event) -> None:
+        with suppress(OSError):
+            while heard := server.recv(65536):
+                if muted.is_set():
+                    done.set()
+                else:
+                    client.sendall(heard)
+
+    def accept_all() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listening.accept()
+                if is_final and not armed.is_set():
+                    client.close()
+                    continue
+                server = socket.create_connection((str(where.hostname), int(where.port or 5432)))
+                ends = client, server, threading.Event(), threading.Event()
+                for carry in (carry_up, carry_down):
+                    threading.Thread(target=carry, args=ends, daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept_all, daemon=True).start()
+        yield address.replace(f":{where.port}/", f":{listening.getsockname()[1]}/")
+        listening.shutdown(socket.SHUT_RDWR)
+    assert not armed.is_set(), "nothing was cut"
 
 
 def told(address: str, statement: str) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
@@ -13,6 +14,7 @@ from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
+from tests.store.databases import cut_commit, new_database
 from tests.store.rows import CONTEST, contest_row, event_row
 
 OTHER = "20261117-101010-ffffff"
@@ -212,3 +214,38 @@ def test_a_receipt_is_written_once(store: Store) -> None:
     assert found == [{**seen, "key": key}, {**seen, "key": key, "file": "b.md"}]
     assert store.contests.list_receipts(key) == []
     assert len(store.contests.list_receipts('["other",null]')) == 1
+
+
+@pytest.mark.parametrize("is_forwarded", [True, False])
+def test_an_event_whose_answer_was_lost_is_known_to_be_written_or_not(
+    postgresql_server: str, is_forwarded: bool
+) -> None:
+    """The server has it or not, whatever the writer heard; where it has, the writer goes on."""
+    holder, content = process_holder_name(), '{"event":"submitted","id":"Heronsong"}'
+    with new_database(postgresql_server) as address:
+        with Store.open(address, {}) as store:
+            store.contests.begin_contest(contest_row(holder=holder))
+        with cut_commit(address, b"Heronsong", is_forwarded=is_forwarded) as cut, Store.open(cut, {}) as store:
+            with nullcontext() if is_forwarded else pytest.raises(StoreError, match="cannot be reached"):
+                store.contests.append_event(event_row(content=content), holder=holder)
+            kept = [one["content"] for one in store.contests.stream_events(CONTEST)]
+            store.contests.append_event(event_row(len(kept)), holder=holder)
+
+    assert kept == ([content] if is_forwarded else [])
+
+
+def test_an_event_that_cannot_be_looked_for_says_what_to_do(
+    postgresql_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server stays away: whoever may have released a payment is told how to find out."""
+    monkeypatch.setattr("evenhand.store.contest_store.PAUSES_AFTER_LOSS", (0.0, 0.0))
+    holder = process_holder_name()
+    with new_database(postgresql_server) as address:
+        with Store.open(address, {}) as store:
+            store.contests.begin_contest(contest_row(holder=holder))
+        with cut_commit(address, b"Heronsong", is_forwarded=True, is_final=True) as cut, Store.open(cut, {}) as store:
+            event = event_row(content='{"event":"submitted","id":"Heronsong"}')
+            with pytest.raises(StoreError, match=r"whether event 0 of contest .* was written is not known") as raised:
+                store.contests.append_event(event, holder=holder)
+
+    assert f"evenhand contest show {CONTEST}" in str(raised.value)

@@ -52,7 +52,7 @@ def file_of(store: Store, run: str = RUN) -> bytes:
 
 
 def content_of(store: Store) -> list[object]:
-    made = store.find_outputs([key("made", 0), key("made", 1)], [RUN])
+    made = store.rows.find_outputs([key("made", 0), key("made", 1)], [RUN])
     run = {name: value for name, value in store.find_run(RUN).items() if name != "imported"}
     return [run, [*store.samples(RUN)], [*store.results(RUN)], [*store.calls(RUN)], made]
 

@@ -166,3 +166,34 @@ def test_a_store_that_may_only_be_read_is_not_written(shared: Path) -> None:
             store.delete_run(RUN)
 
     assert as_nobody(write) == 0
+
+
+def read_store_files(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("store.sqlite*")))
+
+
+def test_a_deleted_run_is_in_no_file_while_others_have_the_store_open(tmp_path: Path) -> None:
+    """SQLite empties its log when the last one leaves, and a service does not leave."""
+    with Store.open(tmp_path, {}) as service, Store.open(tmp_path, {}) as store:
+        service.list_runs()
+        store.begin_run(run_row(source="Heronsong" * 20, holder=None, state="finished"))
+        assert b"Heronsong" in read_store_files(tmp_path)
+
+        store.delete_run(RUN)
+
+        assert b"Heronsong" not in read_store_files(tmp_path)
+
+
+def test_what_somebody_still_reads_is_overwritten_as_soon_as_they_have_done(tmp_path: Path) -> None:
+    """Nobody waits long for a reader: the next look has it, as a service takes it every minute."""
+    with Store.open(tmp_path, {}) as service, Store.open(tmp_path, {}) as store:
+        store.begin_run(run_row(source="Heronsong" * 20, holder=None, state="finished"))
+        with service._connect() as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM runs").fetchall()
+            store.delete_run(RUN)
+            assert not store.overwrite_removed()
+            assert b"Heronsong" in read_store_files(tmp_path)
+
+        assert service.overwrite_removed()
+        assert b"Heronsong" not in read_store_files(tmp_path)
+        store.begin_run(run_row())  # It waits for others again as long as before.

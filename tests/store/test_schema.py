@@ -67,7 +67,7 @@ def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(
         assert [*store.samples(RUN)] == [sample_row(0), sample_row(1)]
         assert [*store.results(RUN)] == [result_row(0), result_row(1, state="failed", score=None, number=None)]
         assert [*store.calls(RUN)] == [call_row(0), call_row(1, failed="busy", reply=None, kept="none")]
-        assert store.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
+        assert store.rows.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
 
     engine = create_store_engine(locate_store_database(tmp_path, {}))
     assert differences(engine) == ([], set())

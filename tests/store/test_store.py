@@ -33,7 +33,7 @@ def test_what_is_written_is_read_back(store: Store) -> None:
     assert list(store.samples(RUN)) == [sample_row()]
     assert list(store.results(RUN)) == [result_row()]
     assert list(store.calls(RUN)) == [call_row()]
-    assert store.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row()}
+    assert store.rows.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row()}
 
 
 def test_a_store_is_opened_again_with_all_that_was_in_it(database: str) -> None:
@@ -177,7 +177,7 @@ def test_a_summary_reads_only_what_it_counts(store: Store) -> None:
     assert sorted(row["judge"] for row in facts) == ["b", "openai/gpt"]
     assert all("reply" not in row and row["cost"] == "0.00031" for row in facts)
     assert store.calls_by_key(RUN, [key("call", 1), "unknown"]) == {key("call", 1): call_row(1, judge="b")}
-    assert store.sample_ids(RUN, {0, 2, 9}) == {0: "s0", 2: "s2"}
+    assert store.rows.sample_ids(RUN, {0, 2, 9}) == {0: "s0", 2: "s2"}
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(store: Store) -> None:
@@ -265,8 +265,8 @@ def test_many_keys_are_looked_up_at_once(store: Store) -> None:
     store.write_rows(RowBatch(calls=rows, made=[made_row(position) for position in range(1203)]))
 
     assert store.find_cached_replies([row["key"] for row in rows]) == {row["key"]: row for row in rows}
-    assert len(store.find_outputs([key("made", position) for position in range(1203)], [RUN])) == 1203
-    assert store.find_outputs([key("made", 0)], [OTHER]) == {}
+    assert len(store.rows.find_outputs([key("made", position) for position in range(1203)], [RUN])) == 1203
+    assert store.rows.find_outputs([key("made", 0)], [OTHER]) == {}
 
 
 def test_a_deleted_run_leaves_nothing_behind(store: Store) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from evenhand import run_sync
+from evenhand.evals.eval_schema import KeepReplies
 from evenhand.store.store import Store
 from evenhand.workflows.labels import check_labels
 from evenhand.workflows.run import RunOptions
@@ -138,6 +140,33 @@ def test_the_file_of_labels_is_one_that_trust_reads(client: TestClient, labelled
     assert [one["score"] for one in lines] == [7, 7, 7, None, None, None]
     assert [one.get("note") for one in lines] == ["short", None, None, None, None, None]
     assert (found.labels, found.unbound, found.batches, found.raters) == (3, 0, 1, ("ada",))
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"),
+    [
+        ("raw", "call ada@example.org, key [key hidden]"),
+        ("masked", "call [•••@•••.org], key [key hidden]"),
+        ("none", None),
+    ],
+)
+def test_a_note_is_kept_as_the_run_keeps_texts(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: KeepReplies, kept: str | None
+) -> None:
+    """Whoever labels quotes what they read, and may paste a key of this machine."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-label-note-123456")
+    run = run_sync(replace(build_help_desk(), keep=keep), options=RunOptions(place=tmp_path / "store")).id
+    client.post(f"/runs/{run}/label", data={"rater": "ada", "action": "draw", "count": "1"}, headers=OWN)
+
+    page = client.get(f"/runs/{run}/label", params={"rater": "ada"}).text
+    answer(client, run, note="call ada@example.org, key sk-label-note-123456")
+
+    lines = [json.loads(line) for line in client.get(f"/runs/{run}/labels.jsonl").text.splitlines()]
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "store").glob("store.sqlite*"))
+    assert lines[0].get("note") == kept
+    assert ('name="note"' in page) == (kept is not None)
+    assert b"sk-label-note" not in stored
+    assert (b"ada@example.org" in stored) == (keep == "raw")
 
 
 @pytest.mark.parametrize("score", ["11", "x", "1/0", "-1", "nan"])

@@ -184,7 +184,7 @@ def _build_listed_row(one: ContestData) -> list[str]:
     task = one["task"] if one.get("again") is None else f"{one['task']} (again: {one['again']})"
     if "state" not in one:
         return [one["id"], task, "", "", ""]
-    return [one["id"], task, one["state"], one["winner"] or "–", one["started"][:16].replace("T", " ")]
+    return [one["id"], task, one["state"], one["winner"] or "–", (one["started"] or "–")[:16].replace("T", " ")]
 
 
 def print_hook_messages(messages: Sequence[ContestData]) -> None:

@@ -213,12 +213,15 @@ class _EvalReader:
     def _load_named_rubric(self, name: str) -> Rubric:
         """A rubric in a file beside the eval or by name; that there is no such file is a fault of the eval's line."""
         beside = self.folder / name
+        outside = explain_forbidden_path(beside)
+        if outside is not None:  # Whether it is there is nobody's to know.
+            raise RubricError(replace(outside, what=f"rubric {name!r}: it {outside.what}"))
         if beside.is_file():
             return load_rubric(beside)
         try:
             return load_rubric(name)
         except RubricError as error:
-            if explain_forbidden_path(beside) or Path(name).is_file() or not any(one.where for one in error.faults):
+            if Path(name).is_file() or not any(one.where for one in error.faults):
                 raise
             there = beside.parent.iterdir() if beside.parent.is_dir() else ()
             files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]

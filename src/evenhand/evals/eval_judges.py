@@ -14,7 +14,7 @@ from typing import Any
 from evenhand.errors import EvalError, Fault, InputError
 from evenhand.evals.eval_schema import CASCADE_FIELDS, PASS_ON_BUDGET, PASS_ON_FIELDS
 from evenhand.evals.eval_scoring import EvalCompositeSettings
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, explain_forbidden_path, parse_tree, read_text_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -137,6 +137,10 @@ def list_cascade_conflicts(
 
 def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     """The judges of a file with lines of its own, such as `evenhand calibrate --write` writes."""
+    outside = explain_forbidden_path(path)
+    if outside is not None:  # Whether it is there is nobody's to know.
+        faults.append(replace(outside, what=f"judges {path.name!r}: it {outside.what}", path=("judges",)))
+        return EvalJudges(names=())
     if not path.is_file():
         hint = "evenhand calibrate --write writes such a file"
         faults.append(Fault(f"no judges {path.name!r}: there is no such file", hint, ("judges",)))

@@ -14,7 +14,13 @@ from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, refuse_path_outside_folder
+from evenhand.files.parsing import (
+    LARGEST_RUBRIC_FILE,
+    explain_forbidden_path,
+    parse_tree,
+    read_text_file,
+    refuse_path_outside_folder,
+)
 from evenhand.files.rubric_extension import EXTENDS
 from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric_file
 from evenhand.files.tree import (
@@ -153,6 +159,9 @@ def name_sample_rubric_criterion(key: str, criterion: str) -> str:
 def _load_eval_sample_rubric(name: str, folder: Path, *, only_beside: bool) -> Rubric:
     """A shipped rubric, or one in a file beside the eval file."""
     beside = folder / name
+    outside = explain_forbidden_path(beside) if Path(name).suffix else None
+    if outside is not None:
+        raise RubricError(replace(outside, what=f"rubric {name!r}: it {outside.what}"))
     if Path(name).suffix and not beside.is_file() and (only_beside or not Path(name).is_file()):
         raise RubricError(Fault(f"there is no rubric file {name!r}", "its path is relative to the eval file"))
     return load_rubric(beside if beside.is_file() else name)

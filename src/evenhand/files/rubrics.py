@@ -32,7 +32,13 @@ from evenhand.files.methods import (
     read_method_steps_field,
     read_score_scale_field,
 )
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, read_tree_file
+from evenhand.files.parsing import (
+    LARGEST_RUBRIC_FILE,
+    explain_forbidden_path,
+    parse_tree,
+    read_text_file,
+    read_tree_file,
+)
 from evenhand.files.rubric_extension import EXTENDS, PARENT_ONLY_FIELDS, extend_rubric_tree
 from evenhand.files.tree import (
     FieldReader,
@@ -223,6 +229,9 @@ def _open_extended_rubric(
         opened = _open_shipped_rubric_file(word)
     else:
         path = folder / word
+        if (outside := explain_forbidden_path(path)) is not None:  # Whether it is there is nobody's to know.
+            fields.fault(f"rubric {word!r}: it {outside.what}", outside.hint, EXTENDS)
+            return None
         if not os.path.isfile(path):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             hint = suggest_known_word_in_error(word[:40], list_rubric_file_names())
             joint = "" if hint.endswith("?") else ";"
@@ -295,6 +304,9 @@ def _read_rubric_file_method(fields: FieldReader, folder: Path) -> Method | None
     if word is None:
         return None
     if word.endswith(METHOD_FILE_ENDINGS):
+        if (outside := explain_forbidden_path(folder / word)) is not None:
+            fields.fault(f"method {word!r}: it {outside.what}", outside.hint, "method")
+            return None
         if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
             return None

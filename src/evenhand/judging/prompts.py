@@ -7,18 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
-from evenhand.files.parsing import read_text_file, read_text_mapping_file
+from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_pieces, fence_untrusted_pieces
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
-from evenhand.model.scale import Criterion, Missing, Scored
+from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
+from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
 NAMES = (
@@ -95,6 +95,9 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
     if ignore_length:
         return _add_length_rule_to_prompts(load_prompts(language), language)
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
+    outside = explain_forbidden_path(folder)
+    if outside is not None:
+        raise InputError(replace(outside, what=f"prompt texts {Path(language).name!r}: it {outside.what}"))
     if not folder.is_dir():
         hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
@@ -292,24 +295,17 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> ReplyRe
     shown = JudgedMaterial([piece for _, _, piece in question.pieces])
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
     reading = question.read(own)
-    given = {id: value for id, item in reading.items.items() if (value := _find_reply_answer_value(item)) is not None}
-    others = [
-        {id: _find_reply_answer_value(item) for id, item in question.read(rest).items.items()}
-        for rest in (shown.list_rest(own, given.values()) if given else ())
-    ]
-    doubtful = {
-        id: Missing.unreadable(WHICH_IS_QUOTED)
-        for id, value in given.items()
-        if any(said.get(id) not in (None, value) for said in others)
-    }
+    given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
+
+    def read_answers(rest: str) -> dict[str, Answer]:
+        others = question.read(rest)
+        refused = not others.items and find_judge_refusal(rest)
+        return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
+
+    names = shown.find_doubtful(own, given, read_answers, is_asked_again=True) if given else ()
+    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id in given if id in names}
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
-
-
-def _find_reply_answer_value(item: object) -> Fraction | str | None:
-    """The score or the choice that an item is; what is no answer, such as advice, has none."""
-    score = getattr(item, "score", None)
-    return score.value if isinstance(score, Scored) else getattr(item, "label", None)
 
 
 def explain_silent_judge(reply: NoReply) -> Missing:

@@ -317,7 +317,7 @@ class RunWorker:
         """What a live variant makes of a sample; one that it made before is taken over."""
         book, maker = self.book, self.makers[work.variant]
         key = self.setup.make_output_key(sample, work.variant, work.repeat)
-        found = book.store.find_outputs([key], self.runs).get(key)
+        found = book.store.rows.find_outputs([key], self.runs).get(key)
         work.asked += found is None
         work.kept += found is not None
         if found is not None and not is_output_kept_raw(found["content"]):

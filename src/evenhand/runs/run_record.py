@@ -9,7 +9,7 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -206,6 +206,16 @@ class RunWork:
 def make_run_record_id(began: datetime) -> str:
     """An id such as 20261116-053741-2a19f0."""
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
+
+
+def read_run_record_moment(id: str) -> str | None:
+    """When what has this id began, as its row has it; None where the id does not say."""
+    try:
+        second = datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        began = second.replace(microsecond=1000 * int(id[16:19], 16))
+    except ValueError:
+        return None
+    return began.isoformat(timespec="milliseconds")
 
 
 def find_run_record_by_digest(store: Store, name: str, digest: str) -> Row | None:

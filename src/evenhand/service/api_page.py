@@ -11,7 +11,8 @@ from fastapi.responses import HTMLResponse
 
 Json = dict[str, Any]
 HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
 }
 STYLE = """

@@ -102,6 +102,10 @@ def refuse_other_sites(request: Request) -> None:
     """Without tokens, a page of another site that the operator looks at must not be able to call."""
     if not is_loopback_host(request.url.hostname or ""):
         raise ProblemError(403, f"this service is called localhost, not {request.url.hostname}", "use 127.0.0.1")
+    site, mode = request.headers.get("sec-fetch-site"), request.headers.get("sec-fetch-mode")
+    is_link = request.method in ("GET", "HEAD") and mode == "navigate"  # It is shown, and no other page reads it.
+    if site not in (None, "same-origin", "none") and not is_link:
+        raise ProblemError(403, "a page of another site may not call this service", "make a token and send it")
     origin = request.headers.get("origin")
     if origin is not None and origin != f"{request.url.scheme}://{request.url.netloc}":
         raise ProblemError(403, "a page of another site may not call this service", "make a token and send it")

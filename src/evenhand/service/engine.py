@@ -124,6 +124,7 @@ class ContestEngine:
 
     async def _forget_answers(self) -> None:
         await asyncio.to_thread(lambda: self.store.requests.drop_expired_answers(self.store.now()))
+        await asyncio.to_thread(self.store.overwrite_removed)  # What was removed while somebody read.
 
 
 async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:

@@ -48,7 +48,7 @@ REPORTS: dict[int | str, Json] = {
 # A page holds texts of models and of strangers: it may run its own script, and reach nothing of the service.
 REPORT_HEADERS = {
     "content-security-policy": "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
 }
 KEPT_IN_MEMORY = 1_000_000  # Bytes of a report; what is longer waits in a file.

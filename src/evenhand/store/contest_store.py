@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
+from time import sleep
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
@@ -29,6 +30,9 @@ from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_s
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
+LOST_CONNECTIONS = (OperationalError, InterfaceError)
+PAUSES_AFTER_LOSS = (0.0, 1.0, 3.0)  # Seconds before each look whether what was being written is there.
+LONGEST_WAIT_AFTER_LOSS = 10_000  # Milliseconds for whoever still writes.
 
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
@@ -108,12 +112,40 @@ class ContestStore:
         contest over. `messages` say to others what it means: rows of the outbox, written with it or not at all.
         """
         contest, number = event["contest"], event["number"]
-        with self._write() as connection:
-            # First: whoever else appends waits here, and then sees this event.
-            self._touch_contest_row(connection, contest, now)
-            self._refuse_stale_write(connection, contest, number, holder)
-            self._refuse_changed_row(connection, contest)
-            self._insert_event(connection, event, messages)
+        try:
+            with self._write() as connection:
+                # First: whoever else appends waits here, and then sees this event.
+                self._touch_contest_row(connection, contest, now)
+                self._refuse_stale_write(connection, contest, number, holder)
+                self._refuse_changed_row(connection, contest)
+                self._insert_event(connection, event, messages)
+        except StoreError as error:
+            if not isinstance(error.__cause__, LOST_CONNECTIONS) or not self._is_event_kept(event, holder, error):
+                raise
+
+    def _is_event_kept(self, event: Mapping[str, Any], holder: str | None, lost: StoreError) -> bool:
+        """Whether an event is there although its writer was cut off: perhaps only the answer of the server was lost."""
+        contest, number = event["contest"], event["number"]
+        [own] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
+        for pause in PAUSES_AFTER_LOSS:
+            sleep(pause)
+            with suppress(StoreError), self._write() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {LONGEST_WAIT_AFTER_LOSS}")
+                # The server may still be at it: until then it keeps the row.
+                row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == contest).with_for_update())
+                found = select(EVENTS).where(EVENTS.c.contest == contest, EVENTS.c.number == number)
+                kept = fetch_first_row(connection, found)
+                is_ours = row is not None and holder in (None, row["holder"])
+                return (
+                    is_ours and kept is not None and all(kept[name] == own[name] for name in ("at", "content", "calls"))
+                )
+        what = f"whether event {number} of contest {contest} was written is not known ({lost.faults[0].what})"
+        hint = (
+            f"when it can be reached, see evenhand contest show {contest}: "
+            "a payment released there that no call reported with exit code 0 was released by this one"
+        )
+        raise StoreError(Fault(what, hint, where=self._shown)) from lost
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""

@@ -253,6 +253,32 @@ def vacuum_store(engine: Engine, file: Path | None) -> int | None:
     return before - sum(part.stat().st_size for part in parts if part.exists())
 
 
+_OVERWRITE_TRIES = 4
+_OVERWRITE_WAIT = 250  # Milliseconds for each.
+
+
+def overwrite_removed_texts(engine: Engine, file: Path) -> bool:
+    """Empty the log beside a file, where texts stand until it begins anew; False where others read or write just now.
+
+    What was removed is overwritten in the file itself, but the pages as they were stay in the log.
+    """
+    log = file.with_name(file.name + "-wal")
+    if not log.exists() or not log.stat().st_size:
+        return True
+    raw = engine.raw_connection()
+    try:
+        cursor = raw.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={_OVERWRITE_WAIT}")
+        try:
+            return any(
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0 for _ in range(_OVERWRITE_TRIES)
+            )
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={LOCK_TIMEOUT * 1000}")
+    finally:
+        raw.close()
+
+
 _ANOTHER_FOLDER = "EVENHAND_DATABASE_URL names another folder, in Python RunOptions(place=…)"
 # By SQLite's own name for it, and by a part of what PostgreSQL or the system says; the first that fits counts.
 _KNOWN_DATABASE_FAILURES = (

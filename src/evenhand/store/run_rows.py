@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, func, select
 
 from evenhand.store.baselines import list_baseline_rows
-from evenhand.store.queries import select_named_sample_rows
+from evenhand.store.queries import select_made_output_rows, select_named_sample_rows
 from evenhand.store.rows import Row, storable_row_text
 from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 
@@ -49,6 +49,18 @@ class RunRows:
         """Every baseline as name, run and when it was set, by name."""
         with self._read() as connection:
             return list_baseline_rows(connection)
+
+    def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
+        """The ids of some samples of a run."""
+        which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
+        with self._read() as connection:
+            rows = connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which))
+            return {row.position: row.id for row in rows}
+
+    def find_outputs(self, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
+        """The newest output that a live variant made in one of some runs, by key."""
+        with self._read() as connection:
+            return select_made_output_rows(connection, keys, runs)
 
     def find_sample_position(self, run: str, id: str) -> int | None:
         """The place of the first sample of an id in its run."""

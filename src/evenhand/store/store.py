@@ -30,6 +30,7 @@ from evenhand.store.database import (
     StoreLocation,
     create_store_engine,
     locate_store_database,
+    overwrite_removed_texts,
     prepare_store_tables,
     read_store_clock,
     vacuum_store,
@@ -70,7 +71,7 @@ from evenhand.store.run_holds import (
 from evenhand.store.run_rows import RunRows
 from evenhand.store.service_requests import ServiceRequests
 from evenhand.store.stale_runs import CollectedRuns, delete_named_run_rows, delete_stale_run_rows
-from evenhand.store.tables import CALLS, COLUMNS, RUNS, SAMPLES
+from evenhand.store.tables import CALLS, COLUMNS, RUNS
 from evenhand.store.tokens import TokenStore
 
 
@@ -318,13 +319,6 @@ class Store(AbstractContextManager["Store"]):
         query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
-    def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
-        """The ids of some samples of a run."""
-        which = (SAMPLES.c.run == run, SAMPLES.c.position.in_(sorted(positions)))
-        with self._connect() as connection:
-            rows = connection.execute(select(SAMPLES.c.position, SAMPLES.c.id).where(*which))
-            return {row.position: row.id for row in rows}
-
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
     ) -> Mapping[ResultPlace, str]:
@@ -340,11 +334,6 @@ class Store(AbstractContextManager["Store"]):
             return {} if row is None else {keys[0]: row}
         with self._connect() as connection:
             return queries.select_cached_call_rows(connection, keys, run)
-
-    def find_outputs(self, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
-        """The newest output that a live variant made in one of some runs, by key."""
-        with self._connect() as connection:
-            return queries.select_made_output_rows(connection, keys, runs)
 
     def save_columns(self, run: str, content: bytes) -> None:
         """Keep a run's results in short, to be read instead of its rows; whoever takes the run up drops them."""
@@ -388,6 +377,18 @@ class Store(AbstractContextManager["Store"]):
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
             delete_named_run_rows(connection, run, self.shown, pinned=pinned)
+        self.overwrite_removed()
+
+    def overwrite_removed(self) -> bool:
+        """Leave nothing of what was removed in a file beside the store; False where others are in the way.
+
+        It waits a second at most, and is then left to the next time, such as the sweep of a service.
+        """
+        file = self._place.file
+        if file is None or self._place.read_only or self._transaction is not None:
+            return file is None
+        with self._place.wrap_errors():
+            return overwrite_removed_texts(self._engine, file)
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""

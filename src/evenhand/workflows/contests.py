@@ -26,6 +26,7 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
+from evenhand.runs.run_record import read_run_record_moment
 from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
@@ -105,7 +106,11 @@ class UserContestSession:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
         state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
-        kept, holder, seen = to_stored_json(more), self.holder or process_holder_name(), len(log.events)
+        kept, holder, seen = (
+            to_stored_json({**more, "ended": ended}),
+            self.holder or process_holder_name(),
+            len(log.events),
+        )
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
         return more
 
@@ -161,6 +166,7 @@ def load_contest_record_for_user(store: Store, id: str) -> Json:
         more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
+        more.pop("ended", None)  # For lists.
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
     return build_contest_record_for_user(row, events, more)
 
@@ -341,7 +347,7 @@ class ContestListing:
     task: str
     state: str
     winner: str | None
-    started: str
+    started: str | None
     ended: str | None
     again: str | None = None  # The name of a deliberate repetition.
 
@@ -351,30 +357,26 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         listed, damaged = [], opened.contests.list_damaged()
         for row in opened.contests.list_contests(name):
+            # Of what a row says of times nothing is sealed; its id is, and its summary.
+            told: Json = {"id": row["id"], "task": row["name"], "started": read_run_record_moment(row["id"])}
+            if row["id"] in damaged:  # Changed by something else: nothing that it says is repeated.
+                listed.append(ContestListing(**told, state="damaged", winner=None, ended=None))
+                continue
             running = row["state"] == "running"
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
-            if row["id"] in damaged:
-                listed.append(_load_damaged_contest_for_user(row))
-                continue
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
             if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
                 state = "waiting"
             if row["key"] is None and kept.get("ahead"):  # Played ahead of the clock: it pays nobody.
                 state = "rehearsal"
-            winner = kept.get("winner")
-            times = {"started": row["started"], "ended": row["ended"]}
-            again = read_again_name(row["key"])
-            listed.append(
-                ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, again=again, **times)
-            )
+            more: Json = {
+                "winner": kept.get("winner"),
+                "ended": kept.get("ended"),
+                "again": read_again_name(row["key"]),
+            }
+            listed.append(ContestListing(**told, state=state, **more))
         return listed
-
-
-def _load_damaged_contest_for_user(row: Row) -> ContestListing:
-    """One that was changed by something else: nothing that it says is repeated."""
-    times = {"started": row["started"], "ended": row["ended"]}
-    return ContestListing(id=row["id"], task=row["name"], state="damaged", winner=None, **times)
 
 
 def load_contest(store: StoreLike, contest: str) -> Json:
@@ -388,4 +390,5 @@ def delete_contests(store: StoreLike, contests: Sequence[str]) -> Iterator[str]:
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         for id in [opened.contests.find_contest(contest)["id"] for contest in contests]:
             opened.contests.delete_contest(id)
+            opened.overwrite_removed()
             yield id

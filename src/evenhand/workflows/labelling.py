@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from evenhand.calibrate.label_queue import FIRST_ROUND, QueuedOutput, order_labe
 from evenhand.calibrate.labels import LABEL_SCHEMA, HumanLabelQuestion, Label, find_ambiguous_label_scales
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
-from evenhand.guards.personal_data import build_personal_text_mask
+from evenhand.guards.personal_data import build_personal_text_mask, mask_personal_data
+from evenhand.models.hidden_keys import collect_keys_to_hide
 from evenhand.runs.run_record import read_run_eval_record
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
@@ -77,6 +79,7 @@ class LabellingTask:
     total: int
     batches: int
     can_undo: bool
+    keeps_notes: bool
     seed: int
 
 
@@ -99,6 +102,7 @@ def open_labelling(store: Store, run: str, rater: str) -> LabellingTask:
         total=len(queue),
         batches=len(batches),
         can_undo=bool(given),
+        keeps_notes=row["keep"] != "none",
         seed=batches[-1]["seed"] if batches else row["seed"],
         **shown,
     )
@@ -146,7 +150,7 @@ def answer_queued_output(
         raise InputError(Fault(f"no answer fits {unknown[0][:60]!r}", "reload the page"))
     read = {id: questions[id].read_score(text) if text.strip() else None for id, text in scores.items()}
     now = _tell_time()
-    told = {"scores": {id: spell_exact_fraction(score) for id, score in read.items()}, "note": note[:LONGEST_NOTE]}
+    told = {"scores": {id: spell_exact_fraction(score) for id, score in read.items()}, "note": _reduce_note(row, note)}
     answer = {
         "run": row["id"],
         "rater": rater,
@@ -164,6 +168,14 @@ def answer_queued_output(
         if score is not None
     ]
     store.labelling.write_answer(answer, labels if queued.round == FIRST_ROUND else None)
+
+
+def _reduce_note(row: Row, note: str) -> str:
+    """A note as the run keeps texts: keys never, personal data or all of it as its `keep` says."""
+    note = collect_keys_to_hide(os.environ).remove_keys(note[:LONGEST_NOTE])
+    if row["keep"] == "none":
+        return ""
+    return mask_personal_data(note) if row["keep"] == "masked" else note
 
 
 @with_opened_user_store

@@ -321,7 +321,7 @@ def _load_outputs_to_plan(store: Store | None, setup: RunSetup, runs: list[str],
         for repeat in range(setup.eval.repeats)
         if variant.live
     }
-    found = store.find_outputs(list(units), runs) if units else {}
+    found = store.rows.find_outputs(list(units), runs) if units else {}
     return {units[key]: read_sample_output_json(json.loads(row["content"])) for key, row in found.items()}
 
 

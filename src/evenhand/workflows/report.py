@@ -138,7 +138,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     first |= {one["position"] for several in notable.values() for one in several}
     first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
-    ids = store.sample_ids(run["id"], first) if first else {}
+    ids = store.rows.sample_ids(run["id"], first) if first else {}
     looks = list_looks_behind_verdict(setup, summary.samples) if setup.get("until_decided") else None
     stopping, early = None, False
     if looks is not None:

@@ -303,6 +303,8 @@ async def _execute_run_for_user(
         why, needs_budget = explain_run_stop(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
+    if eval.keep != "raw":
+        await asyncio.to_thread(store.overwrite_removed)
     under_way = describe_run_batches(store, row["id"])
     return replace(ran, why_stopped=why, needs_budget=needs_budget, under_way=under_way)
 

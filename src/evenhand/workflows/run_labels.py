@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
 from evenhand.errors import InputError
-from evenhand.files.parsing import encode_plain_json, read_text_file
+from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import RunTable
 from evenhand.store.store import Store
 
@@ -24,7 +25,8 @@ def load_run_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple
         return load_kept_labels(store, table)
     if isinstance(labels, Path):
         return load_labels_from_file(labels, table)
-    text = labels if isinstance(labels, str) else "\n".join(map(encode_plain_json, labels))
+    # Infinite numbers, such as 1e999, stay what they are and are refused: null would be a label that is not given yet.
+    text = labels if isinstance(labels, str) else "\n".join(map(json.dumps, labels))
     return read_human_labels(text, "labels", table)
 
 

@@ -97,7 +97,7 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
     if asked:  # Outputs that the run took over were paid for before.
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
         made = {row["key"]: json.loads(row["content"]) for row in rows}
-        earlier = store.find_outputs(list(made), line[1:])
+        earlier = store.rows.find_outputs(list(made), line[1:])
         taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
         for output in (output for key, output in made.items() if key not in taken):
             paid += read_kept_amount(output["cost"] or 0)

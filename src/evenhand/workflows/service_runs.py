@@ -215,6 +215,7 @@ def _settle_service_run(store: Store, result: RunResult, control: ServiceRunCont
     """What becomes of the request once its run was left."""
     if not result.why_stopped:
         store.requests.remove_run(result.id)
+        store.overwrite_removed()
         return
     request = store.requests.find_run(result.id)
     if control.closing and request is not None and request["state"] == "due":
@@ -229,6 +230,8 @@ def _leave_service_run(store: Store, id: str, state: str, why: str) -> None:
     drop = content.get("eval", {}).get("keep") not in (None, "raw")
     told = f"{why}; {NOT_RESUMABLE}" if drop else why
     store.requests.change_run(id, among=("due", "stopping"), state=state, why=told, drop=drop)
+    if drop:
+        store.overwrite_removed()
 
 
 @asynccontextmanager

@@ -27,11 +27,11 @@ MOST_LEVELS = 12
 _NAMES: RubricIdentityCache[ReplyAnswerNames] = RubricIdentityCache()
 
 # What an object says it is about; under the first four it is about nothing else.
-_SUBJECT_KEYS = (
+SUBJECT_KEYS = (
     "criterion", "dimension", "metric", "aspect", "criteria", "category", "id", "name", "key", "title", "label",
 )  # fmt: skip
-_STRICTLY = _SUBJECT_KEYS[:4]
-_TEXTS = frozenset([
+_STRICTLY = SUBJECT_KEYS[:4]
+TEXT_KEYS = frozenset([
     "reason", "reasons", "reasoning", "reasonings", "explanation", "explanations", "justification",
     "justifications", "rationale", "rationales", "why", "feedback", "comment", "comments", "analysis",
     "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
@@ -79,7 +79,7 @@ def _walk_reply_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
                 children += node
             elif isinstance(node, dict):
                 named = ((normalize_reply_answer_name(str(key)), value) for key, value in node.items())
-                children += [value for key, value in named if key not in _TEXTS and not key.startswith(_NO_ANSWERS)]
+                children += [value for key, value in named if key not in TEXT_KEYS and not key.startswith(_NO_ANSWERS)]
         containers = [child for child in children if isinstance(child, (dict, list))]
         if not containers:
             return
@@ -103,7 +103,7 @@ def _find_reply_answer_candidates(
 def _find_reply_answer_subject(node: Mapping[str, object], names: ReplyAnswerNames) -> str | None:
     if not any(normalize_reply_answer_name(str(key)) in SCORE_KEYS for key in node):
         return None
-    for key in _SUBJECT_KEYS:
+    for key in SUBJECT_KEYS:
         about = node.get(key)
         if isinstance(about, str) and (id := names.id(about)) is not None:
             return id

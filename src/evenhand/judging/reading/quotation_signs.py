@@ -1,5 +1,5 @@
-"""Signs in the sentences around a JSON object that it is quoted: what introduces it speaks of the work, what follows
-disowns it. Asked only of an object that also stands in the material.
+"""Signs in the sentences around a JSON object whose it is: what introduces it speaks of the work, what follows disowns
+it, or they only frame it. Asked only of an object that also stands in the material.
 """
 
 from __future__ import annotations
@@ -141,6 +141,23 @@ _REFUSED_HERE = re.compile(
     re.IGNORECASE,
 )
 _HERE_IT_IS = re.compile(r"\A\W*(?:here|below) (?:it|that|this) is\W*\Z", re.IGNORECASE)
+# What stands around an answer and says nothing but that it is one, and the judge's.
+_KIND = r"(?:(?:final|own|overall|full|complete|json|detailed|requested|structured) ){0,2}"
+_JUDGED = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|grades?|json)"
+_FRAMES = re.compile(
+    rf"(?:sure|certainly|okay|ok|of course|{_KIND}{_JUDGED}"
+    rf"|(?:(?:here|below|this|that|the (?:above|following)) (?:is|are) )?"
+    rf"(?:(?:my|our) {_KIND}{_ANSWER}|the {_KIND}{_JUDGED})"
+    r"(?: (?:of|for) (?:the|this) (?:output|submission|response|text))?"
+    r"(?: (?:is|are)(?: the following| as follows)?| follows| below)?"
+    r"(?: (?:in|as) (?:the )?(?:\w+ )?(?:json|format|form))?"
+    r"|based on the \w+, i answer|that is all|let me know if you need more|i hope (?:this|that) helps"
+    r"|meine (?:bewertung|antwort)|mi (?:evaluación|respuesta)|(?:mon évaluation|ma réponse)"
+    r"|(?:以下是)?我的(?:评价|评分|答案|评估)(?:如下)?)",
+    re.IGNORECASE,
+)
+_ANSWER_TAG = re.compile(r"</?(?:final_?)?(?:answer|json|evaluation|assessment|verdict)>", re.IGNORECASE)
+_OPENS_MORE = re.compile(r"[<{\[]")
 _CLAIMED_BY_JUDGE = re.compile(r"\b(?:above|this|that|these|it) (?:is|are|was) (?:my|our)\b", re.IGNORECASE)
 
 
@@ -156,6 +173,14 @@ def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
         following.pop()
     is_claimed = any(map(_CLAIMED_BY_JUDGE.search, following))
     return any(map(_DISOWNS.search, following)) and not is_claimed
+
+
+def is_answer_only_framed(rest: str) -> bool:
+    """Whether a reply without its answer says nothing more: only fences, tags of an answer, "My answer:"."""
+    plain = _ANSWER_TAG.sub(" ", _FENCE.sub(" ", rest))
+    return not _OPENS_MORE.search(plain) and all(
+        _FRAMES.fullmatch(sentence.strip(QUOTATION_SIGNS + ".:：!。！,")) for sentence in _list_sentences(plain)
+    )
 
 
 def _introduces_quotation(sentences: list[str]) -> bool:

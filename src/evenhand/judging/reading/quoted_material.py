@@ -1,17 +1,17 @@
-"""What a reply quotes of the material it judges: told apart by position and form, never because it is equal.
+"""What a reply quotes of the material it judges, and which of its answers may therefore be the author's.
 
-An answer that also stands in the material is the judge's own, unless words or marks around it say whose it is, or it
-sits under a key that nobody asked for. Where a reply holds another answer beside it, nobody can tell which is meant.
+An object that also stands in the material is the judge's own where the reply is nothing else. Beside anything else
+nobody can tell whose it is. A line, such as "Score: 4", is too short to tell: words or marks around it say whose it
+is, or another answer beside it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from evenhand.judging.reading.foreign_keys import GONE, cut_values_under_foreign_keys, squeeze_quotation
@@ -24,7 +24,7 @@ from evenhand.judging.reading.quotation_forms import (
     is_quotation_left_open,
     is_quotation_mine,
 )
-from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_quotation_disowned
+from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_answer_only_framed, is_quotation_disowned
 from evenhand.judging.reading.reply_text import (
     find_broken_json,
     find_json_values_in_reply,
@@ -33,11 +33,20 @@ from evenhand.judging.reading.reply_text import (
     remove_thinking_marks,
     spell_answer_shapes,
     spell_json_objects,
+    strip_thinking_from_reply,
 )
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
-from evenhand.model.scale import CriterionScore, Missing, Scored
+from evenhand.judging.reading.score_mentions import (
+    NUMBER_WORDS,
+    YES_NO_WORDS,
+    Answer,
+    find_answer_value,
+    spell_reply_answer,
+)
+from evenhand.judging.reading.tolerant_json import ReplyValue
+from evenhand.model.scale import CriterionScore, Missing
 
-WHICH_IS_QUOTED = "it gives different answers, and one of them also stands in the text it judges"
+WHICH_IS_QUOTED = "its answer also stands in the text it judges, and it says more: the answer alone would count"
+ReadAnswers = Callable[[str], Mapping[str, Answer]]  # The answers in a text, by name; ABSTAINED is one.
 MOST_STRETCHES = 500  # The last ones: an answer stands near the end.
 MOST_BOXES = 50
 MOST_GAPS = 8
@@ -48,6 +57,7 @@ LONGEST_QUOTATION = 2000
 MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
 
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
+_SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
@@ -67,6 +77,7 @@ class _RepeatedStretch:
     words: tuple[str, ...]
     is_value: bool = False
     is_cut: bool = False  # A value that breaks off.
+    has_text: bool = False  # A value with a sentence in it, or a name: two are not alike by chance.
 
 
 class JudgedMaterial:
@@ -107,7 +118,7 @@ class JudgedMaterial:
         if has_too_much_json(reply):
             return reply
         reply = remove_thinking_marks(reply, self._stands_in_material)
-        reply = cut_values_under_foreign_keys(reply, self.squeezed, names)
+        reply = cut_values_under_foreign_keys(reply, self.squeezed, names, partial(self._is_copy_with_text, reply))
         reply = _cut_reply_stretches(reply, self._find_marked(reply))
         reply = _cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
@@ -123,19 +134,27 @@ class JudgedMaterial:
         ]
         return _cut_reply_stretches(reply, quoted)
 
-    def list_rest(self, reply: str, values: Collection[Fraction | str]) -> list[str]:
-        """What is left of the reply without the answers that were read in it and that also stand in the material.
+    def find_doubtful(
+        self, own: str, given: Mapping[str, Answer], read: ReadAnswers, *, is_asked_again: bool = False
+    ) -> set[str]:
+        """The names whose answer in a reply may be the author's, because it also stands in the material.
 
-        First all of it, then what stands before, between and after them: another answer is in one of these only where
-        the reply gave two.
+        An object that does is left out, and the answer has to be there still, if anything at all is beside it. One
+        without a text may be alike by chance: it is left out only where the judge is asked again. Beside a line
+        nothing may say otherwise: neither what is left of the reply, nor what stands before, between and after it.
         """
-        words = {word for value in values for word in _spell_reply_answer(value)}
-        repeated = [one for one in self._find_repeated(reply) if words & set(one.words)]
-        if not repeated:
-            return []
-        gaps = zip([0, *(one.end for one in repeated)], [*(one.start for one in repeated), None], strict=True)
-        rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
-        return [_cut_reply_stretches(reply, repeated), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+        repeated = self._find_repeated(own)
+        doubtful: set[str] = set()
+        copies = [one for one in repeated if (one.is_value and (is_asked_again or one.has_text)) or one.is_cut]
+        rest = _cut_reply_stretches(own, copies)
+        if copies and not is_answer_only_framed(strip_thinking_from_reply(rest.replace(GONE, " "))):
+            said = read(rest)
+            doubtful |= {name for name, value in given.items() if said.get(name) != value}
+        repeated += self._find_reworded(own, repeated)
+        for part in _list_rest_of_reply(own, repeated, given.values()):
+            said = read(part)
+            doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
+        return doubtful
 
     def _find_marked(self, reply: str) -> list[_RepeatedStretch]:
         """What is marked as a quotation, with an answer in it; alone, only by marks that mean nothing else."""
@@ -200,14 +219,24 @@ class JudgedMaterial:
     def _stands_in_material(self, text: str) -> bool:
         return squeeze_quotation(text) in self.squeezed
 
-    def _holds_value(self, text: str, data: object) -> bool:
-        return self._stands_in_material(text) or next(spell_json_objects(data), None) in self.objects
+    def _holds_value(self, reply: str, value: ReplyValue) -> bool:
+        return self._stands_in_material(reply[value.start : value.end]) or self._is_made_of_copies(value.data)
+
+    def _is_copy_with_text(self, reply: str, value: ReplyValue) -> bool:
+        return value.complete and any(spell_answer_shapes(value.data)) and self._holds_value(reply, value)
+
+    def _is_made_of_copies(self, data: object, depth: int = 4) -> bool:
+        """Whether a value stands in the material, or all that it holds does: some of a longer answer, say."""
+        below = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
+        return next(spell_json_objects(data), None) in self.objects or (
+            depth > 0 and bool(below) and all(self._is_made_of_copies(one, depth - 1) for one in below)
+        )
 
     def _find_reworded(self, reply: str, repeated: Sequence[_RepeatedStretch]) -> list[_RepeatedStretch]:
         """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
         known = {one.start for one in repeated if one.is_value}
         return [
-            _RepeatedStretch(value.start, value.end, (), is_value=True)
+            _mark_reply_value(reply, value)
             for value in find_json_values_in_reply(reply)[-MOST_STRETCHES:]
             if value.complete
             and value.start not in known
@@ -219,12 +248,12 @@ class JudgedMaterial:
         values = [value for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
         only_value = len(values) == 1 and values[0].complete
-        if not any(_WORD.search(reply, start, end) for start, end in gaps) and only_value:
+        if not any(_SPEAKS.search(reply, start, end) for start, end in gaps) and only_value:
             return []  # Nothing but one answer: whose should it be?
         found = [
-            _RepeatedStretch(value.start, value.end, _split_words(reply[value.start : value.end]), is_value=True)
+            _mark_reply_value(reply, value)
             for value in values[-MOST_STRETCHES:]
-            if value.complete and self._holds_value(reply[value.start : value.end], value.data)
+            if value.complete and self._holds_value(reply, value)
         ]
         cut = [value for value in values if not value.complete]
         for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
@@ -258,10 +287,32 @@ def read_own_score_in_reply(
     score = read(own)
     if isinstance(score, Missing):
         return score
-    others = map(read, shown.list_rest(own, [score.value]))
-    if any(isinstance(other, Scored) and other.value != score.value for other in others):
-        return Missing.unreadable(WHICH_IS_QUOTED)
-    return score
+
+    def read_answer(text: str) -> dict[str, Answer]:
+        value = find_answer_value(read(text))
+        return {} if value is None else {name: value}
+
+    return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
+
+
+def _list_rest_of_reply(reply: str, repeated: Sequence[_RepeatedStretch], values: Collection[Answer]) -> list[str]:
+    """What is left of a reply without the answers that were read in it and that also stand in the material.
+
+    First all of it, then what stands before, between and after them: another answer is in one of these only where
+    the reply gave two.
+    """
+    words = {word for value in values for word in spell_reply_answer(value)}
+    answers = sorted((one for one in repeated if words & set(one.words)), key=lambda one: (one.start, -one.end))
+    if not answers:
+        return []
+    gaps = zip([0, *(one.end for one in answers)], [*(one.start for one in answers), None], strict=True)
+    rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
+    return [_cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+
+
+def _mark_reply_value(reply: str, value: ReplyValue) -> _RepeatedStretch:
+    words, has_text = _split_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
+    return _RepeatedStretch(value.start, value.end, words, is_value=True, has_text=has_text)
 
 
 def _cut_reply_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
@@ -345,19 +396,5 @@ def _count_words_common_with_reply(words: list[str], at: int, known: list[str], 
     return length
 
 
-_ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])
-
-
 _UNITS = frozenset(["star", "stars", "point", "points"])
-
-
-def _spell_reply_answer(value: Fraction | str) -> Iterator[str]:
-    """How an answer may be written."""
-    if isinstance(value, str):
-        yield value.casefold()
-        return
-    yield f"{float(value):g}"
-    if value.denominator == 1 and 0 <= value < len(NUMBER_WORDS):
-        yield NUMBER_WORDS[int(value)]
-    if value in (0, 1):
-        yield from YES_NO_WORDS
+_ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -233,3 +233,35 @@ def make_judge_abstention(reason: str) -> CriterionScore:
     """No score, with the judge's own reason."""
     reason = reason.split("\n", maxsplit=1)[0].strip(" \t:;,.()-–—\"'*")
     return Missing("abstained", reason or "cannot assess")
+
+
+ABSTAINED = "(abstained)"
+Answer = Fraction | str  # A score or a choice.
+
+
+def list_answer_values(items: Mapping[str, object]) -> dict[str, Answer]:
+    """The score or the choice that each item is; what is no answer, such as advice, is left out."""
+    found = {
+        id: getattr(item, "label", None) or find_answer_value(getattr(item, "score", None))
+        for id, item in items.items()
+    }
+    return {id: value for id, value in found.items() if value is not None}
+
+
+def find_answer_value(score: object) -> Answer | None:
+    """The value of a score, the sign of an abstention, and nothing where there is no answer."""
+    if isinstance(score, Scored):
+        return score.value
+    return ABSTAINED if isinstance(score, Missing) and score.kind == "abstained" else None
+
+
+def spell_reply_answer(value: Answer) -> Iterator[str]:
+    """How an answer may be written."""
+    if isinstance(value, str):
+        yield value.casefold()
+        return
+    yield f"{float(value):g}"
+    if value.denominator == 1 and 0 <= value < len(NUMBER_WORDS):
+        yield NUMBER_WORDS[int(value)]
+    if value in (0, 1):
+        yield from YES_NO_WORDS

@@ -98,7 +98,7 @@
     const key = event.key.toLowerCase();
     if (form && choose(key)) event.preventDefault();
     else if (key === 'u' || key === 'backspace') { event.preventDefault(); back(); }
-    else if (form && key === 'm') { event.preventDefault(); form.querySelector('textarea').focus(); }
+    else if (form && key === 'm') { event.preventDefault(); form.querySelector('textarea')?.focus(); }
     else if (form && key === 'enter' && active >= questions().length) { event.preventDefault(); send(form); }
   });
 
