@@ -148,7 +148,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
         stopping = {"planned": looks.planned, **taken, "settled_early": early}
     tags = _load_user_report_tags(store, run["id"])
-    name_samples = partial(store.sample_ids, run["id"])
+    name_samples = partial(store.rows.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
     if run["state"] != "finished":  # Whoever stops a run when it looks good has not decided anything.
         decision = replace(decision, exit_code=1, next_step="Finish the run first: evenhand run EVAL --resume.")
