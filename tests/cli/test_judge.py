@@ -178,7 +178,7 @@ def test_the_json_has_the_scores_and_all_that_they_rest_on(folder: Path) -> None
     data = json.loads(done.stdout)
     assert list(data) == [
         "method", "rubric", "fingerprint", "scorecards", "ranking", "panel", "safety_gate", "notes",
-        "heuristic", "judgments", "suggestions", "seed", "orders", "decided_by", "guards", "saved", "calls", "spent",
+        "heuristic", "judgments", "suggestions", "seed", "orders", "decided_by", "passed_on", "guards", "saved", "calls", "spent",
     ]  # fmt: skip
     first = data["judgments"][0]
     assert (first["judge"], first["output"], first["criterion"]) == ("python:judges:good", "a.md", "says-it")

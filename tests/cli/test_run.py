@@ -59,7 +59,13 @@ def test_what_the_judge_cannot_answer_is_said_before_the_run_and_after_it(folder
     note = "the judge embedded cannot answer warmth (it asks for a score from 1 to 5)"
     assert note in " ".join(planned.stdout.split())
     assert data["unanswerable"] == [
-        {"rubric": "eval", "criterion": "warmth", "why": "it asks for a score from 1 to 5", "is_score": True}
+        {
+            "rubric": "eval",
+            "criterion": "warmth",
+            "why": "it asks for a score from 1 to 5",
+            "is_score": True,
+            "judge": "embedded",
+        }
     ]
     assert f"note: {note}" in done.stderr
     assert "UNDECIDED: No output could be judged: embedded on warmth: abstained" in " ".join(done.stdout.split())

@@ -166,7 +166,12 @@ READ_BACK = [
         values(ChallengeResolved, at=moments, judgments=several(judgments)),
         ContestError,
     ),
-    Case(Reply, REPLY_JSON, values(Reply, recorded=st.just(False), places=several(values(TokenLogprobs))), JudgeError),
+    Case(
+        Reply,
+        REPLY_JSON,
+        values(Reply, recorded=st.just(False), in_batch=st.just(False), places=several(values(TokenLogprobs))),
+        JudgeError,
+    ),
     Case(VariantOutput, OUTPUT_JSON, outputs, StoreError),
     Case(
         RunEvalRecord,

@@ -107,6 +107,7 @@ class WorkflowMemoryRecorder:
     """
 
     hold = RunHold(run=PYTEST_RUN_NAME, token=0)
+    has_other_workers = False
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row]] = {"calls": [], "results": []}
