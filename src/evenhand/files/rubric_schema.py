@@ -28,42 +28,10 @@ def build_rubric_file_schema() -> RubricSchemaJson:
         "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/criterion"}]},
         "description": "What is asked about an output.",
     }
-    statements: RubricSchemaJson = {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/statement"}]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Evenhand rubric",
-        **_rubric_yaml_object_schema(
-            {
-                "name": _TEXT,
-                "about": {**_TEXT, "description": "What it is for, for readers."},
-                "why": {**_TEXT, "description": "Why its criteria have the weights they have."},
-                "extends": {
-                    **_TEXT,
-                    "description": "A rubric whose criteria, red flags, bonuses and gates are kept, or changed by id: "
-                    "the name of a shipped one, or the path of a file.",
-                },
-                "method": {
-                    **_TEXT,
-                    "description": f"{', '.join(list_method_yaml_names())}, or the path of a method file.",
-                },
-                "criteria": criteria,
-                "rubrics": {**criteria, "description": "Another name for criteria."},
-                "red_flags": {**statements, "description": "Faults that cost points when found."},
-                "bonuses": {**statements, "description": "Merits that earn points when found."},
-                "gates": {"type": "array", "items": {"$ref": "#/$defs/gate"}},
-                "scale": {"$ref": "#/$defs/scale"},
-                "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
-                "panel": _rubric_file_step_schema(Panel),
-                "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
-                "holistic": {"type": "boolean", "description": "Ask for a score for the whole beside the criteria."},
-                "too_close": {
-                    **_NUMBER,
-                    "description": "How far in probability an answer must be ahead of the next (decision models).",
-                },
-                "tags": {"type": "array", "items": _TEXT},
-                "dialogue": {"enum": ["pairwise"], "description": "Judges compare two outputs at a time."},
-            }
-        ),
+        **_rubric_yaml_object_schema(_build_rubric_fields_schema(criteria)),
         "$defs": {
             "criterion": _rubric_file_criterion_schema(criteria),
             "statement": _rubric_yaml_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
@@ -73,6 +41,40 @@ def build_rubric_file_schema() -> RubricSchemaJson:
             "score_ranges": _rubric_file_ranges_schema(),
             "step": {"anyOf": [_build_step_field_schema(kind, step) for kind, step in STEPS.items()]},
         },
+    }
+
+
+def _build_rubric_fields_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
+    statements: RubricSchemaJson = {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/statement"}]}}
+    return {
+        "name": _TEXT,
+        "about": {**_TEXT, "description": "What it is for, for readers."},
+        "why": {**_TEXT, "description": "Why its criteria have the weights they have."},
+        "extends": {
+            **_TEXT,
+            "description": "A rubric whose criteria, red flags, bonuses and gates are kept, or changed by id: "
+            "the name of a shipped one, or the path of a file.",
+        },
+        "method": {
+            **_TEXT,
+            "description": f"{', '.join(list_method_yaml_names())}, or the path of a method file.",
+        },
+        "criteria": criteria,
+        "rubrics": {**criteria, "description": "Another name for criteria."},
+        "red_flags": {**statements, "description": "Faults that cost points when found."},
+        "bonuses": {**statements, "description": "Merits that earn points when found."},
+        "gates": {"type": "array", "items": {"$ref": "#/$defs/gate"}},
+        "scale": {"$ref": "#/$defs/scale"},
+        "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
+        "panel": _rubric_file_step_schema(Panel),
+        "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
+        "holistic": {"type": "boolean", "description": "Ask for a score for the whole beside the criteria."},
+        "too_close": {
+            **_NUMBER,
+            "description": "How far in probability an answer must be ahead of the next (decision models).",
+        },
+        "tags": {"type": "array", "items": _TEXT},
+        "dialogue": {"enum": ["pairwise"], "description": "Judges compare two outputs at a time."},
     }
 
 

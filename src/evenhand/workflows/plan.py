@@ -51,11 +51,7 @@ from evenhand.workflows.run import (
 from evenhand.workflows.run_batches import refuse_run_without_batches
 from evenhand.workflows.run_cascade import plan_cascade
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
-from evenhand.workflows.run_warnings import (
-    list_user_eval_unanswerable,
-    warn_user_of_authors_near_judges,
-    warn_user_of_eval_without_normalising,
-)
+from evenhand.workflows.run_warnings import list_notes_before_run, list_user_eval_unanswerable
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -145,28 +141,16 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
         setup = build_run_setup(eval, connections, counted.questions)
         if options.batch:
             refuse_run_without_batches(eval, setup.judges, connections)
-        planned = {name: PlannedOutputMeter() for name in eval.variants}
         with _open_existing_user_store() as store:
             meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
             row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_chain(store, row) if store is not None and row is not None else []
-            for sample in islice(eval.samples, SAMPLES_PLANNED):
-                texts = _load_outputs_to_plan(store, setup, runs, sample)
-                taken = Counter(name for name, _ in texts)
-                for name, variant in eval.variants.items():
-                    planned[name].add_sample(variant, sample, eval.repeats, taken[name])
-                await _plan_run_questions(setup, sample, meters, texts)
+            planned = await _plan_first_samples(store, setup, runs, meters)
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
             if budget is not None and store is not None and row is not None and row["digest"] == digest:
                 budget = load_remaining_budget_for_user(eval, budget, store, runs)
-        notes = (
-            *eval.notes,
-            counted.mixed,
-            warn_user_of_authors_near_judges(eval),
-            warn_user_of_eval_without_normalising(eval),
-        )
         share, outputs = max(1.0, counted.samples / SAMPLES_PLANNED), counted.samples * eval.repeats
         variants = [
             _planned_variant_json(name, variant, outputs, planned[name], connections, share)
@@ -189,9 +173,24 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(filter(None, notes)) or None,
+            "note": "; ".join(list_notes_before_run(eval, counted)) or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
+
+
+async def _plan_first_samples(
+    store: Store | None, setup: RunSetup, runs: list[str], meters: list[PlannedQuestionMeter]
+) -> dict[str, PlannedOutputMeter]:
+    """What making the outputs takes, by variant; what asking about them takes is counted by the meters."""
+    eval = setup.eval
+    planned = {name: PlannedOutputMeter() for name in eval.variants}
+    for sample in islice(eval.samples, SAMPLES_PLANNED):
+        texts = _load_outputs_to_plan(store, setup, runs, sample)
+        taken = Counter(name for name, _ in texts)
+        for name, variant in eval.variants.items():
+            planned[name].add_sample(variant, sample, eval.repeats, taken[name])
+        await _plan_run_questions(setup, sample, meters, texts)
+    return planned
 
 
 def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: float | None) -> Json | None:

@@ -26,6 +26,7 @@ from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, 
 from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.scoring.scores import Consistency
+from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_sensitivity_for_user
@@ -140,13 +141,9 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
     ids = store.rows.sample_ids(run["id"], first) if first else {}
     looks = list_looks_behind_verdict(setup, summary.samples) if setup.get("until_decided") else None
-    stopping, early = None, False
-    if looks is not None:
-        # A run that was scored anew was settled by others.
-        settled = run["state"] == "finished" and "rescored_from" not in setup
-        early = looks.taken[-1] < looks.planned and settled
-        taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
-        stopping = {"planned": looks.planned, **taken, "settled_early": early}
+    # A run that was scored anew was settled by others.
+    settled = run["state"] == "finished" and "rescored_from" not in setup
+    early = looks is not None and looks.taken[-1] < looks.planned and settled
     tags = _load_user_report_tags(store, run["id"])
     name_samples = partial(store.rows.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
@@ -154,7 +151,7 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         decision = replace(decision, exit_code=1, next_step="Finish the run first: evenhand run EVAL --resume.")
     head = {
         "run": _user_report_run_json(run, setup, frame, summary.samples),
-        "stopping": stopping,
+        "stopping": None if looks is None else _user_report_looks_json(looks, early=early),
         "composite": summarise_run_composite(frame, summary, adjusted),
         "decision": encode_decision_value(decision),
         **summarise_run_head(frame, summary, ids),
@@ -171,6 +168,12 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     # A part of a run is no evaluation.
     consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}
+
+
+def _user_report_looks_json(looks: Looks, *, early: bool) -> Json:
+    """How far a run that stops once decided has looked."""
+    taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
+    return {"planned": looks.planned, **taken, "settled_early": early}
 
 
 def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) -> Json:

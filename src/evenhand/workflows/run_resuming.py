@@ -28,11 +28,7 @@ from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_amount
-from evenhand.workflows.run_warnings import (
-    list_user_eval_unanswerable,
-    warn_user_of_authors_near_judges,
-    warn_user_of_eval_without_normalising,
-)
+from evenhand.workflows.run_warnings import list_notes_before_run, list_user_eval_unanswerable
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
@@ -45,16 +41,11 @@ def begin_run_progress_for_user(
 ) -> RunProgress:
     """What there is to do, with notes on what would surprise whoever waits for it."""
     eval, total = planned.eval, counted.samples * planned.eval.repeats
-    notes = [
-        *eval.notes,
-        counted.mixed,
-        warn_user_of_authors_near_judges(eval),
-        warn_user_of_eval_without_normalising(eval),
-    ]
+    notes = list_notes_before_run(eval, counted)
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
-        notes.insert(-1, describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
+        notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
     return RunProgress(
         total=total,
         repeats=planned.eval.repeats,
@@ -109,8 +100,10 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
     return replace(budget, paid=paid, used=used)
 
 
-async def drop_replies_to_the_end(worker: RunWorker, *, over: bool) -> None:
+async def drop_replies_to_the_end(worker: RunWorker, samples: RecheckedSamples) -> None:
     """Drop them even if whoever stops the run does not want to wait: raw texts would be left."""
+    is_done = worker.course.complete and not worker.memory.asks_no_more and not samples.changed
+    over = bool(worker.course.settled) or is_done
     dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=over))
     hurried = False
     while not dropping.done():

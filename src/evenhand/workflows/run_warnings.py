@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_definition import Eval, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.unanswerable import UnanswerableCriterion, list_criteria_unfit_for_judges
@@ -15,6 +15,12 @@ from evenhand.wording import join_names, pluralize_count
 from evenhand.workflows.inputs import suggest_judge_for_author
 
 SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
+
+
+def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
+    """What should be known of an eval before anything is paid for."""
+    warnings = (counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval))
+    return list(filter(None, (*eval.notes, *warnings)))
 
 
 def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
