@@ -154,7 +154,7 @@ def _join_missing_answers(missing: Iterable[tuple[str, str]]) -> str:
     """What has no answer, and why: a reason that several share is said once."""
     by_reason: dict[str, list[str]] = {}
     for asked, why in missing:
-        by_reason.setdefault(why, []).append(asked)
+        by_reason.setdefault(why, []).append(asked.rstrip("."))
     return "; ".join(f"{', '.join(asked)}: {why}" for why, asked in by_reason.items())
 
 
