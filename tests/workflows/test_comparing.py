@@ -65,7 +65,7 @@ def test_the_variants_of_one_run_are_compared_as_the_run_does(store: Store) -> N
     own = store.find_run(A)["summary"]
     assert own is not None
     assert f'"estimate":{found["decision"]["comparisons"][0]["composite"]["estimate"]}' in own
-    assert found["decision"]["headline"] == "new is better than old (+2.12 points)."
+    assert found["decision"]["headline"] == "new is better than old (+2.13 points)."
 
 
 def test_another_control_turns_the_comparison_round(store: Store) -> None:
@@ -99,14 +99,14 @@ def test_a_gate_beyond_the_layers_holds_back_what_is_better(store: Store) -> Non
     found = compare_runs(store, A, B)
 
     assert (found["decision"]["verdict"], found["decision"]["exit_code"]) == ("CAUTIOUS", 1)
-    assert f"{TOLD_B} misses its gate pass_rate" in found["decision"]["headline"]
+    assert f"{TOLD_B} misses its gate for the pass rate" in found["decision"]["headline"]
     assert found["notes"] == [f"the gates are those of {TOLD_B}"]
     (one,) = found["decision"]["comparisons"]
     assert (one["verdict"], one["rule"]) == (
         "CAUTIOUS",
         "7. the composite is significantly higher, but a gate is missed",
     )
-    assert one["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
+    assert one["next_step"] == f"Find out why {TOLD_B} misses its gate for the pass rate, then run it again."
 
 
 def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) -> None:
@@ -294,7 +294,7 @@ def test_runs_whose_ids_end_alike_are_told_by_all_of_them(store: Store) -> None:
     keep_run(store, A, {"output": LOW})
     keep_run(store, other, {"output": HIGH})
 
-    assert compare_runs(store, A, other)["decision"]["headline"] == f"{other} is better than {A} (+2.12 points)."
+    assert compare_runs(store, A, other)["decision"]["headline"] == f"{other} is better than {A} (+2.13 points)."
 
 
 def test_a_fingerprint_without_a_known_cause_is_refused_too(store: Store) -> None:
@@ -369,7 +369,7 @@ def test_a_variant_is_chosen_behind_a_colon(store: Store) -> None:
         ("old", "old"),
         ("new", TOLD_A),
     ]
-    assert chosen["decision"]["headline"] == "new is better than old (+2.12 points)."
+    assert chosen["decision"]["headline"] == "new is better than old (+2.13 points)."
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_a_baseline_is_told_by_its_name(store: Store) -> None:
 
     found = compare_runs(store, "baseline:main", "latest")
 
-    assert found["decision"]["headline"] == "output is better than baseline main (+2.12 points)."
+    assert found["decision"]["headline"] == "output is better than baseline main (+2.13 points)."
     assert found["control"]["run"] == A
 
 
@@ -443,9 +443,9 @@ def test_what_is_not_worse_but_misses_a_gate_does_not_pass(store: Store) -> None
     decision = compare_runs(store, A, B, terms=CompareTerms(not_worse_by=0.5))["decision"]
 
     assert decision["exit_code"] == 1
-    assert f"but {TOLD_B} misses its gate pass_rate" in decision["headline"]
+    assert f"but {TOLD_B} misses its gate for the pass rate" in decision["headline"]
     for told in (decision, *decision["comparisons"]):
-        assert told["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
+        assert told["next_step"] == f"Find out why {TOLD_B} misses its gate for the pass rate, then run it again."
 
 
 def test_power_says_how_many_more_samples_would_settle_it(store: Store) -> None:
