@@ -206,6 +206,11 @@ def word_layers_in_sentence(layers: Collection[str]) -> str:
     return f"the {word_layers(layers)} {'layer' if len(layers) == 1 else 'layers'}"
 
 
+def word_tie_break(told: str) -> str:
+    """What separated equal scores, for people: a criterion keeps its id."""
+    return "fewer red flags" if told == "fewer red_flags" else told
+
+
 def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
