@@ -216,6 +216,14 @@ def word_gate(gate: str) -> str:
     return "rubric layer" if gate == "judge" else gate
 
 
+def word_gate_in_sentence(gate: str) -> str:
+    """A gate behind "its gate": what is no name of a layer or a criterion in plain words."""
+    measures = {
+        "pass_rate": "the pass rate", "required": "required criteria", "scored": "outputs with a score",
+    }  # fmt: skip
+    return f"for {measures[gate]}" if gate in measures else word_gate(gate)
+
+
 def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
     """That so many things are too few; `more` tells which ones, `to` for what."""
     which, what = (f" {one}" if one else "" for one in (more, to))

@@ -18,6 +18,7 @@ from evenhand.wording import (
     join_names,
     round_number_for_json,
     word_gate,
+    word_gate_in_sentence,
     word_p_value,
 )
 
@@ -37,12 +38,6 @@ if TYPE_CHECKING:
 CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO", "UNDECIDED"]
 # Gates that count outputs instead of taking a mean: those that pass, that fail no gate of their rubric, have a score.
 PASS_RATE, REQUIRED_GATE, SCORED_GATE = "pass_rate", "required", "scored"
-# Behind "its gate": what is no name of a layer or a criterion, in plain words.
-GATE_WORDS = {
-    PASS_RATE: "for the pass rate",
-    REQUIRED_GATE: "for required criteria",
-    SCORED_GATE: "for outputs with a score",
-}
 BadgeColour = Literal["green", "amber", "red", "grey"]
 
 VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDERPOWERED", "NOISE", "PROGRESS", "SOLO")
@@ -210,7 +205,7 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     order = sorted((state for state in gates if not state.passed), key=lambda state: state.passed is None)
     if not order:
         return None
-    missed, unknown = GATE_WORDS.get(order[0].gate) or word_gate(order[0].gate), order[0].passed is None
+    missed, unknown = word_gate_in_sentence(order[0].gate), order[0].passed is None
     misses = _describe_failed_outputs(order[0]) or f"{variant} misses its gate {missed}"
     step = f"Find out why {variant} misses its gate {missed}, then run it again."
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
