@@ -123,7 +123,7 @@ class CircuitOpenError(BusyError):
 class RefusedError(ModelError):
     """Trying again does not help: the server does not accept the request, the key or the model.
 
-    `always` where it would refuse any request: the key, the model or the credit is the reason, not what was asked.
+    `always` where what was asked is not the reason: the key, the model, the credit, or a fault in a function is.
     """
 
     def __init__(self, message: str, *, always: bool = False) -> None:

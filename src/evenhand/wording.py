@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -131,12 +131,6 @@ def format_score(value: float | None, *, beside: float | None = None) -> str:
     return f"{round_float_half_away(value, 2):.2f}" if beside is None else format_figure(value, beside=beside)
 
 
-def format_short_figure(value: float, *, beside: float) -> str:
-    """A number in four digits, or in as many as show on which side of a limit it lies."""
-    short = f"{value:.4g}"
-    return short if (float(short) >= beside) == (value >= beside) else format_figure(value, beside=beside)
-
-
 def format_signed(value: float, digits: int = 2) -> str:
     """A difference as it is shown; what rounds to nothing has no sign."""
     rounded = round_float_half_away(value, digits)
@@ -207,9 +201,27 @@ def word_layers(layers: Iterable[str]) -> str:
     return join_names([word_layer(layer) for layer in layers])
 
 
+def word_layers_in_sentence(layers: Collection[str]) -> str:
+    """Several layers, said to be layers: "raise the rubric layer" is not about the file of the rubric."""
+    return f"the {word_layers(layers)} {'layer' if len(layers) == 1 else 'layers'}"
+
+
+def word_tie_break(told: str) -> str:
+    """What separated equal scores, for people: a criterion keeps its id."""
+    return "fewer red flags" if told == "fewer red_flags" else told
+
+
 def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
+
+
+def word_gate_in_sentence(gate: str) -> str:
+    """A gate behind "its gate": what is no name of a layer or a criterion in plain words."""
+    measures = {
+        "pass_rate": "the pass rate", "required": "required criteria", "scored": "outputs with a score",
+    }  # fmt: skip
+    return f"for {measures[gate]}" if gate in measures else word_gate(gate)
 
 
 def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,45 @@ def test_a_contest_in_the_past_has_paid(folder: Path) -> None:
 
     assert "newly released to kestrel: invoice 2026-118" in one_line(done.stdout)
     assert "ahead of the clock" not in done.stdout
+
+
+def test_a_contest_that_is_ranked_and_paid_in_one_call_says_that_nobody_could_challenge(folder: Path) -> None:
+    """A period that was over before anybody saw the ranking protects nobody; the page has the time of the JSON."""
+    for file in (folder / "task.yaml", folder / "submissions.index.jsonl", *(folder / "submissions").iterdir()):
+        change(file, "2026-11-0", "2025-11-0")
+    done, again, shown = contest(folder, *RUN), contest(folder, *RUN), contest(folder, "show", "latest", "--json")
+    contest(folder, "report", "latest", "--html", "-o", "page.html")
+
+    record = json.loads(shown.stdout)
+    released = datetime.fromisoformat(record["payment"]["released"]).astimezone(timezone(timedelta(hours=1)))
+    said = one_line(done.stdout)
+    assert said.index("nobody could challenge it") < said.index("newly released")
+    assert "nobody could challenge it" in one_line(again.stdout)
+    assert record["unchallengeable"] is True
+    assert f"was released to kestrel on {released.day} {released:%b %Y, %H:%M}" in (folder / "page.html").read_text(
+        "utf-8"
+    )
+
+
+def test_with_the_clock_there_is_time_to_challenge(folder: Path) -> None:
+    """The period begins when the ranking can be seen, and its end says nothing of nobody."""
+    contest(folder, *RUN, "--until", "2026-11-10T00:00:00+01:00")
+    done = contest(folder, *RUN, "--until", "2026-11-13T00:00:00+01:00")
+
+    assert "newly released" in done.stdout and "nobody could challenge" not in done.stdout
+
+
+def test_a_check_says_that_a_challenge_would_be_refused(folder: Path) -> None:
+    """Terms are locked at the start: whoever reads it then cannot name anybody any more."""
+    without(folder / "task.yaml", "challenge_judges")
+    first = next((folder / "submissions").iterdir())
+
+    done = contest(folder, "check", "task.yaml", str(first), "--replay", "replies.jsonl")
+    change(folder / "task.yaml", "2026-11-09T18:00:00+01:00", "2999-11-09T18:00:00+01:00")
+    created = contest(folder, "create", "task.yaml", "--store", "here")
+
+    for one in (done, created):
+        assert "a challenge would be refused: the task names no challenge_judges" in one.stderr
 
 
 def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path) -> None:

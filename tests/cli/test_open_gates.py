@@ -91,7 +91,7 @@ def test_a_gate_that_is_open_is_not_shipped(tmp_path: Path) -> None:
     head = run_head(folder_with(tmp_path, *["fine"] * 5, "silent", variants="old new", gates="keep: none\n"))
 
     assert required_gate(head, "new")["passed"] is None
-    said = "new: required is not known (1 output without an answer), the gate is 1; not known: s5 (criterion tone)."
+    said = "new: required is not known (1 output without an answer), the gate is 1.00; not known: s5 (criterion tone)."
     assert said in head["decision"]["reasons"]
 
 

@@ -177,7 +177,7 @@ def test_the_rubrics_tie_breaks_rank_outputs_with_equal_scores(folder: Path) -> 
 
     printed = " ".join(evenhand("run", "tied.yaml", folder=folder).stdout.split())
 
-    said = "new and old score the same in 2 samples; by the rubric's tie-breaks new is first in 1 (fewer red_flags)"
+    said = "new and old score the same in 2 samples; by the rubric's tie-breaks new is first in 1 (fewer red flags)"
     assert f"Ties {said} and 1 equivalent. The verdict goes by scores alone." in printed
     assert json.loads(report(folder, "--json"))["ties"] == [
         {

@@ -59,7 +59,7 @@ def test_a_criterion_below_its_gate_is_named_with_its_lowest_samples(store: Stor
 
     found = decision(store)
 
-    said = "new: criterion tone is 4.417, the gate is 4.5; below it: s3, s9, s7 and 2 more samples."
+    said = "new: criterion tone is 4.42, the gate is 4.50; below it: s3, s9, s7 and 2 more samples."
     assert found["verdict"] == "CAUTIOUS"
     assert said in found["reasons"]
     assert said in found["comparisons"][0]["reasons"]
@@ -75,7 +75,7 @@ def test_a_pass_rate_names_what_does_not_pass_and_the_criteria_it_fails_by(store
     )  # fmt: skip
 
     assert decision(store)["reasons"][-1] == (
-        "new: pass_rate is 0.9167, the gate is 0.95; not passed: s2 and s5 (criteria safety and tone)."
+        "new: pass_rate is 0.92, the gate is 0.95; not passed: s2 and s5 (criteria safety and tone)."
     )
 
 
@@ -109,7 +109,7 @@ def test_what_an_older_run_has_kept_is_read() -> None:
 
     assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
     assert encode_decision_value(state) == old
-    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 0.5, the gate is 1."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 0.50, the gate is 1.00."]
 
 
 def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
@@ -127,4 +127,4 @@ def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
     """Nobody could tell why 3.5 is below 3.5."""
     state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
 
-    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 3.49996, the gate is 3.5."]
+    assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 3.49996, the gate is 3.50."]

@@ -73,7 +73,7 @@ CASES = {
     "underpowered": Case(scores={"old": LOW[:3], "new": SOME[:3]}, verdict="UNDERPOWERED", exit_code=1),
     "pass rate missed": Case(
         scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(pass_rate=Fraction(9, 10)),
-        results=with_verdicts("fail"), says="new misses its gate pass_rate",
+        results=with_verdicts("fail"), says="new misses its gate for the pass rate",
     ),
     "composite missed": Case(
         scores=TWO, verdict="CAUTIOUS", exit_code=1, gates=missing(composite=Fraction(49, 10)),

@@ -26,7 +26,7 @@ def test_a_better_treatment_that_misses_a_gate_is_cautious_in_every_word() -> No
     )
     assert one.headline.startswith("CAUTIOUS: new is better than old")
     assert one.next_step == decision.next_step == "Find out why new misses its gate composite, then run it again."
-    said = "new: composite is 4.5, the gate is 4.99."
+    said = "new: composite is 4.50, the gate is 4.99."
     assert decision.reasons[-1] == one.reasons[-1] == said
     assert decision.reasons.count(said) == 1
 

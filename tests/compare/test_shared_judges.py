@@ -107,7 +107,7 @@ def test_a_layer_is_not_condemned_by_who_may_vote() -> None:
 
     assert decision.verdict == "CAUTIOUS"
     assert decision.headline.startswith(
-        "gpt fell below the gate in rubric, but the judges that scored both outputs see"
+        "gpt fell below the gate in the rubric layer, but the judges that scored both outputs see"
     )
 
 

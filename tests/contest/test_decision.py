@@ -163,9 +163,9 @@ def test_nothing_read_side_by_side_is_a_decision_by_scores_alone() -> None:
     """The judge answered on no dimension: nobody was compared, and that is said."""
     contest = two(80, 82).rank({"a": None, "b": None})
 
-    assert decided(contest).why == (
-        "b came first of 2 compared by their scores alone: nobody could be read side by side: 82.00, 2.00 ahead of a.",
-    )
+    why = "b came first of 2 compared by their scores alone, as too few side-by-side replies could be read"
+    assert decided(contest).why == (f"{why}: 82.00, 2.00 ahead of a.",)
+    assert "alone" not in " ".join(decided(contest).how_sure)  # It is the same fact, not a second one.
     assert contest.feedback("b", "scoring")["compared"] is False
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +16,9 @@ from evenhand import ContestError, ContestResult, Limits, ModelSettings, StoreEr
 from evenhand.contest.play import AppendedContestEvent
 from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
+from evenhand.models.openai_format import build_request_body
+from evenhand.models.requests import Request
+from evenhand.models.server_answers import AcceptedParameters
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contests import (
@@ -106,6 +111,19 @@ def test_a_question_that_a_server_refuses_leaves_one_unjudged(worth: int, store:
     assert (played.why_stopped, "won" in found.values()) == ("", True)
 
 
+def test_why_no_dimension_could_be_scored_is_said_once(store: Store) -> None:
+    """The same sentence for each of the dimensions would hide that there is one reason."""
+
+    def judge(body: Json) -> str | int:
+        return 413 if dialogue_of(body) == "individual" else answer(body)
+
+    with FakeServer(judge) as picky:
+        played = play(task("fastest_first", judges=(picky.judge,)), handed_in(75), store)
+
+    (one,) = played.record["submissions"]
+    assert (one["status"], one["why"].count("judge failed")) == ("unjudged", 1)
+
+
 def test_a_key_that_is_not_accepted_stops_it(store: Store) -> None:
     """Every other question would be refused as well: that says nothing of the submission."""
     with FakeServer(lambda _: 401) as locked:
@@ -113,6 +131,29 @@ def test_a_key_that_is_not_accepted_stops_it(store: Store) -> None:
 
     assert "could not be asked about s1" in played.why_stopped
     assert statuses(played.record) == {"s1": "submitted"}
+
+
+def test_a_function_that_raises_stops_it_until_it_is_mended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the operator's own must not cost a submission its place, nor pay another."""
+    broken = [True]
+
+    def judge(request: Request) -> str:
+        if broken[0] and "worth 81" in str(request.messages):
+            raise ValueError("no such column")
+        return answer(build_request_body("strict", request, AcceptedParameters(("json_schema",))))
+
+    module = ModuleType("mended_judges")
+    monkeypatch.setattr(module, "strict", judge, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    terms = task(judges=("python:mended_judges:strict",), challenge_judges=())
+    stopped = play(terms, handed_in(75, 81), store)
+    broken[0] = False
+    resumed = play(terms, handed_in(75, 81), store, resume=True)
+
+    assert stopped.why_stopped.count("the function raised ValueError: no such column") == 1
+    assert (stopped.exit_code, stopped.record["stopped"]) == (1, stopped.why_stopped)
+    assert statuses(stopped.record) == {"s1": "gate_passed", "s2": "submitted"}
+    assert (resumed.id, resumed.record["winner"]) == (stopped.id, "s2")
 
 
 def test_a_contest_that_no_judge_could_read_stays_open(store: Store) -> None:

@@ -229,7 +229,7 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
         ),
         (
             '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}}]},\n{"judge": "x", "abstained": "no"}]}',
-            ["a.json:2: the judge 'x' is used twice (each judge is unique)"],
+            ["a.json:2: the judge 'x' is used twice (each judge is unique, as in \"judge\": NAME)"],
         ),
         (
             '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}}], "ranking": "a",\n "abstained": "no"}]}',

@@ -32,8 +32,7 @@ red_flags:
 
     assert faults(text, tmp_path) == [
         "r.yaml:3: unknown field 'critera' (did you mean 'criteria'?)",
-        "r.yaml:7: weight must be above 0, got 0 (to subtract for a fault, list it under red_flags or give it "
-        "negative points)",
+        "r.yaml:7: weight must be above 0, got 0 (leave the criterion out if it is not to count)",
         "r.yaml:8: the id 'accuracy' is used twice (ids are unique)",
         "r.yaml:10: unknown field 'wieght' (did you mean 'weight'?)",
         "r.yaml:11: criterion 'style' asks nothing (add asks (or expected_outcome), or score_ranges)",
@@ -239,6 +238,19 @@ red_flags:
                 "r.yaml:2: unknown field 'wieght' (did you mean 'weight'?)",
                 "r.yaml:4: a scale runs upwards, got 10 to 1",
             ],
+        ),
+        (
+            "criteria:\n  - 'Mentions: it'\n  - Mentions: the divide step\n",
+            [
+                "r.yaml:3: unknown field 'Mentions' (a sentence with a colon must be quoted: \"Mentions: the divide step\")"
+            ],
+        ),
+        *(
+            (
+                f"criteria:\n  - It is short.\n  - {bare}\n",
+                [f"r.yaml:3: a criterion is a sentence, got {got} (write what is expected, as in 'It names a price.')"],
+            )
+            for bare, got in (("42", "'42'"), ("yes", "'yes'"), ("null", "nothing"))
         ),
         ("criteria:\n  - ''\n", ["r.yaml:2: a criterion cannot be empty (write what is expected)"]),
         (

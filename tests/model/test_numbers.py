@@ -13,7 +13,6 @@ from evenhand.wording import (
     format_fraction,
     format_kept_figure,
     format_score,
-    format_short_figure,
     format_signed,
     round_number_beside_limits,
     round_number_half_away,
@@ -140,12 +139,6 @@ def test_what_is_shown_lies_where_the_number_does(value: Fraction, limits: list[
 def test_a_figure_and_its_limit_are_told_apart(mean: float, least: float, shown: str) -> None:
     """But for the noise of the arithmetic."""
     assert f"{format_figure(mean, beside=least)} {format_figure(least, beside=least)}" == shown
-
-
-def test_a_short_figure_is_longer_beside_its_limit() -> None:
-    """Four digits otherwise."""
-    assert format_short_figure(0.91666, beside=0.95) == "0.9167"
-    assert format_short_figure(0.949996, beside=0.95) == "0.949996"
 
 
 @pytest.mark.parametrize(("value", "shown"), [(59.9958, "59.9958"), (60.0, "60.00"), (58.5, "58.50"), (None, "–")])

@@ -35,7 +35,11 @@ def test_what_has_no_score_what_changed_most_and_what_is_lowest_stands_at_the_to
 
     fell = sorted((id for id in changes if changes[id] < 0), key=lambda id: changes[id])
     rose = sorted((id for id in changes if changes[id] > 0), key=lambda id: -changes[id])
-    assert titles[:3] == ("No score 3 of 4", f"Lower than old 5 of {len(fell)}", f"Higher than old 3 of {len(rose)}")
+    assert titles[:3] == (
+        "No score 3 of 4 shown",
+        f"Lower than old 5 of {len(fell)} shown",
+        f"Higher than old 3 of {len(rose)} shown",
+    )
     assert titles[3].startswith("Lowest of the rest 3 of ")
     assert shown[:3] == (["q-007", "q-031", "q-055"], fell[:5], rose[:3])
     assert not set(shown[3]) & {*shown[1], *shown[2]}
@@ -102,7 +106,7 @@ def test_repeats_that_differ_in_the_last_bit_are_equal(reader: Reader) -> None:
     """The mean of 0.1, 0.2 and 0.3 is not that of 0.3, 0.2 and 0.1 in binary; +0.00 is no gain."""
     page = reader.open(head(), repeated(samples(4))).page
 
-    assert list(first_groups(page)) == ["Lower than old none", "Lowest of the rest 3 of 4"]
+    assert list(first_groups(page)) == ["Lower than old none", "Lowest of the rest 3 of 4 shown"]
     assert set(page.locator("#table td.n").all_inner_texts()) == {"0.00"}
 
 
@@ -142,7 +146,7 @@ def test_where_nothing_was_scored_no_table_of_dashes_is_shown(reader: Reader) ->
     """What failed is listed; that nothing got worse would be a lie, and means by tag would be none."""
     page = reader.open(*all_failed()).page
 
-    assert list(first_groups(page)) == ["No score 3 of 60"]
+    assert list(first_groups(page)) == ["No score 3 of 60 shown"]
     assert page.locator("#by-tag").is_hidden()
 
 

@@ -221,7 +221,10 @@ def test_a_question_for_judges_in_a_sample_alone_is_asked(tmp_path: Path) -> Non
     done = run(tmp_path, "run", "with.yaml", "--json")
     without = run(tmp_path, "run", "without.yaml", "--json")
 
-    assert "python:asked:judge will be asked" in done.err
+    fresh = run(tmp_path, "run", "with.yaml", "--json", "--fresh")
+
+    assert "python:asked:judge will be asked where no reply is stored\n" in done.err
+    assert "python:asked:judge will be asked\n" in fresh.err
     assert "no judge is asked" in without.err
     assert done.head["variants"][0]["assertions"] == {"passed": 2, "failed": 0, "unanswered": 0}
     assert done.head["run"]["fingerprint"] != without.head["run"]["fingerprint"]

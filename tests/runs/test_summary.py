@@ -206,7 +206,7 @@ def test_progress_with_a_failed_gate_is_cautious() -> None:
     decision = decide_between_run_variants(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision.verdict, decision.exit_code, decision.best) == ("CAUTIOUS", 1, None)
-    assert decision.next_step == "Find out why new misses its gate required, then run it again."
+    assert decision.next_step == "Find out why new misses its gate for required criteria, then run it again."
 
 
 def test_a_pass_rate_that_nobody_wrote_is_no_gate() -> None:
@@ -272,7 +272,7 @@ def test_a_gate_that_is_not_known_has_not_passed() -> None:
     )
 
     assert decision.exit_code == 1
-    assert "new: tone is not known (2 outputs without an answer), the gate is 1." in decision.reasons
+    assert "new: tone is not known (2 outputs without an answer), the gate is 1.00." in decision.reasons
 
 
 def test_a_stopped_run_compares_only_what_both_variants_have() -> None:

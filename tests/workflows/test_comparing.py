@@ -99,14 +99,14 @@ def test_a_gate_beyond_the_layers_holds_back_what_is_better(store: Store) -> Non
     found = compare_runs(store, A, B)
 
     assert (found["decision"]["verdict"], found["decision"]["exit_code"]) == ("CAUTIOUS", 1)
-    assert f"{TOLD_B} misses its gate pass_rate" in found["decision"]["headline"]
+    assert f"{TOLD_B} misses its gate for the pass rate" in found["decision"]["headline"]
     assert found["notes"] == [f"the gates are those of {TOLD_B}"]
     (one,) = found["decision"]["comparisons"]
     assert (one["verdict"], one["rule"]) == (
         "CAUTIOUS",
         "7. the composite is significantly higher, but a gate is missed",
     )
-    assert one["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
+    assert one["next_step"] == f"Find out why {TOLD_B} misses its gate for the pass rate, then run it again."
 
 
 def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) -> None:
@@ -443,9 +443,9 @@ def test_what_is_not_worse_but_misses_a_gate_does_not_pass(store: Store) -> None
     decision = compare_runs(store, A, B, terms=CompareTerms(not_worse_by=0.5))["decision"]
 
     assert decision["exit_code"] == 1
-    assert f"but {TOLD_B} misses its gate pass_rate" in decision["headline"]
+    assert f"but {TOLD_B} misses its gate for the pass rate" in decision["headline"]
     for told in (decision, *decision["comparisons"]):
-        assert told["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
+        assert told["next_step"] == f"Find out why {TOLD_B} misses its gate for the pass rate, then run it again."
 
 
 def test_power_says_how_many_more_samples_would_settle_it(store: Store) -> None:

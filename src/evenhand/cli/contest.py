@@ -191,8 +191,8 @@ def check_submission_command(**options: Any) -> int:
     masked = mask_printed_data(checked.feedback, texts=[submission.text, task.description], names=names)
     with print_until_reader_leaves():
         print_json(masked) if options["as_data"] else print_submission_check(task, masked)
-    if checked.late:
-        print_message(f"\n{checked.late}", err=True)
+    for note in filter(None, (checked.late, task.challenge_note)):
+        print_message(f"\n{note}", err=True)
     return 0 if checked.passed else 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,13 @@ def create_contest_command(task: str, store: str | None, server: str | None, as_
 
     Where the task names no dimensions, its first judge chooses them now.
     """
+    from evenhand.contest.read_task import load_task
+
     place = open_contest_place(store, server)
     id = escape_terminal_text(place.create_contest(Path(task), ContestTerms(**terms)))
     print_json({"id": id}) if as_data else print_message(id)
+    if note := load_task(Path(task), os.environ)[0].challenge_note:
+        print_message(f"\n{note}: delete this contest and create it with them", err=True)
     print_message(f"\nto hand in: evenhand contest submit {id} FILE", err=True)
     _tell_who_plays(place)
 

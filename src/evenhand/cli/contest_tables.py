@@ -27,6 +27,10 @@ AHEAD_NOTE = (
     "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits for what may "
     "still come"
 )
+UNCHALLENGEABLE_NOTE = (
+    "the challenge period had passed before the ranking was made: nobody could challenge it; run from the start with "
+    "--until now, a contest gives everybody the whole period"
+)
 
 
 def print_contest(record: ContestData) -> None:
@@ -139,6 +143,8 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(f"why: {' '.join(decision['why'])}", indent=2)
         if decision["how_sure"]:
             screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
+        if record.get("unchallengeable"):
+            screen.line(UNCHALLENGEABLE_NOTE, indent=2, fg="yellow")
         if paid := record["payment"]:
             what = f"{_format_payment_terminal_line(record)} to {paid['author']}"
             screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)

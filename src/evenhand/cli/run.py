@@ -206,7 +206,8 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
 
 
 def _describe_run_to_do(course: RunProgress) -> str:
-    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+    asked = "will be asked" if course.fresh else "will be asked where no reply is stored"
+    judges = f"{', '.join(course.judges)} {asked}" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
     make = f", {course.to_make:,} of them to make" if course.to_make else ""
     sizes = [pluralize_count(course.total // course.repeats, "sample"), pluralize_count(course.outputs, "output")]

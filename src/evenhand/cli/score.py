@@ -21,7 +21,7 @@ from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scored
 from evenhand.model.scorecard import Scorecard, Scores
-from evenhand.wording import format_fraction, pluralize_count
+from evenhand.wording import format_fraction, pluralize_count, word_tie_break
 from evenhand.workflows.score import score_file
 
 
@@ -127,7 +127,7 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
         "holistic": [_format_cli_holistic_cell(card) for card in cards],
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
-        "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
+        "tie broken by": [word_tie_break(ranks[card.id].tie_broken_by or "") for card in cards] if ranks else [],
         "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
         "bonuses": [", ".join(card.bonuses) for card in cards],
         "gates failed": [", ".join(card.gates_failed) for card in cards],

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_
 
 from evenhand.errors import Fault, InputError
 from evenhand.wording import (
+    format_figure,
     format_p_value,
     format_plural,
-    format_short_figure,
     format_signed,
     format_signed_beside,
     join_names,
     round_number_for_json,
     word_gate,
+    word_gate_in_sentence,
     word_p_value,
 )
 
@@ -204,7 +205,7 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     order = sorted((state for state in gates if not state.passed), key=lambda state: state.passed is None)
     if not order:
         return None
-    missed, unknown = word_gate(order[0].gate), order[0].passed is None
+    missed, unknown = word_gate_in_sentence(order[0].gate), order[0].passed is None
     misses = _describe_failed_outputs(order[0]) or f"{variant} misses its gate {missed}"
     step = f"Find out why {variant} misses its gate {missed}, then run it again."
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
@@ -221,7 +222,8 @@ def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -
     lines = []
     for state in gates:
         short = describe_compared_samples_short_of_gate(state.short, state.gate, state.passed)
-        reached = f"{_gate_name_in_verdict(state)} is {_describe_compared_gate_mean(state)}, the gate is {state.min:g}"
+        mean, least = _describe_compared_gate_mean(state), format_figure(state.min, beside=state.min)
+        reached = f"{_gate_name_in_verdict(state)} is {mean}, the gate is {least}"
         if not state.passed:
             lines.append(f"{variant}: {_describe_failed_outputs(state) or reached}{short}.")
     return lines
@@ -238,7 +240,7 @@ def _describe_failed_outputs(state: GateState) -> str:
 
 
 def _describe_compared_gate_mean(state: GateState) -> str:
-    mean = None if state.mean is None else format_short_figure(state.mean, beside=state.min)
+    mean = None if state.mean is None else format_figure(state.mean, beside=state.min)
     without = f"{format_plural(state.unknown, 'output')} without an answer" if state.unknown else ""
     shown = "not known" if mean is None or state.passed is None else mean
     return f"{shown} ({without})" if without else shown

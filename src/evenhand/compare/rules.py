@@ -38,7 +38,7 @@ from evenhand.wording import (
     format_signed_beside,
     join_names,
     word_layer,
-    word_layers,
+    word_layers_in_sentence,
     word_p_value,
 )
 
@@ -185,9 +185,9 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return VerdictRuling(
             verdict="REGRESS",
             rule="5. a layer fell below its gate, significantly",
-            says=f"{facts.treatment} fell below the gate in {word_layers(sure)}",
+            says=f"{facts.treatment} fell below the gate in {word_layers_in_sentence(sure)}",
             why=why,
-            next_step=f"Do not ship {facts.treatment}; fix {word_layers(sure)} first.",
+            next_step=f"Do not ship {facts.treatment}; raise {word_layers_in_sentence(sure)} first.",
             sure=chance,
         )
     if facts.shared_judges_disagree and any(layer.worse for layer in fallen.values()):
@@ -195,7 +195,7 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return VerdictRuling(
             verdict="CAUTIOUS",
             rule=f"5. a layer fell below its gate, but {doubt.what}",
-            says=f"{facts.treatment} fell below the gate in {word_layers(fallen)}, but {doubt.says}",
+            says=f"{facts.treatment} fell below the gate in {word_layers_in_sentence(fallen)}, but {doubt.says}",
             why=why,
             next_step=doubt.next_step,
             sure=chance,
@@ -203,9 +203,10 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule="5. a layer fell below its gate, not significantly",
-        says=f"{facts.treatment} fell below the gate in {word_layers(fallen)}, which may be chance",
+        says=f"{facts.treatment} fell below the gate in {word_layers_in_sentence(fallen)}, which may be chance",
         why=why,
-        next_step=f"Look at {word_layers(fallen)} before shipping, or add samples to see whether the fall is real.",
+        next_step=f"Look at {word_layers_in_sentence(fallen)} before shipping, "
+        "or add samples to see whether the fall is real.",
         sure=chance,
     )
 
@@ -254,12 +255,12 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
-        says=f"{facts.treatment} is lower than {facts.control} in {word_layers(worse)}",
+        says=f"{facts.treatment} is lower than {facts.control} in {word_layers_in_sentence(worse)}",
         why=(
             _no_treatment_difference_reason(facts),
             *(lower_treatment_layer_reason(name, found) for name, found in worse.items()),
         ),
-        next_step=f"Look at what {facts.treatment} lost in {word_layers(worse)} before shipping.",
+        next_step=f"Look at what {facts.treatment} lost in {word_layers_in_sentence(worse)} before shipping.",
         sure=treatment_difference_chance_text(
             next(iter(worse.values())), f"the two were equal in the {word_layer(next(iter(worse)))} layer"
         ),

@@ -24,7 +24,7 @@ from evenhand.wording import (
     format_signed_beside,
     join_names,
     word_layer,
-    word_layers,
+    word_layers_in_sentence,
 )
 
 LEAST_JUDGE_AGREEMENT = 0.4
@@ -37,7 +37,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         found.append(object_to_treatment_by_shared_judges(facts))
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(reason for name, layer in low.items() for reason in _list_low_layer_reasons(name, layer))
-        step = f"Bring {word_layers(low)} up before shipping."
+        step = f"Raise {word_layers_in_sentence(low)} before shipping."
         below, fell = (any(layer.below for layer in low.values()), any(layer.worse for layer in low.values()))
         what = join_names([*(["a layer is below its gate"] if below else []), *(["a layer fell"] if fell else [])])
         found.append(ShippingObjection(what=what, reasons=reasons, next_step=step))

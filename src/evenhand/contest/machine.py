@@ -121,8 +121,8 @@ def _apply_submission_gate_checked(state: ContestState, event: GateChecked) -> C
         state = state.with_entries(replace(entry, status="gate_passed"))
         return state, (make_submitter_notice_effect(state, entry.id), AskIndividual(submission=entry.id))
     if passed is None:
-        unknown = [f"{one.asks}: {one.why_unknown}" for one in criteria if one.met is None]
-        entry = replace(entry, status="unjudged", why=f"not every criterion could be checked: {'; '.join(unknown)}")
+        unknown = _join_missing_answers((one.asks, one.why_unknown) for one in criteria if one.met is None)
+        entry = replace(entry, status="unjudged", why=f"not every criterion could be checked: {unknown}")
     else:
         entry = replace(entry, status="gate_failed")
     return _advance_after_submission(state.with_entries(entry), entry.id)
@@ -135,7 +135,7 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions, overall_bands=event.overall_bands)
     card = score_submission_alone(state, entry)
     if card.exact is None:
-        missing = "; ".join(f"{one.criterion}: {one.why}" for one in card.missing)
+        missing = _join_missing_answers((one.criterion, one.why) for one in card.missing)
         entry = replace(entry, status="unjudged", why=f"no score: {missing}")
     elif state.required_task.mode == "fastest_first":
         entry = replace(entry, status="scored")
@@ -148,6 +148,14 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     why = f"{passed[-1].id} counts instead" if passed else ""
     state = state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
     return _advance_after_submission(state, entry.id)
+
+
+def _join_missing_answers(missing: Iterable[tuple[str, str]]) -> str:
+    """What has no answer, and why: a reason that several share is said once."""
+    by_reason: dict[str, list[str]] = {}
+    for asked, why in missing:
+        by_reason.setdefault(why, []).append(asked.rstrip("."))
+    return "; ".join(f"{', '.join(asked)}: {why}" for why, asked in by_reason.items())
 
 
 def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> ContestTransition:

@@ -162,7 +162,7 @@ def _explain_ranked_contest_winner(state: ContestState, winner: str) -> ContestD
     compared = score_finalists(state)
     alone = {id: score_submission_alone(state, state.entries[id]) for id in state.finalists}
     cards = alone if compared is None else compared.cards
-    how = "by their scores alone: nobody could be read side by side" if compared is None else "side by side"
+    how = "by their scores alone, as too few side-by-side replies could be read" if compared is None else "side by side"
     first, next_ = cards[winner].exact, cards[second].exact
     assert first is not None
     assert next_ is not None
@@ -174,7 +174,10 @@ def _explain_ranked_contest_winner(state: ContestState, winner: str) -> ContestD
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
     why += _contest_challenge_outcome(state)
     why += [f"{note}." for note in (compared.notes if compared else ())]
-    sure = [_compare_finalists_by_dimension(state, cards, winner, second), _compare_finalists_alone(alone, winner)]
+    sure = [_compare_finalists_by_dimension(state, cards, winner, second)]
+    sure += (
+        [_compare_finalists_alone(alone, winner)] if compared else []
+    )  # Else the scores alone are those that decided.
     # By how much each judge who counts puts the winner ahead of the second.
     said = [{one.judge: one.exact for one in cards[id].reviews or ()} for id in (winner, second)]
     pairs = [(mine, said[1].get(judge)) for judge, mine in said[0].items()]

@@ -54,6 +54,13 @@ class Task:
         if self.dimensions is not None:  # The same dimensions are the same, whoever made and named them.
             object.__setattr__(self, "dimensions", replace(self.dimensions, name=self.name))
 
+    @property
+    def challenge_note(self) -> str:
+        """That a challenge would be refused although there is a period for it; empty where it would not."""
+        if not self.challenge_period or self.challenge_judges:
+            return ""
+        return "a challenge would be refused: the task names no challenge_judges; they cannot be named after the start"
+
     def _find_contest_faults(self) -> Iterator[Fault]:
         if not self.description.strip():
             yield Fault("a task needs a description", "what the submissions are to do", ("description",))

@@ -224,10 +224,11 @@ class _AnswersJsonFileReader:
 
     def refuse_duplicates(self, ids: list[str], what: str, path: FaultPath) -> None:
         """Two entries with one name cannot be told apart."""
+        hint = f"each {what} is unique" + (', as in "judge": NAME' if what == "judge" else "")
         seen: set[str] = set()
         for at, id in enumerate(ids):
             if id in seen and id:
-                self._add_fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
+                self._add_fault(f"the {what} {id!r} is used twice", (*path, at, what), hint)
             seen.add(id)
 
     def _read_scores_field(

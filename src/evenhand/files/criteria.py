@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from evenhand.errors import Fault, FaultPath, RubricError
+from evenhand.errors import Fault, FaultPath, RubricError, suggest_close_word_in_error
 from evenhand.files.json_shape import ShapeField, list_shape_fields
 from evenhand.files.tree import (
     FieldReader,
@@ -73,8 +73,16 @@ def read_rubric_criterion_node(
     if isinstance(node, ScalarNode) and not node.text.strip():
         faults.append(Fault("a criterion cannot be empty", "write what is expected", path))
         return None
+    if isinstance(node, ScalarNode) and _is_bare_word_or_number(node):
+        what = f"a criterion is a sentence, got {describe_node(node)}"
+        faults.append(Fault(what, "write what is expected, as in 'It names a price.'", path))
+        return None
     if isinstance(node, ScalarNode):
         return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
+    if sentence := _find_unquoted_sentence(node):
+        what, hint = f"unknown field {sentence[0]!r}", "a sentence with a colon must be quoted: "
+        faults.append(Fault(what, f'{hint}"{": ".join(sentence)}"', (*path, sentence[0])))
+        return None
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
@@ -104,6 +112,23 @@ def read_rubric_criterion_node(
         refused = {str(fault.path[0]) for fault in error.faults if fault.path}
         left = {name: value for name, value in parts.items() if name not in refused}
         return Criterion(**left) if "id" in left else None
+
+
+def _is_bare_word_or_number(node: ScalarNode) -> bool:
+    """Whether YAML reads an entry as a number, as yes or no, or as nothing: no question that somebody wrote."""
+    if node.quoted:
+        return False
+    bare = node.text.strip().lower() in ("null", "~", "yes", "no", "true", "false", "on", "off")
+    return bare or re.fullmatch(r"[-+]?\d+(\.\d+)?", node.text.strip()) is not None
+
+
+def _find_unquoted_sentence(node: TreeNode) -> tuple[str, str] | None:
+    """The two halves of a sentence that its colon has made a field; None where the entry is no such sentence."""
+    if not isinstance(node, MappingNode) or len(node.items) != 1:
+        return None
+    ((key, value),) = node.items
+    known = suggest_close_word_in_error(key.text[:40], CRITERION_FIELDS) or key.text in CRITERION_FIELDS
+    return None if known or not isinstance(value, ScalarNode) else (key.text[:60], value.text[:60])
 
 
 _FILE_FIELDS: dict[type, dict[str, ShapeField]] = {}

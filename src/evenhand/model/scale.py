@@ -325,6 +325,7 @@ class Criterion:
             faults.append(Fault("an id cannot be empty", path=("id",)))
         if not self.weight > 0:
             hint = "to subtract for a fault, list it under red_flags or give it negative points"
+            hint = hint if self.weight else "leave the criterion out if it is not to count"
             faults.append(Fault(f"weight must be above 0, got {format_fraction(self.weight)}", hint, ("weight",)))
         if self.points == 0:
             faults.append(Fault("points must not be 0", "a criterion worth nothing cannot be asked", ("points",)))

@@ -65,8 +65,8 @@ class FunctionModel:
             kind = "" if isinstance(problem, UnraisableError) else f"{type(problem).__name__}: "
             said = self._secrets.hide_keys(f"{kind}{problem}")
             why = f"{self.name}: the function raised {said}"
-            # A server behind the function that is down may be up again; a fault in the function stays one.
-            raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
+            # A server behind the function that is down may be up again; a fault in the function stays one until mended.
+            raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why, always=True)) from None
         took = time.monotonic() - began
         told = answer.text if isinstance(answer, Reply) else answer
         if isinstance(told, str) and len(told) > self._limits.largest_reply:
@@ -79,7 +79,8 @@ class FunctionModel:
             if len(reply.text) > QUICK_TEXT:
                 return await asyncio.to_thread(hide_keys_in_reply, reply, self._secrets)
             return hide_keys_in_reply(reply, self._secrets)
-        raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
+        why = f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply"
+        raise RefusedError(why, always=True)
 
 
 def name_function_model(judge: object) -> str | None:
@@ -234,7 +235,7 @@ class GgufModel:
         except ModelError:
             raise
         except Exception as problem:
-            raise RefusedError(f"{self.name}: {_shorten_gguf_model_error(str(problem))}") from None
+            raise RefusedError(f"{self.name}: {_shorten_gguf_model_error(str(problem))}", always=True) from None
         finally:
             call.dropped = True
         return self._reply(call.chunks, time.monotonic() - began)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.report.phrases import ReportData
-from evenhand.wording import format_figure, join_names, pluralize_count, word_gate
+from evenhand.wording import format_figure, join_names, pluralize_count, word_gate, word_tie_break
 
 STATEMENT_KINDS = {"red_flag": "red flag", "bonus": "bonus"}
 MOST_ADJUSTED = 20  # Outputs with red flags or bonuses that a page lists one by one.
@@ -47,7 +47,9 @@ def format_report_tie_lines(head: ReportData) -> list[str]:
         if not one["tied"]:
             continue
         told = [
-            f"{name} is first in {sum(by.values()):,} ({', '.join(by)})" for name, by in one["first"].items() if by
+            f"{name} is first in {sum(by.values()):,} ({', '.join(map(word_tie_break, by))})"
+            for name, by in one["first"].items()
+            if by
         ] + ([f"{one['equivalent']:,} equivalent"] if one["equivalent"] else [])
         same = f"{one['treatment']} and {one['control']} score the same in {pluralize_count(one['tied'], 'sample')}"
         lines.append(f"{same}; by the rubric's tie-breaks {join_names(told)}. The verdict goes by scores alone.")

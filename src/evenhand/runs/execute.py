@@ -59,6 +59,7 @@ class RunProgress:
     repeats: int = 1  # Of each sample.
     outputs: int = 0  # Over all variants.
     judges: tuple[str, ...] = ()
+    fresh: bool = False  # Whether judges are asked even what they have answered before.
     note: str = ""  # What should be known before anything is paid for.
     until: str = ""  # What ends it before all is done, where something may.
     to_make: int = 0  # Outputs that variants have to make, over all of them.

@@ -231,7 +231,8 @@ def _apply_round_step(step: Round, before: Fraction, _case: StepInputs) -> StepR
 def _explain_round_step(moved: AppliedStep) -> str:
     (decimals,) = moved.facts
     assert moved.before is not None
-    return f"rounded to {format_fraction(moved.after, decimals)} (was {format_fraction(moved.before)})"
+    after, before = (format_fraction(moved.after, decimals), format_fraction(moved.before))
+    return f"rounded to {after} (was {before})".replace("-", "−")
 
 
 def _rescale_criterion_score(scale: Scale | None, criterion: Criterion, value: Fraction) -> Fraction:
@@ -241,7 +242,7 @@ def _rescale_criterion_score(scale: Scale | None, criterion: Criterion, value: F
 
 
 def _show_step_score(moved: AppliedStep, value: Fraction | None) -> str:
-    return "–" if value is None else format_fraction(value, moved.decimals)
+    return "–" if value is None else format_fraction(value, moved.decimals).replace("-", "−")
 
 
 def sum_weighted_values(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:

@@ -106,12 +106,8 @@ class UserContestSession:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
         state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
-        kept, holder, seen = (
-            to_stored_json({**more, "ended": ended}),
-            self.holder or process_holder_name(),
-            len(log.events),
-        )
-        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=seen)
+        kept, holder = to_stored_json({**more, "ended": ended}), self.holder or process_holder_name()
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=len(log.events))
         return more
 
     def summarize_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
@@ -131,7 +127,14 @@ class UserContestSession:
             "set_aside": set_aside_json_for_user(set_aside),
             "spent": spent,
             "stopped": why or None,
+            **({"unchallengeable": True} if self._passed_over_challenges(log.state, earlier) else {}),
         }
+
+    def _passed_over_challenges(self, state: ContestState, earlier: Json) -> bool:
+        """Whether ranking and end came in one call, after the period: nobody had time to doubt the ranking."""
+        at_once = state.phase == "closed" and not self.holder and not earlier.get("winner")
+        doubtable = state.period_ends and state.required_task.challenge_period and not state.challenge
+        return bool(earlier.get("unchallengeable") or (at_once and doubtable and not state.rehearsal))
 
     def _measure_spending(self) -> Spending:
         """All that this process spent, or where it plays several contests, what the events of this one rest on."""

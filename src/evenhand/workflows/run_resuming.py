@@ -52,6 +52,7 @@ def begin_run_progress_for_user(
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
+        fresh=bool(json.loads(row["setup"]).get("fresh")),
         note="; ".join(filter(None, notes)),
     )
 

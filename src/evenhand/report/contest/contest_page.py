@@ -114,7 +114,7 @@ def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]
             if event["event"] == "released"
             else contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event_on_page(event),
-            follows=tuple(_describe_effect_on_page(one, stage, due=contest.ahead is not None) for one in effects),
+            follows=tuple(_describe_effect_on_page(one, stage, contest) for one in effects),
         )
 
 
@@ -137,8 +137,8 @@ def _describe_contest_event_on_page(event: ContestReportJson) -> str:
     return known[event["event"]]
 
 
-def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, *, due: bool) -> str:
-    """What an effect asks for; `stage` is what being first is worth, `due` whether paying still lies ahead."""
+def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, contest: ReportedContest) -> str:
+    """What an effect asks for; `stage` is what being first is worth."""
     id, author = effect.get("submission"), effect.get("author")
     panel = " by the judges for challenges" if effect.get("panel") == "challenge_judges" else ""
     reward = f": {effect['reward']}" if effect.get("reward") else ""
@@ -148,8 +148,8 @@ def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, *, 
         "ask_individual": f"{id} is to be scored alone{panel}",
         "ask_horizontal": f"{finalists} are to be compared{panel}",
         "tell_submitter": f"{author} is told of {id}: {choose_page_status_badge(effect.get('status', ''), stage).word}",
-        "release_payment": f"payment {'due' if due else 'released'} to {author}{reward}",
-        "close": f"{'closes' if due else 'closed'}: {effect.get('why')}",
+        "release_payment": f"payment {'released' if contest.pays_at_end else 'due'} to {author}{reward}",
+        "close": f"{'closes' if contest.ahead else 'closed'}: {effect.get('why')}",
     }
     return known[effect["effect"]]
 

@@ -57,7 +57,10 @@ def _describe_closing_on_page(contest: ReportedContest) -> str:
     what = f"The reward ({paid['reward']})" if paid["reward"] else "The payment"
     if contest.ahead:
         return f"{when}. {what} is due to {paid['author']} on that date."
-    return f"{when}. {what} is released to {paid['author']}."
+    if contest.released:
+        return f"{when}. {what} was released to {paid['author']} on {contest.clock.full(contest.released)}."
+    released = "is released to" if contest.pays_at_end else "is not released yet; it is due to"
+    return f"{when}. {what} {released} {paid['author']}."
 
 
 def _describe_page_waiting(contest: ReportedContest) -> str:
@@ -108,8 +111,9 @@ def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
     paid = next(iter(contest.effects("release_payment")), None)
     reward = contest.terms["reward"] or "no reward is named"
     if paid:
-        when = contest.clock.short(contest.time(paid["at"]))
-        yield PageKeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
+        when = contest.clock.short(contest.released or contest.time(paid["at"]))
+        state = "released" if contest.released or contest.pays_at_end else "due"
+        yield PageKeyFact("Payment", state, f"{when}, {reward}")
     else:
         yield PageKeyFact("Payment", "none" if contest.closed else "not yet", reward)
     yield _build_cost_fact_for_page(contest.record.get("spent"))

@@ -163,7 +163,7 @@ def _list_contest_moments_on_page(contest: ReportedContest) -> Iterator[Timeline
     for event in contest.events:
         if event["event"] in says:
             yield TimelineMoment(contest.time(event["at"]), *says[event["event"]])
-    paying = "due" if contest.ahead else "paid"
+    paying = "paid" if contest.pays_at_end else "due"
     for effect in contest.effects("release_payment", "close"):
         when = contest.time(effect["at"])
         if effect["effect"] == "release_payment":

@@ -55,7 +55,7 @@ function lookFirst() {
 function section(one, criteria, width) {
   if (!one.shown.length && !one.tells) return [];
   const count = !one.total ? 'none' : one.total > one.shown.length
-    ? `${one.shown.length} of ${one.total.toLocaleString('en')}` : String(one.total);
+    ? `${one.shown.length} of ${one.total.toLocaleString('en')} shown` : String(one.total);
   const title = make('th', { scope: 'rowgroup', colspan: width }, one.title, ' ',
     make('span', { class: 'quiet' }, count));
   return [make('tbody', {}, make('tr', { class: 'group' }, title), one.shown.map((row) => firstRow(row, criteria)))];
