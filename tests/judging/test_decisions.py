@@ -191,8 +191,8 @@ def test_probabilities_that_were_rounded_are_taken_as_they_are_meant() -> None:
          "a probability for an option that was not asked about"),
         (lambda one: one | {"probabilities": None}, "no probability for '1–3'"),
         (lambda one: one | {"name": "q7"}, "no answer was given"),
-        (lambda one: one | {"type": "predicate"}, "the answer is of the type 'predicate', not 'score'"),
-        (lambda one: {"name": "q1"}, "the answer is of the type 'None', not 'score'"),
+        (lambda one: one | {"type": "predicate"}, "the answer is of type 'predicate', where 'score' was asked for"),
+        (lambda one: {"name": "q1"}, "the answer has no type, where 'score' was asked for"),
     ],
 )  # fmt: skip
 def test_an_answer_to_something_else_is_no_answer(spoil: Callable[[Json], Json], says: str) -> None:

@@ -124,9 +124,8 @@ def load_labelled_gates(
         raise make_no_labels_error(table.run)
     span = table.frame.scale or (0.0, 1.0)
     if least is not None and not span[0] <= least <= span[1]:
-        what = f"no score reaches or misses {format_number(float(least))}"
-        scale = f"scores of this run go from {format_number(span[0])} to {format_number(span[1])}"
-        raise InputError(Fault(what, scale, where="--min-score"))
+        what = f"{float(least):g} is outside the scale of the run's scores"
+        raise InputError(Fault(what, f"{span[0]:g} to {span[1]:g}", where="--min-score"))
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
