@@ -102,6 +102,8 @@ def run_command(
     """
     if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
+    if options["batch"] is False and not options["resume"]:
+        raise click.UsageError("--no-batch asks directly what batches of a run have not answered: give --resume too")
     if sd is not None and not plan:
         raise click.UsageError("--sd says how far differences scatter, for a plan: give --plan too")
     from evenhand.workflows.run import RunOptions, run
