@@ -133,6 +133,16 @@ def test_the_worst_sample_is_two_clicks_away(visitor: Visitor, stored: StoredRun
     assert seen.troubles == []
 
 
+def test_names_of_judges_do_not_break_letter_by_letter_on_a_telephone(visitor: Visitor) -> None:
+    """The table scrolls instead: a column of single letters is no name."""
+    seen = visitor.open("/judges")
+    seen.page.set_viewport_size({"width": 400, "height": 800})
+
+    widths = [one.bounding_box() for one in seen.page.locator(".wide tbody th").all()]
+
+    assert widths and all(one is not None and one["width"] >= 100 for one in widths)
+
+
 def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, tmp_path: Path) -> None:
     """Neither in the workbench of a service that answers already, nor in one of its own."""
     port = visitor.address.rpartition(":")[2]
