@@ -68,7 +68,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
     """Nothing is left, or nothing was asked for; more than there are is all that there are."""
     with pytest.raises(InputError, match="every sample with an output has a label"):
         choose_next_labels(ONE, [label(id) for id in ONE.samples], 5, gate=None, span=SPAN)
-    with pytest.raises(InputError, match="0 outputs cannot be drawn"):
+    with pytest.raises(InputError, match="-n 0 draws nothing"):
         choose_next_labels(ONE, [], 0, gate=None, span=SPAN)
     assert len(choose_next_labels(ONE, [], 1_000, gate=None, span=SPAN).samples) == 100
 

@@ -90,7 +90,7 @@ def test_a_judge_that_is_seldom_right_cannot_be_probed() -> None:
     """There would be nothing to lose."""
     items = [item(number, people=number < 5) for number in range(40)]
 
-    with pytest.raises(InputError, match="on 5 outputs only of 40"):
+    with pytest.raises(InputError, match="on only 5 of 40 outputs"):
         design_probe_detector(items, 5)
     with pytest.raises(InputError, match="200 a day"):
         design_probe_detector([item(number) for number in range(40)], 200)

@@ -135,6 +135,7 @@ def test_what_is_not_there_is_said(folder: Path, arguments: tuple[str, str], tol
     [
         ("one.jsonl", "panel.yaml", "there is no panel to write: 1 labelled sample is too few"),
         ("changed.jsonl", "no-such/panel.yaml", "no-such/panel.yaml: cannot be written: no such file or directory"),
+        ("changed.jsonl", "labels.jsonl", "labels.jsonl: there is such a file already (name another file)"),
     ],
 )
 def test_labels_are_kept_only_when_all_that_was_asked_for_is_done(

@@ -64,7 +64,7 @@ def test_a_template_that_nobody_began_is_no_labels(folder: Path) -> None:
 
     assert (read.returncode, again.returncode, wrong.returncode) == (2, 2, 2)
     assert "two.jsonl: no labels in it yet: 2 lines wait for a score" in read.stderr
-    assert "two.jsonl: is there already" in again.stderr
+    assert "two.jsonl: there is such a file already" in again.stderr
     assert "the run has no criterion 'kin' (did you mean 'kind'?)" in wrong.stderr
 
 

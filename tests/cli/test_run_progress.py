@@ -55,6 +55,7 @@ class Closed(io.StringIO):
         (ProgressState(total=400, done=128, failed=2), "128 of 400 samples · 2 failed"),
         (ProgressState(total=400, done=400, rate=3.0), "400 of 400 samples · 3.0/s"),
         (ProgressState(total=400, made=17, to_make=800), "0 of 400 samples · 17 of 800 outputs made"),
+        (ProgressState(total=430, done=412, passed_on=30), "400 of 400 samples · 12 of 30 passed on"),
     ],
 )
 def test_the_line_says_what_is_known(state: ProgressState, shown: str) -> None:
@@ -206,6 +207,19 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
     ProgressLine(stream, Clock(), "a\x1b[2J\nb", total=1)
 
     assert stream.getvalue() == "a\\x1b[2J\\nb\n"
+
+
+def test_samples_that_a_cascade_draws_are_counted_by_themselves() -> None:
+    """They are scored once more: the line would count past its end, as in 7 of 4 samples."""
+    stream, clock = io.StringIO(), Clock()
+    progress, course = ProgressLine(stream, clock, "4 samples", total=4), RunProgress(total=4, done=4)
+
+    course.add_pieces(0, 3)
+    course.done += 2
+    clock.now += 10
+    progress.update(course, Spending())
+
+    assert stream.getvalue().splitlines()[-1].startswith("4 of 4 samples · 2 of 3 passed on")
 
 
 def test_a_stream_that_is_gone_does_not_stop_the_run() -> None:

@@ -25,6 +25,26 @@ def test_terminal_codes_in_an_id_are_shown_and_not_obeyed() -> None:
     assert "a\\x1b[2J" in done.stdout
 
 
+@pytest.mark.parametrize("number", ["nan", "inf"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run eval.yaml --budget",
+        "run eval.yaml --plan --for-width",
+        "runs watch latest --every",
+        "judge text.txt -r general --cascade --pass-on",
+        "models --timeout",
+        "serve --rpm",
+    ],
+)
+def test_options_take_finite_numbers_only(command: str, number: str) -> None:
+    """Neither compares with a limit as a number does: a budget of nan is none, and a pause of inf has no end."""
+    done = evenhand(*command.split(), number)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f": {number} is not a finite number, such as 7.5.\n")
+
+
 @pytest.mark.parametrize("columns", ["40", "80", "160"])
 def test_no_line_is_wider_than_the_terminal(columns: str) -> None:
     """And none ends in spaces."""

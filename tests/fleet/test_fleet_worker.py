@@ -191,7 +191,7 @@ def test_the_cluster_is_the_one_that_is_named(where: str, environ: dict[str, str
 @pytest.mark.parametrize("where", ["dask", "ray://", "", "rays"])
 def test_another_word_is_no_fleet(where: str) -> None:
     """A misspelt option does not run on this machine alone, nor anywhere else."""
-    with pytest.raises(InputError, match="is no fleet"):
+    with pytest.raises(InputError, match="does not name a fleet"):
         find_fleet_address(where, {})
 
 

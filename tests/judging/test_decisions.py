@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from benchmarks.peers import build_peer_environment, name_peer_folder
@@ -191,8 +192,8 @@ def test_probabilities_that_were_rounded_are_taken_as_they_are_meant() -> None:
          "a probability for an option that was not asked about"),
         (lambda one: one | {"probabilities": None}, "no probability for '1–3'"),
         (lambda one: one | {"name": "q7"}, "no answer was given"),
-        (lambda one: one | {"type": "predicate"}, "the answer is of the type 'predicate', not 'score'"),
-        (lambda one: {"name": "q1"}, "the answer is of the type 'None', not 'score'"),
+        (lambda one: one | {"type": "predicate"}, "the answer is of type 'predicate', where 'score' was asked for"),
+        (lambda one: {"name": "q1"}, "the answer has no type, where 'score' was asked for"),
     ],
 )  # fmt: skip
 def test_an_answer_to_something_else_is_no_answer(spoil: Callable[[Json], Json], says: str) -> None:
@@ -469,3 +470,12 @@ def test_a_budget_counts_what_such_a_model_reads() -> None:
         told = asyncio.run(run(server.name)).judgments
 
     assert 0 < sum(isinstance(one.score, Missing) for one in told) < 401
+
+
+@pytest.mark.parametrize(("place", "part"), [(0, "request"), (1, "reply")])
+def test_the_form_that_is_documented_keeps_the_contract(place: int, part: str) -> None:
+    """Whoever writes a server after the page is understood by any client."""
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8").partition("## Decision models")[2]
+    shown = [one.partition("```")[0] for one in page.split("```json\n")[1:]]
+
+    jsonschema.validate(json.loads(shown[place]), CONTRACT[part])

@@ -198,6 +198,7 @@ def test_it_can_be_left_with_ctrl_c_and_picked_up(tmp_path: Path, calm: Any) -> 
             process.signal(signal.SIGINT)
             done = process.done()
         assert done.code == 130
+        assert "The run was stopped before any output was scored." in done.out
         assert "to go on: evenhand run eval.yaml --resume" in done.err
         assert "2 batches under way: 0 of 8 questions answered" in done.err
         assert "evenhand runs watch " in done.err
@@ -218,6 +219,16 @@ def test_it_can_be_left_with_ctrl_c_and_picked_up(tmp_path: Path, calm: Any) -> 
         assert batch_states(tmp_path / "batch") == ["read", "read"]
         assert run(tmp_path / "batch", "runs", "watch", "latest", environ=server.environ).code == 0
         assert server.twice() == {}
+
+
+@pytest.mark.parametrize("options", [["--no-batch"], ["--batch", "--no-batch"]])
+def test_no_batch_is_for_a_run_that_goes_on(tmp_path: Path, options: list[str]) -> None:
+    """A new run has no batches to leave: whoever says so means another thing."""
+    write_batch_eval(tmp_path / "batch")
+
+    done = run(tmp_path / "batch", "run", "eval.yaml", *options)
+
+    assert (done.code, "give --resume too" in done.err) == (2, True)
 
 
 def test_a_plain_run_waits_for_what_another_has_in_a_batch(tmp_path: Path, calm: Any) -> None:

@@ -15,6 +15,7 @@ from evenhand import Eval, run_sync
 from evenhand.files.methods import list_rubric_file_names
 from evenhand.files.rubric_export import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
+from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.kept_rubrics import restore_kept_rubric
@@ -22,7 +23,7 @@ from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.rescore import rescore_run
-from evenhand.workflows.rubric_controls import change_rubric
+from evenhand.workflows.rubric_controls import change_rubric, list_rubric_controls
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.what_if import ask_what_if, map_run_weights, save_what_if
 from tests.web.browsing import Visitor
@@ -187,6 +188,29 @@ def test_what_cannot_be_is_said_beside_the_run_as_it_is(client: TestClient, tmp_
         page = client.get(f"/runs/{run}/what-if?{query}")
 
         assert page.status_code == 422 and says in page.text and "deep stays first." in page.text
+
+
+def test_a_run_of_a_cascade_says_that_it_cannot_be_asked(client: TestClient, tmp_path: Path) -> None:
+    """Which outputs the strong judge saw hangs on the numbers that would be moved."""
+    samples = [{"id": "a", "input": "?", "output": "a long text"}]
+    judges = [LengthJudge(), LengthJudge("two")]
+    eval = Eval(name="two", samples=samples, rubric=RUBRIC, judges=judges, how=JudgeOptions(cascade=Cascade()))
+    run = run_sync(eval, options=RunOptions(place=tmp_path / "store"))
+
+    page = client.get(f"/runs/{run.id}/what-if")
+
+    assert page.status_code == 422 and "the judges of this run are a cascade" in page.text
+
+
+@pytest.mark.parametrize("weights", [(2, 1, 1), (0.05, 5, 1), (0.7, 0.2, 0.1), (40, 25, 35)])
+def test_sliders_of_weights_can_stand_where_the_weights_are(weights: tuple[float, ...]) -> None:
+    """A slider counts its steps from its low end: from 0.01 on in steps of 0.1, a weight of 2 was shown as 2.01."""
+    criteria = [{"id": f"c{at}", "asks": "Is it?", "weight": weight} for at, weight in enumerate(weights)]
+    rubric = load_rubric({"name": "r", "scale": {"min": 1, "max": 10}, "criteria": criteria})
+
+    for one in (one for one in list_rubric_controls(rubric) if one.kind == "Weights"):
+        steps = (one.value - one.low) / one.step
+        assert one.low > 0 and one.low <= one.value and abs(steps - round(steps)) < 1e-9
 
 
 def test_another_sites_page_saves_nothing(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import requests
 from playwright.sync_api import expect
 
 from evenhand.testing import FakeServer
+from tests.cli.command import evenhand
 from tests.report.browser import Opened
 from tests.soak import SOAK
 from tests.web.browsing import Visitor
@@ -126,7 +127,31 @@ def test_the_worst_sample_is_two_clicks_away(visitor: Visitor, stored: StoredRun
 
     expect(seen.page.locator("h1")).to_have_text(list(QUESTIONS)[-1])
     expect(seen.page.locator("article.result")).to_have_count(2)
+    expect(seen.page.get_by_label("Samples")).to_contain_text(f"1 of {len(QUESTIONS)}, sorted by lowest composite")
+    seen.page.get_by_role("link", name="Next").click()
+    expect(seen.page.get_by_label("Samples")).to_contain_text(f"2 of {len(QUESTIONS)}, sorted by lowest composite")
     assert seen.troubles == []
+
+
+def test_names_of_judges_do_not_break_letter_by_letter_on_a_telephone(visitor: Visitor) -> None:
+    """The table scrolls instead: a column of single letters is no name."""
+    seen = visitor.open("/judges")
+    seen.page.set_viewport_size({"width": 400, "height": 800})
+
+    widths = [one.bounding_box() for one in seen.page.locator(".wide tbody th").all()]
+
+    assert widths and all(one is not None and one["width"] >= 100 for one in widths)
+
+
+def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, tmp_path: Path) -> None:
+    """Neither in the workbench of a service that answers already, nor in one of its own."""
+    port = visitor.address.rpartition(":")[2]
+
+    served = evenhand("view", "nosuch", "--no-browser", "--port", port, folder=tmp_path)
+    own = evenhand("view", "nosuch", "--no-browser", "--port", "1", folder=tmp_path)
+
+    assert (served.returncode, own.returncode) == (2, 2)
+    assert "the service has no run 'nosuch'" in served.stderr and "no runs yet" in own.stderr
 
 
 def test_samples_are_searched_and_paged_without_a_reload(visitor: Visitor, stored: StoredRuns) -> None:

@@ -18,6 +18,7 @@ from evenhand.store.store import Store
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
 from evenhand.workflows.align_asking import AlignmentPlan
 from evenhand.workflows.align_inputs import open_run_rubric
+from evenhand.workflows.calibrate import calibrate_run
 from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.run import RunOptions
 
@@ -99,6 +100,33 @@ def test_the_edit_that_people_go_by_is_kept_and_written(folder: Path) -> None:
     assert [one.why for one in report.found.refused] == [
         "it only lengthens: every word of it is in the criterion already"
     ]
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("labels.jsonl", "there is such a file already"),
+        ("new.yaml", "there is such a file already"),
+        ("no-such/new.yaml", "no such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_new_is_refused_before_anything_is_asked(folder: Path, output: str, told: str) -> None:
+    """Whoever names the labels or the eval by mistake keeps them, and nobody pays for what cannot be written."""
+    (folder / "new.judges.yaml").write_text("mine", "utf-8")
+
+    with pytest.raises(InputError, match=told):
+        align(folder, AlignOptions(proposer="python:aligned_judge:no_such", output=folder / output))
+
+    assert not (folder / "new.yaml").exists()
+
+
+def test_labels_that_are_kept_with_the_run_need_no_file(folder: Path) -> None:
+    """As for trust and probes: what calibrate keeps is there for all; without any, the option is named."""
+    with pytest.raises(InputError, match=r"no labels are kept with run .* --labels"):
+        asyncio.run(align_run(folder, "latest", None, options=OPTIONS))
+    calibrate_run(folder, "latest", folder / "labels.jsonl")
+
+    assert asyncio.run(align_run(folder, "latest", None, options=OPTIONS)).labels == 40
 
 
 def test_aligning_again_asks_nothing(folder: Path) -> None:

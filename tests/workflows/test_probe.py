@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,7 @@ def test_a_name_is_sealed_once(folder: Path) -> None:
 
 
 def test_what_cannot_be_sealed_is_refused(folder: Path) -> None:
-    """Another rubric than the run's, an unknown probe, a name of two lines, one answer to each output."""
+    """Another rubric than the run's, an unknown probe, a name of two lines, one answer each, a gate off the scale."""
     rubric = folder / "other.yaml"
     rubric.write_text("criteria: [Is it good?]\nmethod: checklist\n", "utf-8")
 
@@ -135,8 +136,11 @@ def test_what_cannot_be_sealed_is_refused(folder: Path) -> None:
         check_probe(None, "desc")
     with pytest.raises(InputError, match="cannot be called"):
         set_probe(None, "a\nb", "latest", Path("labels.jsonl"))
-    with pytest.raises(InputError, match="1 answers to each output are not possible"):
+    with pytest.raises(InputError, match="each output cannot be asked about 1 time"):
         set_probe(None, "p", "latest", Path("labels.jsonl"), settings=ProbeSettings(repeats=1))
+    for least in (Fraction(7), Fraction(-1, 10)):
+        with pytest.raises(InputError, match=r"--min-score: \S+ is outside the scale of the run's scores \(0 to 1\)"):
+            seal(least=least)
 
 
 def test_a_recorded_probe_is_replayed_without_its_judge(folder: Path) -> None:

@@ -64,7 +64,7 @@ def choose_next_labels(
     `drawn_before` are samples that people have before them, each with its batch: they are not drawn again.
     """
     if count < 1:
-        raise InputError(Fault(f"{count} outputs cannot be drawn", "-n 12"))
+        raise InputError(Fault(f"-n {count} draws nothing", "at least 1, as in -n 12"))
     places = {id: place for place, id in enumerate(table.samples)}
     known = {places[id] for id in (*(one.sample for one in labels), *drawn_before) if id in places}
     made = np.isfinite(table.length)

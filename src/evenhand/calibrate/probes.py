@@ -123,7 +123,7 @@ def design_probe_detector(items: Sequence[ProbeItem], daily: int) -> DriftDetect
     repeats = len(items[0].sealed) if items else 0
     firm = sum(one.firm for one in items)
     if firm < LEAST_FIRM:
-        what = f"the judge decided as people do every time on {pluralize_count(firm, 'output')} only of {len(items)}"
+        what = f"the judge decided as people do every time on only {firm} of {pluralize_count(len(items), 'output')}"
         hint = f"it takes {LEAST_FIRM}: label more outputs, or see what evenhand trust says of this judge"
         raise InputError(Fault(what, hint))
     return design_drift_detector([one.agreed for one in items], repeats, daily=daily)

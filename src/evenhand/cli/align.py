@@ -35,15 +35,15 @@ from evenhand.workflows.align_asking import AlignmentPlan
 
 @click.command("align")
 @click.argument("run", metavar="RUN")
-@click.option("--labels", required=True, metavar="FILE", help="People's labels, one JSON object per line.")
-@click.option("--output", "-o", metavar="FILE", help="Write the new rubric, or the judges with a map, if kept.")
+@click.option("--labels", metavar="FILE", help="People's labels, one JSON object per line; else those kept with RUN.")
+@click.option("--output", "-o", metavar="FILE", help="Write the new rubric, or the judges with a map, to a new file.")
 @click.option("--proposer", metavar="MODEL", help="A model that proposes edits; without one, examples and a map.")
 @click.option("--rubric", metavar="FILE", help="The rubric that RUN asked by, if its eval does not lead to it.")
 @click.option("--seed", type=int, default=0, help="Decides which samples edits are drafted from.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 @add_record_options
 @add_request_limit_options
-def align_command(run: str, labels: str, output: str | None, as_data: bool, **options: Any) -> int:
+def align_command(run: str, labels: str | None, output: str | None, as_data: bool, **options: Any) -> int:
     """Try edits of the rubric of RUN, and keep one if its judges then answer more like people.
 
     A quarter of the labelled samples is for drafting edits. The others decide, by nested cross-validation. Every reply
@@ -56,11 +56,13 @@ def align_command(run: str, labels: str, output: str | None, as_data: bool, **op
         rubric=options["rubric"],
         proposer=options["proposer"],
         seed=options["seed"],
+        output=None if output is None else Path(output),
         connect=read_connection_command_options(options),
     )
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
-        report = asyncio.run(align_run(None, run, Path(labels), options=asked, announce=print_alignment_plan))
-    written = None if output is None else write_aligned_rubric(report, Path(output))
+        given = None if labels is None else Path(labels)
+        report = asyncio.run(align_run(None, run, given, options=asked, announce=print_alignment_plan))
+    written = None if asked.output is None else write_aligned_rubric(report, asked.output)
     with print_until_reader_leaves():
         print_json(encode_alignment(report)) if as_data else print_alignment(report, written)
     if written is not None:

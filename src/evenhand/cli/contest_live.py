@@ -20,6 +20,7 @@ from evenhand.cli.contest_places import (
     open_contest_place,
 )
 from evenhand.cli.output import (
+    FiniteNumber,
     escape_printed_json,
     escape_terminal_text,
     print_json,
@@ -102,7 +103,7 @@ def challenge_ranking_command(contest: str, reason: str | None, reason_file: str
 @click.option("--for", "author", metavar="AUTHOR", help=FOR_HELP)
 @click.option("--public", is_flag=True, help=PUBLIC_HELP)
 @click.option(
-    "--every", type=click.FloatRange(0.1), default=2.0, show_default=True, metavar="S", help="Seconds between looks."
+    "--every", type=FiniteNumber(0.1), default=2.0, show_default=True, metavar="S", help="Seconds between looks."
 )
 @click.option("--json", "as_data", is_flag=True, help="Print a JSON object on each line.")
 @add_place_options

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from evenhand.cli.options import (
-    POSITIVE_NUMBER,
     add_prompt_options,
     add_record_options,
     add_request_limit_options,
@@ -20,6 +19,8 @@ from evenhand.cli.options import (
     read_limit_command_options,
 )
 from evenhand.cli.output import (
+    POSITIVE_NUMBER,
+    FiniteNumber,
     escape_cli_line,
     open_command_stdin,
     print_json,
@@ -66,7 +67,7 @@ FILE_OPTIONS = (
 )
 @click.option(
     "--pass-on",
-    type=click.FloatRange(0, 1),
+    type=FiniteNumber(0, 1),
     metavar="SHARE",
     help="With --cascade: of what is near no threshold, the share that is passed on at random; 0.2 by default.",
 )

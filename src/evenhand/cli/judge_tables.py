@@ -53,7 +53,10 @@ def print_judged_sample(
         cost = f", about ${judged.saved.cost:.4f}" if judged.saved.cost else ""
         if judged.cascade is not None:
             screen.line(PASSED_ON_WORDS[judged.cascade.passed_on])
-        screen.line(f"the cascade left out {judged.saved.outputs} of {judged.saved.of} further judgings{cost}")
+        screen.line(
+            f"the strong judge did not have to see {judged.saved.outputs} of "
+            f"{pluralize_count(judged.saved.of, 'output')}{cost}"
+        )
     for judge in judged.heuristic:
         rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
         screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}", gap=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.output import print_json, print_until_reader_leaves
+from evenhand.cli.output import POSITIVE_NUMBER, print_json, print_until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.models.connections import ModelProbe
 from evenhand.models.requests import EMBEDDED
@@ -18,9 +18,7 @@ from evenhand.workflows.models import ProbeModelsResult, probe_models
 @click.command("models")
 @click.argument("names", metavar="[NAME...]", nargs=-1)
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=60.0, metavar="SECONDS", help="60 by default."
-)
+@click.option("--timeout", type=POSITIVE_NUMBER, default=60.0, metavar="SECONDS", help="60 by default.")
 @click.option("--prices", metavar="FILE", help="A price list of your own.")
 def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices: str | None) -> int:
     """Say which models can be asked.

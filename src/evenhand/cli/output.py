@@ -1,9 +1,10 @@
-"""The streams of a command: untrusted text is escaped, a reader may leave early, a file is replaced once whole."""
+"""What goes into a command and out: numbers are finite, untrusted text is escaped, a file is replaced once whole."""
 
 from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from io import UnsupportedOperation
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import click
 
@@ -43,6 +44,20 @@ def escape_printed_json(text: str) -> str:
 def _escape_terminal_character(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+
+
+class FiniteNumber(click.FloatRange):
+    """The type of an option for a number in a range, with decimals: nan and inf would slip through, or never end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, in its range."""
+        with suppress(TypeError, ValueError):
+            if not math.isfinite(float(value)):
+                self.fail(f"{value} is not a finite number, such as 7.5.", param, ctx)
+        return float(super().convert(value, param, ctx))
+
+
+POSITIVE_NUMBER = FiniteNumber(0, min_open=True)
 
 
 def open_command_stdin() -> BinaryIO | None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from evenhand.cli.output import (
+    POSITIVE_NUMBER,
     escape_cli_line,
     escape_terminal_text,
     print_json,
@@ -73,13 +74,13 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 )
 @click.option(
     "--for-width",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE_NUMBER,
     metavar="POINTS",
     help="In a cascade: pass on as many samples as an interval of this width takes.",
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE_NUMBER,
     metavar="DOLLARS",
     help="Spend no more than this, whatever the eval says; a cascade passes on what it pays for.",
 )
@@ -101,6 +102,8 @@ def run_command(
     """
     if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
+    if options["batch"] is False and not options["resume"]:
+        raise click.UsageError("--no-batch asks directly what batches of a run have not answered: give --resume too")
     if sd is not None and not plan:
         raise click.UsageError("--sd says how far differences scatter, for a plan: give --plan too")
     from evenhand.workflows.run import RunOptions, run
@@ -229,6 +232,7 @@ class ProgressState:
     failed: int = 0
     made: int = 0
     to_make: int = 0
+    passed_on: int = 0  # Of the total, to be scored once more by the strong judge of a cascade, after the others.
     rate: float | None = None  # Samples a second, lately, without those that were kept from before.
     cost: Decimal | None = None  # US dollars, where every price is known.
     tokens: int = 0
@@ -243,7 +247,7 @@ class ProgressLine:
     ) -> None:
         """Say what will be asked, before anything is waited for; what was done before does not count as fast."""
         self._stream, self._clock = stream, clock
-        self._terminal = stream is not None and stream.isatty()
+        self._terminal, self._total = stream is not None and stream.isatty(), total
         self._state = ProgressState(total=total, done=before)
         self._drawn, self._line = clock(), ""
         self._seen = deque([(self._drawn, 0)])
@@ -252,7 +256,9 @@ class ProgressLine:
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
-        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make", "repeats", "waiting")}
+        names = ("failed", "made", "to_make", "passed_on", "repeats", "waiting")
+        counts = {name: getattr(course, name) for name in names}
+        counts["total"] = self._total + course.passed_on
         self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
@@ -292,14 +298,17 @@ def format_run_progress(state: ProgressState, width: int) -> str:
         spent = f"${state.cost:.{2 if state.cost >= 1 else 4}f}"
     elif state.cost is None and state.tokens:
         spent = f"{state.tokens:,} tokens"
+    first = state.total - state.passed_on
+    done = min(state.done, first)
     parts = {  # The higher the number, the sooner it is left out.
-        0: f"{state.done:,} of {state.total:,} {'samples' if state.repeats == 1 else 'repeats'}",
-        3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
-        6: state.waiting,
-        5: rate,
-        4: spent,
+        0: f"{done:,} of {first:,} {'samples' if state.repeats == 1 else 'repeats'}",
+        2: f"{state.done - done:,} of {state.passed_on:,} passed on" if state.passed_on else "",
+        4: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
+        7: state.waiting,
+        6: rate,
+        5: spent,
         1: f"{state.failed:,} failed" if state.failed else "",
-        2: left,
+        3: left,
     }
     shown = {number: text for number, text in parts.items() if text}
     while len(line := " · ".join(shown.values())) > width and len(shown) > 1:

@@ -14,6 +14,7 @@ import click
 
 from evenhand.cli.history import format_cli_composite_lines
 from evenhand.cli.output import (
+    FiniteNumber,
     escape_terminal_text,
     open_command_stdin,
     print_json,
@@ -80,7 +81,7 @@ def show_run_command(run: str, as_data: bool, full: bool, setup: bool) -> None:
 @runs_command.command("watch")
 @click.argument("run", metavar="RUN")
 @click.option(
-    "--every", type=click.FloatRange(0.1), default=10.0, show_default=True, metavar="S", help="Seconds between looks."
+    "--every", type=FiniteNumber(0.1), default=10.0, show_default=True, metavar="S", help="Seconds between looks."
 )
 def watch_run_command(run: str, every: float) -> int:
     """Wait until RUN is over, or until all that it has in batches is answered.

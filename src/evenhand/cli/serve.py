@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.output import print_message
+from evenhand.cli.output import POSITIVE_NUMBER, print_message
 from evenhand.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else 
 BUDGET_HELP = "What judging and contests may cost until it is restarted; each run then names a budget of its own."
 GAP_HELP = "How far the clock may be from the last sign of a contest; after a larger jump it is left alone."
 OVER_ALL = "per model, of all workers of the store."
-AT_LEAST_1, POSITIVE_NUMBER = click.IntRange(1), click.FloatRange(0, min_open=True)
+AT_LEAST_1 = click.IntRange(1)
 
 
 @click.command("serve")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.error
 import urllib.request
 import webbrowser
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from evenhand.cli.output import print_message
 from evenhand.cli.serve import STORE_HELP, load_workbench_server
+from evenhand.errors import Fault, InputError
 
 ASK_SECONDS = 2.0
 
@@ -34,13 +36,31 @@ def view_command(run: str | None, port: int, store: str | None, no_browser: bool
             webbrowser.open(address)
 
     if _is_service_answering(base):
+        _refuse_missing_run(run, address)
         announce(f"a service answers already: {address}")
         return
     serve_workbench = load_workbench_server()
     from evenhand.service.settings import ServiceSettings
 
     settings = ServiceSettings(port=port, store=store if store is None or "://" in store else Path(store))
+    if run:
+        from evenhand.workflows.runs import load_run_setup
+
+        load_run_setup(settings.store, run)  # An error where there is no such run, before anything is served.
     serve_workbench(settings, lambda: announce(f"workbench: {address}; Ctrl-C stops it"))
+
+
+def _refuse_missing_run(run: str | None, address: str) -> None:
+    """An error where a service says that it has no such run."""
+    try:
+        urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=ASK_SECONDS).close()
+    except urllib.error.HTTPError as problem:
+        problem.close()
+        if run and problem.code == 404:
+            hint = "evenhand runs list shows those of the store in this folder"
+            raise InputError(Fault(f"the service has no run {run!r}", hint, where=address)) from None
+    except OSError:
+        pass  # The browser will say what is wrong.
 
 
 def _is_service_answering(base: str) -> bool:

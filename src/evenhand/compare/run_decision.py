@@ -197,10 +197,14 @@ def _decide_without_compared_scores(
     )
     (_, why), _ = next((one for one in failures.most_common() if one[0][0] == kind), (("", ""), 0))
     what, step = _UNSCORED.get(kind, ("scored", "Fix what failed (see the failures), then run it again."))
+    headline = f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}."
+    if not every:  # It failed at nothing: it did not come to a result, as while batches are waited for.
+        headline = "The run was stopped before any output was scored."
+        step = "Go on with it: evenhand run EVAL --resume."
     return replace(
         decision,
         verdict=decision.verdict if decision.verdict == "SOLO" else "UNDECIDED",
-        headline=f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}.",
+        headline=headline,
         sure="",
         reasons=tuple(
             reason for name in shippable for reason in describe_gates_missed_by_variant(name, decision.gates[name])

@@ -1,4 +1,4 @@
-"""Files that only their owner may read: outputs, replies and keys of others end up in them."""
+"""Files that are written for users: new ones take the place of none, and private ones only their owner may read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
+
+from evenhand.errors import Fault, InputError, make_unwritable_file_error
 
 OWNER_ONLY = 0o600
 OWNER_ONLY_FOLDER = 0o700
@@ -31,6 +33,17 @@ def make_private_folder(folder: Path, *, ignored: bool = False) -> None:
 def create_private_file(path: Path) -> None:
     """See that a file is there; a new one is empty and for its owner alone."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+
+
+def require_new_file(path: Path, hint: str = "name another file") -> None:
+    """An InputError where a file is there already, or none can be written: to be said before anything is asked."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+        path.unlink()
+    except FileExistsError:
+        raise InputError(Fault("there is such a file already", hint, where=str(path))) from None
+    except OSError as problem:
+        raise make_unwritable_file_error(str(path), problem) from None
 
 
 def open_private_text_file(path: Path, target: Path | None = None) -> TextIO:

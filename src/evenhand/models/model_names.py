@@ -101,7 +101,7 @@ def parse_model_name(
         raise _make_unknown_model_error(name, f"{kind}: needs {needed}")
     kinds = [form.split("/")[0].split(":")[0] for form in FORMS]
     hint = suggest_known_word_in_error(provider if slash else kind, kinds)
-    what = "no model is named so"
+    what = "there is no model of this name"
     family = next((one for one, names in MODEL_FAMILIES.items() if name.lower().startswith(names)), None)
     if family and not slash:
         raise JudgeError(Fault(what, f"did you mean {family}/{name[:60]}?", where=f"model {name[:80]!r}"))

@@ -66,6 +66,7 @@ class RunProgress:
     made: int = 0
     done: int = 0
     carried: int = 0  # Of these, those for which nothing had to be asked or made: all was kept from before.
+    passed_on: int = 0  # Of the total: samples that a cascade drew, each scored once more after all others.
     skipped: int = 0  # That an earlier sitting had finished.
     failed: int = 0  # Results without a score.
     waiting: str = ""  # What is under way in batches, in words.
@@ -81,6 +82,7 @@ class RunProgress:
     def add_pieces(self, live: int, pieces: int) -> None:
         """A drawn sample is a second piece of work; its outputs, of so many live variants, are there already."""
         self.total += pieces
+        self.passed_on += pieces
         self.to_make += pieces * live
 
     def stop_run(self) -> None:

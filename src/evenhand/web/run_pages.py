@@ -15,6 +15,7 @@ from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run
 from evenhand.report.html.trend_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
+from evenhand.web.sample_pages import SAMPLE_ORDERS, link_order
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
 from evenhand.workflows.run_following import RunFollower
@@ -105,6 +106,8 @@ def get_run_page(
     listed = None if later else list_run_samples(store, id, asked)
     shown["samples_page"] = {
         "listed": listed,
+        "orders": SAMPLE_ORDERS,
+        "in_order": link_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
         "pages": _count_pages(listed.found, SAMPLES_PER_PAGE) if listed else 1,

@@ -24,6 +24,7 @@ from evenhand.calibrate.labels import Label
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import RubricEdit, UseCalibrationMap, describe_rubric_edit
 from evenhand.errors import Fault, InputError
+from evenhand.files.private_files import require_new_file
 from evenhand.files.python_functions import add_python_import_folder
 from evenhand.files.rubric_writing import write_changed_rubric
 from evenhand.files.rubrics import LocatedRubric
@@ -52,7 +53,7 @@ from evenhand.workflows.calibrate import (
     write_file_at_once,
 )
 from evenhand.workflows.connections import ConnectionOptions, open_user_connections
-from evenhand.workflows.run_labels import LabelSource, load_run_labels
+from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_labels_error
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -65,6 +66,7 @@ class AlignOptions:
     rubric: str | Json | None = None  # The rubric or its file, where the eval of the run does not lead to it.
     proposer: str | None = None  # A model that proposes edits; without one, examples and a map are tried.
     seed: int = 0
+    output: Path | None = None  # Where it will be written, which must be a new file.
     connect: ConnectionOptions = field(default_factory=ConnectionOptions)
 
 
@@ -126,7 +128,7 @@ def write_aligned_rubric(report: AlignmentReport, target: Path) -> Path | None:
     It says which file was written, None where there is nothing to write.
     """
     if report.judges:
-        target = target.with_name(f"{target.stem}.judges{target.suffix}")
+        target = _name_judge_file(target)
     text = report.text or report.judges
     if not text:
         return None
@@ -134,8 +136,15 @@ def write_aligned_rubric(report: AlignmentReport, target: Path) -> Path | None:
     return target
 
 
+def _name_judge_file(target: Path) -> Path:
+    return target.with_name(f"{target.stem}.judges{target.suffix}")
+
+
 def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _RunAlignment:
     """Everything that can be refused is refused before any model is asked."""
+    if options.output is not None:
+        require_new_file(options.output)
+        require_new_file(_name_judge_file(options.output))
     row = store.find_run(run)
     if row["name"].startswith(ASIDE_PREFIXES):
         hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
@@ -145,7 +154,10 @@ def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: Ali
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
     opened = open_run_rubric(row, options.rubric)
     table = load_run_columns(store, row["id"])
-    labelled = collect_labelled_outputs(table, load_run_labels(store, table, labels))
+    given = load_run_labels(store, table, labels)
+    if labels is None and not given:
+        raise make_no_labels_error(table.run)
+    labelled = collect_labelled_outputs(table, given)
     if not labelled.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
     if labelled.samples < LEAST_ALIGNED_SAMPLES:

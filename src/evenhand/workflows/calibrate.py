@@ -15,6 +15,7 @@ from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_judges import write_score_maps
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.files.private_files import require_new_file
 from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
@@ -77,8 +78,9 @@ def _load_rubric_weights_for_user(rubrics: Mapping[str, Any]) -> list[dict[str, 
 def _try_writing_panel_for_user(found: JudgeCalibration, target: Path, setup: Json | None) -> InputError | None:
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
     try:
-        maps = [] if setup is None else list_maps_for_user(found, setup)
-        write_file_at_once(target, export_panel_for_user(found, maps))
+        text = export_panel_for_user(found, [] if setup is None else list_maps_for_user(found, setup))
+        require_new_file(target)
+        write_file_at_once(target, text)
     except InputError as error:
         return error
     return None

@@ -55,7 +55,7 @@ def find_fleet_address(where: str, environ: Mapping[str, str]) -> str | None:
     """The address of a cluster that is meant; None for one of our own."""
     kind, colon, rest = where.partition("://")
     if kind != "ray" or (colon and not rest):
-        raise InputError(Fault(f"{where!r} is no fleet", "ray, or ray://HOST:PORT for a cluster that is there"))
+        raise InputError(Fault(f"{where!r} does not name a fleet", "ray, or ray://HOST:PORT for a running cluster"))
     return where if colon else environ.get("RAY_ADDRESS") or None
 
 

@@ -113,7 +113,7 @@ def draw_label_batch(store: Store, run: str, count: int = DEFAULT_NEXT_OUTPUTS) 
     """Draw outputs to label that nobody has before them; half at random, the rest where it is worth most."""
     row = _find_finished_run(store, run)
     if not 1 <= count <= MOST_DRAWN_OUTPUTS:
-        raise InputError(Fault(f"{count} outputs cannot be drawn at once", f"1 to {MOST_DRAWN_OUTPUTS}"))
+        raise InputError(Fault(f"a draw of {count} is not possible", f"1 to {MOST_DRAWN_OUTPUTS} outputs"))
     before = {item["sample"]: one["batch"] for one in load_label_batches(store, row["id"]) for item in one["items"]}
     plan = choose_labels(store, row["id"], count, drawn_before=before)
     # Two outputs of one sample stand apart, and no place in a draw tells the variant.

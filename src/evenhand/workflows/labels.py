@@ -25,7 +25,7 @@ from evenhand.calibrate.next_labels import (
 )
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
-from evenhand.files.private_files import open_private_text_file
+from evenhand.files.private_files import open_private_text_file, require_new_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.runs.kept_texts import format_output_digest, number_output_text
 from evenhand.store.rows import Row
@@ -149,10 +149,7 @@ def read_sample_input_text(sample: Mapping[str, Any]) -> str:
 def write_label_template(plan: NextLabelPlan, target: Path, rater: str = "") -> int:
     """Write a file with a line for each answer that is wanted, and say how many; one that is there is not touched."""
     lines = [json.dumps(line, ensure_ascii=False) for line in _list_template_lines(plan, rater)]
-    if target.exists():
-        raise InputError(
-            Fault("is there already", "name another file: labels in it may be filled in", where=str(target))
-        )
+    require_new_file(target, "name another file: labels in it may be filled in")
     try:
         with open_private_text_file(target) as file:
             file.write("\n".join([*lines, ""]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ def plan_power(
 
     The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5%.
     """
-    if stated_sd is not None and not stated_sd >= 0:
+    if stated_sd is not None and not 0 <= stated_sd < math.inf:
         raise InputError(
             Fault(f"a standard deviation cannot be {stated_sd:g}", "0 or more, in points of the composite")
         )

@@ -42,6 +42,7 @@ from evenhand.scoring.scores import compute_fingerprint
 from evenhand.store.queries import SEALING_PREFIX
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
+from evenhand.wording import pluralize_count
 from evenhand.workflows.align_asking import ask_through_cache, open_cache_aside
 from evenhand.workflows.align_inputs import (
     load_labelled_samples,
@@ -105,7 +106,7 @@ def set_probe(
     chosen = settings or ProbeSettings()
     _refuse_probe_name(name)
     if not LEAST_REPEATS <= chosen.repeats <= MOST_REPEATS:
-        what = f"{chosen.repeats} answers to each output are not possible"
+        what = f"each output cannot be asked about {pluralize_count(chosen.repeats, 'time')}"
         raise InputError(Fault(what, f"{LEAST_REPEATS} to {MOST_REPEATS}", where="--repeats"))
     with open_user_store(store) as opened:
         if not chosen.force and opened.probes.has_probe(name):

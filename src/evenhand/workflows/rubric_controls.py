@@ -25,20 +25,18 @@ class RubricControl:
     value: float
     low: float
     high: float
-
-    @property
-    def step(self) -> float:
-        """How finely it is moved."""
-        return 0.01 if self.high - self.low <= 2 else 0.1 if self.high - self.low <= 20 else 1.0
+    step: float  # How finely it is moved, from the low end on.
 
 
 def list_rubric_controls(rubric: Rubric) -> Iterator[RubricControl]:
     """Every number that can be moved, by kind."""
     span = (float(rubric.method.scale.min), float(rubric.method.scale.max))
     most = max(1.0, 2 * max(float(one.weight) for one in rubric.criteria))
+    # A weight of 0 is none. From one step on, whole numbers can be reached; from 0.01 on in steps of 0.1, they cannot.
+    finest = LEAST_WEIGHT if min(one.weight for one in rubric.criteria) < 1 else _choose_step(most)
     for at, one in enumerate(rubric.criteria):
         if one.points is None:
-            yield _make_control(f"weight-{at}", "Weights", one.id, one.weight, (LEAST_WEIGHT, most))
+            yield _make_control(f"weight-{at}", "Weights", one.id, one.weight, (finest, most), finest)
     for at, step in enumerate(rubric.method.steps):
         criterion = rubric.criterion(step.criterion) if isinstance(step, Ceiling) else None
         if isinstance(step, Ceiling) and criterion is not None:
@@ -56,8 +54,16 @@ def list_rubric_controls(rubric: Rubric) -> Iterator[RubricControl]:
         yield _make_control(f"grade-{at}", "Grades", f"{grade.grade} from", grade.from_, span)
 
 
-def _make_control(name: str, kind: str, label: str, value: Fraction, ends: tuple[float, float]) -> RubricControl:
-    return RubricControl(name=name, kind=kind, label=label, value=float(value), low=ends[0], high=ends[1])
+def _make_control(
+    name: str, kind: str, label: str, value: Fraction, ends: tuple[float, float], step: float | None = None
+) -> RubricControl:
+    low, high = ends
+    fine = step or _choose_step(high - low)
+    return RubricControl(name=name, kind=kind, label=label, value=float(value), low=low, high=high, step=fine)
+
+
+def _choose_step(length: float) -> float:
+    return 0.01 if length <= 2 else 0.1 if length <= 20 else 1.0
 
 
 def _find_ends(scale: Scale) -> tuple[float, float]:

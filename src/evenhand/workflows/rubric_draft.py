@@ -12,6 +12,7 @@ from typing import Any
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
+from evenhand.files.private_files import require_new_file
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import read_rubric_file
 from evenhand.files.tree import MappingNode
@@ -203,8 +204,7 @@ def _refuse_unfit_output(output: Path) -> None:
     """Said before any model is asked."""
     if output.suffix not in (".yaml", ".yml"):
         raise InputError(Fault("a rubric is YAML", "name a file that ends in .yaml", where=str(output)))
-    if output.exists():
-        raise InputError(Fault("there is such a file already", "name another file", where=str(output)))
+    require_new_file(output)
 
 
 def _make_rubric_name(file: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
-from evenhand.errors import InputError
+from evenhand.errors import Fault, InputError
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import RunTable
 from evenhand.store.store import Store
@@ -28,6 +28,11 @@ def load_run_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple
     # Infinite numbers, such as 1e999, stay what they are and are refused: null would be a label that is not given yet.
     text = labels if isinstance(labels, str) else "\n".join(map(json.dumps, labels))
     return read_human_labels(text, "labels", table)
+
+
+def make_no_labels_error(run: str) -> InputError:
+    """That no labels are given, and none are kept with a run."""
+    return InputError(Fault(f"no labels are kept with run {run}", "name a file: --labels labels.jsonl"))
 
 
 def load_labels_from_file(labels: Path, table: RunTable) -> tuple[Label, ...]:

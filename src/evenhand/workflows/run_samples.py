@@ -147,7 +147,7 @@ def find_run_sample(store: Store, run: str, id: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleNeighbours:
-    """Where a sample stands among all that deserve a look, and which come before and after it."""
+    """Where a sample stands among all in an order, and which come before and after it."""
 
     place: int
     total: int
@@ -156,14 +156,14 @@ class SampleNeighbours:
 
 
 @with_opened_user_store
-def find_sample_neighbours(store: Store, run: str, position: int) -> SampleNeighbours:
-    """The samples beside one, in the order in which they deserve a look."""
+def find_sample_neighbours(store: Store, run: str, position: int, order: SampleOrder = "attention") -> SampleNeighbours:
+    """The samples beside one in an order; by default that in which they deserve a look."""
     ranked = RANKED_RUNS.find_ranked_run(store, store.find_run(run))
-    order = ranked.ranking.list_positions("attention")
-    place = order.index(position)
-    before = order[place - 1] if place else None
-    after = order[place + 1] if place + 1 < len(order) else None
-    return SampleNeighbours(place=place + 1, total=len(order), before=before, after=after)
+    positions = ranked.ranking.list_positions(order)
+    place = positions.index(position)
+    before = positions[place - 1] if place else None
+    after = positions[place + 1] if place + 1 < len(positions) else None
+    return SampleNeighbours(place=place + 1, total=len(positions), before=before, after=after)
 
 
 @with_opened_user_store

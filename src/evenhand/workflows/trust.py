@@ -40,7 +40,7 @@ from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
-from evenhand.workflows.run_labels import LabelSource, load_run_labels
+from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_labels_error
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
@@ -121,8 +121,11 @@ def load_labelled_gates(
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
     given = load_run_labels(store, table, labels)
     if labels is None and not given:
-        raise InputError(Fault(f"no labels are kept with run {table.run}", "name a file: --labels labels.jsonl"))
+        raise make_no_labels_error(table.run)
     span = table.frame.scale or (0.0, 1.0)
+    if least is not None and not span[0] <= least <= span[1]:
+        what = f"{float(least):g} is outside the scale of the run's scores"
+        raise InputError(Fault(what, f"{span[0]:g} to {span[1]:g}", where="--min-score"))
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))

@@ -71,6 +71,9 @@ def _prepare_run(store: Store, row: Row) -> PreparedRun:
     (kept,) = setup["rubrics"].values()
     if kept["method"].get("dialogue") == "pairwise":
         raise InputError(Fault("the judges of this run compared outputs in pairs", "there are no scores to weigh"))
+    if setup["how"].get("cascade") is not None:
+        what = "the judges of this run are a cascade: with other numbers it would have passed on other outputs"
+        raise InputError(Fault(what, "change the rubric, and run the eval again"))
     table = load_run_columns(store, row["id"])
     judges = {one["name"]: float(read_kept_fraction(one["weight"])) for one in setup["judges"]}
     rubric = restore_kept_rubric(kept)

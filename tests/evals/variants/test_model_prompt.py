@@ -140,4 +140,4 @@ def test_a_model_that_nobody_knows_is_told_before_anything_is_made() -> None:
     with pytest.raises(EvalError) as caught:
         make(ModelVariant(model="nobody/x", prompt=(("user", VariantPromptTemplate("{input}")),)), environ={})
 
-    assert str(caught.value).startswith("variant 'new': model 'nobody/x': no model is named so")
+    assert str(caught.value).startswith("variant 'new': model 'nobody/x': there is no model of this name")

@@ -66,9 +66,8 @@ def _read_named_answer(question: DecisionQuestion, found: Sequence[Mapping[str, 
     if answer.get("type") == "refusal":
         return Missing("abstained", "the model declined to answer")
     if answer.get("type") != question.kind:
-        return Missing(
-            "unreadable", f"the answer is of the type {str(answer.get('type'))[:40]!r}, not {question.kind!r}"
-        )
+        kind = f"is of type {str(answer['type'])[:40]!r}" if answer.get("type") else "has no type"
+        return Missing("unreadable", f"the answer {kind}, where {question.kind!r} was asked for")
     if question.kind == "predicate":
         chance = _read_chance(answer.get("probability"))
         return chance if isinstance(chance, Missing) else DecisionAnswer((1 - chance, chance))

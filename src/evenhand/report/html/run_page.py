@@ -284,7 +284,7 @@ def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
             layout.group(name)
         value = _format_charted_percent(share)
         layout.row(IntervalRow(name=kind, kind=WEIGHT_KINDS[kind], at=axis.at(share), value=value))
-    said = "; ".join(f"{name} is first under {_format_charted_percent(share)} of {kind}" for name, kind, share in rows)
+    said = "; ".join(f"{name} is first with {_format_charted_percent(share)} of {kind}" for name, kind, share in rows)
     title = f"How often each variant comes first under {format_page_count(draws)} random weightings"
     return _build_weight_chart(layout, axis, f"{title}, near those of the rubric and any", said, "share of weightings")
 

@@ -83,6 +83,6 @@ def build_weight_map(found: Any) -> SimpleNamespace:
         winners=[(at, name, format_percent(found.shares[name])) for at, name in enumerate(found.variants)],
         others=found.others,
         says="; ".join(
-            f"{name} wins under {format_percent(share)} of the weights" for name, share in found.shares.items()
+            f"{name} wins with {format_percent(share)} of the weights" for name, share in found.shares.items()
         ),
     )

@@ -4,11 +4,14 @@
   const form = document.getElementById('what-if-controls');
   if (!form) return;
   const ranges = [...form.querySelectorAll('[type="range"]')];
-  const shown = (value) => String(Number(Number(value).toFixed(3)));
+  const number = (value) => String(Number(Number(value).toFixed(3)));
+  // A slider stands beside a number that is between two of its steps; until it is moved, the number is told.
+  const given = new Map(ranges.map((one) => [one, [one.value, one.parentElement.querySelector('output').value]]));
+  const shown = (one) => one.value === given.get(one)[0] ? given.get(one)[1] : number(one.value);
   function tell() {
     for (const one of ranges) {
-      one.parentElement.querySelector('output').value = shown(one.value);
-      one.parentElement.classList.toggle('changed', one.parentElement.querySelector('.was').textContent.trim() !== shown(one.value));
+      one.parentElement.querySelector('output').value = shown(one);
+      one.parentElement.classList.toggle('changed', one.parentElement.querySelector('.was').textContent.trim() !== shown(one));
     }
     const map = document.querySelector('#weight-map svg');
     const weights = ranges.filter((one) => one.dataset.kind === 'Weights');
