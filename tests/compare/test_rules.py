@@ -205,3 +205,4 @@ def test_a_layer_below_its_gate_that_fell_says_both() -> None:
     told = " ".join(found.reasons)
     assert "The rubric layer is 3.16, the gate is 3.50" in told
     assert "The rubric layer is significantly lower" in told
+    assert found.next_step == "Raise the rubric layer before shipping."

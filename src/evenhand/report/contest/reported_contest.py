@@ -58,16 +58,16 @@ class ReportedContest:
         return next(one for one in came if one["submission"]["id"] == submission)
 
     @cached_property
-    def released(self) -> datetime | None:
-        """When whoever pays was told to, by the clock; older logs do not say it: there it was at the end."""
+    def released(self) -> str:
+        """When whoever pays was told to, by the clock; empty in older logs, where it was at the end, and before it."""
         event = self.last_event("released")
-        return self.time(event["at"]) if event else None
+        return event["at"][:19].replace("T", " ") if event else ""
 
     @cached_property
     def pays_at_end(self) -> bool:
         """Whether the end of the contest released the payment, as in older logs, and not a moment of its own."""
         payment = self.record.get("payment") or {}
-        return self.ahead is None and self.released is None and payment.get("state") != "due"
+        return self.ahead is None and not self.released and payment.get("state") != "due"
 
     @cached_property
     def period(self) -> tuple[datetime, datetime] | None:

@@ -58,7 +58,7 @@ def _describe_closing_on_page(contest: ReportedContest) -> str:
     if contest.ahead:
         return f"{when}. {what} is due to {paid['author']} on that date."
     if contest.released:
-        return f"{when}. {what} was released to {paid['author']} on {contest.clock.full(contest.released)}."
+        return f"{when}. {what} was released to {paid['author']} on {contest.released}."
     released = "is released to" if contest.pays_at_end else "is not released yet; it is due to"
     return f"{when}. {what} {released} {paid['author']}."
 
@@ -111,7 +111,7 @@ def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
     paid = next(iter(contest.effects("release_payment")), None)
     reward = contest.terms["reward"] or "no reward is named"
     if paid:
-        when = contest.clock.short(contest.released or contest.time(paid["at"]))
+        when = contest.released or contest.clock.short(contest.time(paid["at"]))
         state = "released" if contest.released or contest.pays_at_end else "due"
         yield PageKeyFact("Payment", state, f"{when}, {reward}")
     else:
