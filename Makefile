@@ -28,8 +28,9 @@ quick: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "not long" $(QUICK) \
 	  --ignore tests/contest/test_going_on.py --ignore tests/contest/test_playing.py
 
+# Three processes on two cores: many tests wait for a server, a browser or a database.
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -82,6 +82,8 @@ def open_cluster(environ: Mapping[str, str], nodes: int = 2, cpus: int = CPUS) -
     """So many nodes, each with the same environment; they start while others work, and do not outlive the block."""
     folder = tempfile.mkdtemp(prefix="evr")  # Short: the names of sockets are bounded.
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    kept["RAY_TMPDIR"] = folder  # Where Ray notes the address of its last cluster; it does not make the folder itself.
+    (Path(folder) / "ray").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.fleet.cluster", str(nodes), str(cpus), folder],
         cwd=ROOT,
