@@ -115,7 +115,7 @@ def test_the_json_is_the_record(played: tuple[Path, Done]) -> None:
     data = json.loads(done.stdout)
     assert list(data) == [
         "id", "task", "mode", "state", "winner", "period_ends", "payment", "decision", "dimensions", "submissions", "events",
-        "effects", "ahead", "refused", "set_aside", "spent", "stopped",
+        "effects", "ahead", "refused", "set_aside", "spent", "stopped", "unchallengeable",
     ]  # fmt: skip
     assert (data["winner"], data["state"], data["stopped"]) == ("kestrel", "closed", None)
     assert [one["status"] for one in data["submissions"]] == [

@@ -235,4 +235,4 @@ def test_what_a_judge_wrote_instead_of_a_score_is_hidden_too() -> None:
     revealed = contest.deadline().published("a")["why"]
 
     assert hidden == "it could not be scored"
-    assert revealed.startswith("no score: substantiveness: unreadable")
+    assert revealed.startswith("no score: substantiveness, credibility, completeness, clarity: unreadable")

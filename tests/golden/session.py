@@ -213,6 +213,8 @@ def evenhand(
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[None]:
     """Judges in Python files are loaded anew each time: another folder may have others of the same name."""
+    # Modules of the same names that other tests of this process have loaded are put aside.
+    others = {file.stem: sys.modules.pop(file.stem) for file in folder.glob("*.py") if file.stem in sys.modules}
     path, compiled, loaded = list(sys.path), sys.dont_write_bytecode, set(sys.modules)
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
@@ -223,6 +225,7 @@ def _own_modules(folder: Path) -> Iterator[None]:
         for name in set(sys.modules) - loaded:
             if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
                 del sys.modules[name]
+        sys.modules.update(others)
 
 
 def _cat(place: Folder, file: str) -> str:

@@ -43,6 +43,8 @@ def test_what_was_done_is_counted(served: Served) -> None:
     served.client.post("/v1/judge", json=JUDGED)
     run = start(served, build_eval(2))
     wait_for_state(served, run, "finished")
+    # It is let go a moment after all can read that it is finished.
+    wait_until(lambda: read_metrics(served.client.get("/metrics").text)["evenhand_runs_under_way",] == 0)
     served.client.get("/v1/contests/none")
     served.client.get("/nothing")
     answer = served.client.get("/metrics")

@@ -39,7 +39,7 @@ def test_ten_outputs_are_labelled_by_keyboard_and_trust_changes(visitor: Visitor
             page.keyboard.press(key)
             keys += 1
     page.wait_for_selector("text=/^Output 11 of/")
-    page.wait_for_selector("text=29 labels by 1 person on 10 outputs, 1 times “cannot say”")
+    page.wait_for_selector("text=29 labels by 1 person on 10 outputs, 1 time “cannot say”")
 
     assert keys == 30
     assert not page.is_visible("#label-trust")
