@@ -68,6 +68,19 @@ def test_what_stands_out_comes_first(store: Store, order: SampleOrder, first: st
     assert page.samples[-1].id == ("plain" if order in ("attention", "file") else page.samples[-1].id)
 
 
+def test_a_failed_verdict_deserves_a_look_before_what_only_got_better(store: Store) -> None:
+    """Its score is too low without any gate: a list that hides the worst outputs at its end is no help."""
+    failed = {"verdict": "fail", "criteria": {}, "reviews": [], "gates_failed": []}
+    results = [judged(at, "old", 2.0) for at in range(2)] + [
+        judged(0, "new", 4.5, "5/1", "5/1"),
+        judged(1, "new", 2.0, "5/1", "5/1", scorecard=failed),
+    ]
+    samples = [sample(0, "better"), sample(1, "failing")]
+    keep_run(store, RUN, {"old": [], "new": []}, results=results, samples=samples, rubrics=RUBRICS)
+
+    assert [one.id for one in list_run_samples(store, RUN).samples] == ["failing", "better"]
+
+
 def test_a_page_says_why_and_keeps_the_places_of_the_file(store: Store) -> None:
     """Reasons are numbers with what they are of; a sample that nothing speaks for has none."""
     keep_six(store)

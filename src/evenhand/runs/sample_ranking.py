@@ -65,6 +65,7 @@ class SampleRanking:
     def attention(self) -> Floats:
         """How much each deserves a look: what failed first, then how far judges are apart, what moved, what is near."""
         failed = 4.0 * (self.gates > 0) + 3.0 * (self.unscored > 0) + 1.0 * (self.findings > 0)
+        failed += 3.0 * (self.verdict == VERDICT_NUMBERS["fail"])  # With or without a gate of its own.
         apart = np.nan_to_num(self.spread) * 2.0
         moved = np.minimum(np.nan_to_num(np.abs(self.moved)) / 2.0, 1.0) + 0.5 * (np.nan_to_num(self.moved) < 0)
         near = np.clip(1.0 - np.nan_to_num(self.near, nan=np.inf) / NEAR_GATE, 0.0, 1.0)
