@@ -13,7 +13,7 @@ from time import perf_counter
 
 from evenhand import Eval, Limits
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run
-from evenhand.workflows.connections import ConnectionOptions
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.run import RunOptions, run
 
 DATA = Path(__file__).parent / "data" / "hard_held_out.jsonl"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.guard_rows import Row
-from evenhand.guards.injection import find_injections
-from evenhand.guards.nonsense import find_nonsense
+from evenhand.guards.injection import find_injections, find_nonsense
 
 DATA = Path(__file__).parent / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."

@@ -11,7 +11,7 @@ from benchmarks.figure import Figure as Promise
 from benchmarks.guards import SHARED
 from benchmarks.labelled_data import DATA, Labelled, Population
 from evenhand.calibrate.next_labels import measure_nearness_to_gate, mix_draw_priorities
-from evenhand.stats.draws import draw_by_chance, spread_chances, weigh_drawn_samples
+from evenhand.stats.cascades import draw_by_chance, spread_chances, weigh_drawn_samples
 from evenhand.stats.means import powered_mean
 from evenhand.stats.rates import exact_share_interval
 

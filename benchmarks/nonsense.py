@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from evenhand.guards.nonsense import list_nonsense_features, split_nonsense_units
+from evenhand.guards.injection import list_nonsense_features, split_nonsense_units
 
 SIZES, WIDEST = (16, 30), 30  # Units of the passages that are weighed.
 LEAST = 40  # Times that a feature must occur before it gets a weight.

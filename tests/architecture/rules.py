@@ -21,7 +21,7 @@ THIRD_PARTY = {
     "compare": {"numpy"},
     "calibrate": {"numpy"},
     "report": {"jinja2", "pandas", "pyarrow"},
-    "workflows": {"aiohttp", "opentelemetry", "pandas", "ray"},
+    "workflows": {"aiohttp", "opentelemetry", "ray"},
     "mcp": {"mcp", "mcp_types", "pydantic"},
     "service": {"fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"},
     "web": {"fastapi", "jinja2"},

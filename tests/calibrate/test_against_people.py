@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand.calibrate.calibration import JudgeBiasAgainstPeople, measure_human_biases
 from evenhand.calibrate.human_agreement import (
     measure_human_agreements,
     measure_human_ceilings,
@@ -12,7 +13,6 @@ from evenhand.calibrate.human_agreement import (
     measure_run_alignment_with_people,
     tabulate_judges_against_people,
 )
-from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople, measure_human_biases
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     collect_labelled_outputs,

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.calibrate.bound_labels import bind_labels_to_outputs, describe_label_binding
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import Label, read_human_labels
+from evenhand.calibrate.labels import Label, bind_labels_to_outputs, describe_label_binding, read_human_labels
 from evenhand.errors import InputError
 from evenhand.runs.kept_texts import format_output_digest, number_output_text, reduce_kept_row
 from tests.calibrate.tables import table

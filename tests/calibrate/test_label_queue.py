@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.label_queue import measure_rater_consistency, order_label_queue
+from evenhand.calibrate.next_labels import measure_rater_consistency, order_label_queue
 
 
 @given(st.integers(1, 200), st.integers(), st.text(max_size=20))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.calibrate.calibration import warn_of_calibrated_panel_biases
-from evenhand.calibrate.human_bias import BiasKind, JudgeBiasAgainstPeople
+from evenhand.calibrate.calibration import BiasKind, JudgeBiasAgainstPeople, warn_of_calibrated_panel_biases
 from evenhand.calibrate.panel_candidates import (
     CalibratedPanelCandidate,
     LabelledCells,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.reliability import (
+from evenhand.calibrate.people_scale import (
     MOST_CURVE_POINTS,
     MOST_DISAGREEMENTS,
     find_label_disagreements,

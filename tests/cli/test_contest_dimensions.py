@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenhand.contest.event_log import contest_task_json
+from evenhand.contest.events import contest_task_json
 from evenhand.contest.read_task import load_task
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.model.rubric import Rubric

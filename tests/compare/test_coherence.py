@@ -12,7 +12,7 @@ from evenhand.cli.compare import format_power_lines_for_terminal
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, Comparison, GateState, VariantColumn
 from evenhand.stats.sequential import looks_after, planned_looks
-from evenhand.workflows.compare_power import requested_power_json
+from evenhand.workflows.compare_sides import requested_power_json
 from tests.compare.columns import column, compared, spread
 from tests.soak import often
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, VariantColumn
 from evenhand.compare.facts import LossShare
-from evenhand.compare.foresight import RowsBeforeVerdict, StoppingTerms
 from evenhand.compare.measure import adjust_treatment_losses_for_looks
 from evenhand.compare.paired_rows import ComparedRows
-from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule
+from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule, RowsBeforeVerdict, StoppingTerms
 from evenhand.stats.rates import mcnemar_worse
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores

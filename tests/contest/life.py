@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from evenhand.contest.event_log import contest_event_from_json, contest_event_json
 from evenhand.contest.events import (
     AskGate,
     AskHorizontal,
@@ -26,6 +25,8 @@ from evenhand.contest.events import (
     ReleasePayment,
     SubmissionScored,
     contest_effect_json,
+    contest_event_from_json,
+    contest_event_json,
 )
 from evenhand.contest.feedback import view_submission
 from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects

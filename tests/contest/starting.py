@@ -10,8 +10,8 @@ from pathlib import Path
 
 from evenhand.errors import EvenhandError
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.contest_files import ContestFiles, play_contest_files
+from evenhand.workflows.models import ConnectionOptions
 
 if __name__ == "__main__":
     for line in sys.stdin:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest.event_log import (
+from evenhand.contest.events import (
+    EVENT_KINDS,
     contest_event_from_json,
     contest_event_json,
     contest_task_from_json,
     contest_task_json,
 )
-from evenhand.contest.events import EVENT_KINDS
 from evenhand.errors import ContestError
 from tests.contest.building import Contest, task
 from tests.contest.test_worked_contests import WORKED

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
 from evenhand.errors import ContestError
-from evenhand.files.foreign_files import ForeignKind, list_foreign_folder
+from evenhand.files.private_files import ForeignKind, list_foreign_folder
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 Known = dict[str, SubmissionReceipt]
@@ -134,7 +134,7 @@ def test_a_folder_that_is_moved_in_came_when_it_was_moved(folder: Path, monkeypa
         known = found.st_ino in times
         return SimpleNamespace(st_mode=found.st_mode, st_ctime_ns=times[found.st_ino]) if known else found
 
-    monkeypatch.setattr("evenhand.files.foreign_files.os.fstat", fstat)
+    monkeypatch.setattr("evenhand.files.private_files.os.fstat", fstat)
 
     assert [one.at for one in load_submission_intake(folder).submissions] == [moved]
 
@@ -360,7 +360,7 @@ def test_a_folder_that_its_author_has_closed_stops_nobody_else(
             raise PermissionError(errno.EACCES, "Permission denied")
         return real(path, *more, **named)  # type: ignore[arg-type,call-overload]
 
-    monkeypatch.setattr(f"evenhand.files.foreign_files.os.{real.__name__}", refuse)
+    monkeypatch.setattr(f"evenhand.files.private_files.os.{real.__name__}", refuse)
 
     intake = load_submission_intake(folder, layout="folders")
 

@@ -11,12 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest.event_log import (
-    contest_event_from_json,
-    contest_event_json,
-    contest_task_from_json,
-    contest_task_json,
-)
 from evenhand.contest.events import (
     EVENT_KINDS,
     ContestCreated,
@@ -24,6 +18,10 @@ from evenhand.contest.events import (
     FinalistsRanked,
     SubmissionReceived,
     SubmissionScored,
+    contest_event_from_json,
+    contest_event_json,
+    contest_task_from_json,
+    contest_task_json,
 )
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.record import encode_contest_state

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from evenhand import Connections, ContestError, Limits, Submission, Task
-from evenhand.contest.event_log import contest_event_from_json
-from evenhand.contest.events import AskHorizontal
+from evenhand.contest.events import AskHorizontal, contest_event_from_json
 from evenhand.contest.machine import list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, PanelAnswer
 from evenhand.contest.state import ContestState

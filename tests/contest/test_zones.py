@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest.event_log import contest_event_from_json, contest_event_json
 from evenhand.contest.events import (
     ChallengeResolved,
     ContestCreated,
@@ -18,6 +17,8 @@ from evenhand.contest.events import (
     FinalistsRanked,
     GateChecked,
     SubmissionScored,
+    contest_event_from_json,
+    contest_event_json,
     make_submission_received_event,
 )
 from evenhand.contest.machine import apply_contest_event

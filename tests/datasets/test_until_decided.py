@@ -10,8 +10,7 @@ import pytest
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
-from evenhand.compare.foresight import StoppingTerms
-from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule
+from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule, StoppingTerms
 from evenhand.stats.differences import difference_of
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.datasets.read import rows

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.evals.eval_definition import Eval
 from evenhand.models.budget import Budget, BudgetAmount, Spending
-from evenhand.models.slices import cut_rate_slice
+from evenhand.models.shared_limits import cut_rate_slice
 from evenhand.store.store import Store
 from evenhand.workflows.fleet_ledger import (
     COUNT_SECONDS,

@@ -15,7 +15,7 @@ import pytest
 from evenhand.errors import EvenhandError, InputError, StoreError
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.models.connections import Connections
-from evenhand.models.slices import LimitSlices
+from evenhand.models.shared_limits import LimitSlices
 from evenhand.runs.execute import RunProgress, RunWorker
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder

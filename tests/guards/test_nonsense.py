@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data_file
-from evenhand.guards.injection import find_injections
-from evenhand.guards.nonsense import classify_nonsense_unit, find_nonsense, load_nonsense_profile
+from evenhand.guards.injection import classify_nonsense_unit, find_injections, find_nonsense, load_nonsense_profile
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."

@@ -19,7 +19,7 @@ from benchmarks.peers import build_peer_environment, name_peer_folder
 
 from evenhand import Connections, JudgeError, JudgeOptions, Missing, Rubric, Sample, Scored, judge, load_rubric, prefer
 from evenhand.errors import ModelError, RubricError
-from evenhand.files.rubric_export import write_rubric_yaml
+from evenhand.files.rubric_writing import write_rubric_yaml
 from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.results import JudgedSample
@@ -28,7 +28,7 @@ from evenhand.models.decisions_format import build_request_body
 from evenhand.models.limits import Limits
 from evenhand.models.requests import Message, Reply, Request, TokenLogprobs
 from evenhand.models.server_answers import AcceptedParameters
-from evenhand.runs.kept_rubrics import restore_kept_rubric
+from evenhand.runs.stored_judgments import restore_kept_rubric
 from evenhand.scoring.scores import compute_fingerprint, to_scoring_fingerprint_data
 from tests.decision_server import CONTRACT, DecisionServer, Json, answer_by_hash, predicate, refusal, weigh
 from tests.judging import llama

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import evenhand.judging
 from evenhand import JudgeOptions, Sample, Scored
-from evenhand.contest.event_log import contest_task_from_json, contest_task_json
+from evenhand.contest.events import contest_task_from_json, contest_task_json
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,

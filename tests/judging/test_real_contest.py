@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import Connections, Contest, ContestResult, JudgeOptions, ModelSettings, Submission, run_contest
-from evenhand.contest.event_log import contest_event_from_json
+from evenhand.contest.events import contest_event_from_json
 from evenhand.contest.machine import rebuild_contest_state
 from evenhand.contest.state import SUBMISSION_STATUSES
 from evenhand.store.store import Store

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError, JudgeError
-from evenhand.judging.results import OutputReview
-from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
+from evenhand.judging.results import OutputReview, map_review_to_people, refuse_foreign_score_maps
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.score_map import ScoreMap

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evenhand import load_rubric
-from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
+from evenhand.judging.open_judge import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.rubric import Rubric
 
 

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evenhand.models.limits import Clock, Limits
-from evenhand.models.shared_limits import ModelShare, SharedLimits
-from evenhand.models.slices import SILENT_SECONDS, LimitSlices
+from evenhand.models.shared_limits import SILENT_SECONDS, LimitSlices, ModelShare, SharedLimits
 
 T = TypeVar("T")
 RATE = 600.0  # A minute.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.slices import SILENT_SECONDS, LimitSlices, cut_rate_slice, divide_places, share_places
+from evenhand.models.shared_limits import SILENT_SECONDS, LimitSlices, cut_rate_slice, divide_places, share_places
 
 NAMES = ("a", "b", "c", "d")
 

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from evenhand.assertions.assertion import CHECKED_ASSERTION_JSON, CheckedAssertion
 from evenhand.calibrate.audits.audit import AUDIT_JSON
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
-from evenhand.calibrate.calibration import CALIBRATION_JSON
+from evenhand.calibrate.calibration import CALIBRATION_JSON, JudgeBiasAgainstPeople
 from evenhand.calibrate.human_agreement import HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable
-from evenhand.calibrate.human_bias import JudgeBiasAgainstPeople
 from evenhand.calibrate.human_scale import HumanMean
 from evenhand.calibrate.labels import LABEL_ROW, Label
-from evenhand.contest.event_log import CONTEST_LOG
 from evenhand.contest.events import (
+    CONTEST_LOG,
     EFFECT_JSON,
     AskGate,
     AskHorizontal,

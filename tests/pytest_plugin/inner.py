@@ -6,7 +6,7 @@ import evenhand.pytest_plugin.scoring
 
 # Inner sessions run in this process: whatever they load first they take away again, and NumPy cannot be loaded twice.
 import evenhand.report.html
-import evenhand.workflows.report_tests  # noqa: F401
+import evenhand.workflows.score_in_test  # noqa: F401
 
 HEAD = """
 import pytest

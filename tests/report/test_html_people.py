@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from evenhand.report.html.judge_charts import draw_people_plots
+from evenhand.report.html.judge_page import draw_people_plots
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.run_page import build_run_page
 from tests.report.example import head, samples

@@ -14,7 +14,7 @@ from evenhand.report.html.comparison_charts import (
     draw_saturation_plots,
     draw_spread_plot,
 )
-from evenhand.report.html.judge_charts import draw_agreement_heat_map
+from evenhand.report.html.judge_page import draw_agreement_heat_map
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.run_page import draw_sensitivity_charts
 from evenhand.report.html.score_charts import draw_length_plots

@@ -6,7 +6,7 @@ import re
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.html.trust_section import build_trust_section
-from evenhand.report.trust_passages import LONGEST_PASSAGE, add_passages_to_disagreements
+from evenhand.report.report_data import LONGEST_PASSAGE, add_passages_to_disagreements
 from tests.report.example import head, samples
 from tests.report.measured import trust
 

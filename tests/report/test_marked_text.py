@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.html.marked_text import (
+from evenhand.report.html.sample_page import (
     LONGEST_SHOWN_TEXT,
     TextMark,
     find_differing_marks,

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.masked_results import mask_personal_places, move_personal_place
+from evenhand.guards.personal_data import mask_personal_places, move_personal_place
 from evenhand.report.report_data import mask_report_sample
 
 MAIL = "jo@example.org"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand.runs.columns import RunVariantRows, join_run_result_rows, load_run_columns
-from evenhand.runs.moved_samples import find_moved_samples
+from evenhand.runs.notable import find_moved_samples
 from evenhand.runs.sample_ranking import SampleOrder, rank_run_samples
 from evenhand.store.store import Store
 from evenhand.workflows.run_samples import (

@@ -16,7 +16,7 @@ from evenhand import run as run_eval
 from evenhand.evals.eval_definition import RecheckedSamples, SampleCounts, count_eval_samples
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples
-from evenhand.runs.early_stop import (
+from evenhand.runs.cascade_draw import (
     UNGATED_NUMBER,
     StopRunOnceDecided,
     read_samples_in_run_order,

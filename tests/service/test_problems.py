@@ -11,8 +11,8 @@ import pytest
 
 from evenhand.errors import RefusedError, StoreError
 from evenhand.service.app import LimitedBodies
-from evenhand.service.limits import LimitedTurns
 from evenhand.service.problems import ProblemError
+from evenhand.service.settings import LimitedTurns
 from tests.service.serving import Served, serve
 
 TASK = {"description": "d", "acceptance": ["a"], "mode": "fastest_first", "judges": ["embedded"]}

@@ -221,7 +221,7 @@ def test_a_request_is_kept_without_known_keys(served: Served, tmp_path: Path, mo
     """From the first moment on: the run may wait for long."""
     key = "zq8-Heronsong-41x7"
     monkeypatch.setenv("BOT_TOKEN", key)
-    monkeypatch.setattr("evenhand.service.run_engine.list_due_runs", lambda _: [])
+    monkeypatch.setattr("evenhand.service.engine.list_due_runs", lambda _: [])
     eval = build_eval(1)
     eval["samples"][0] |= {"input": f"Use {key}.", "outputs": {"old": f"I used {key}.", "new": "No."}}
     run = start(served, eval)
@@ -323,7 +323,7 @@ def test_an_eval_reads_and_runs_nothing_of_the_machine(
 
 def test_a_run_that_cannot_be_begun_says_why(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was fine when it was asked for may not be when it is begun."""
-    monkeypatch.setattr("evenhand.service.run_engine.list_due_runs", lambda _: [])
+    monkeypatch.setattr("evenhand.service.engine.list_due_runs", lambda _: [])
     run = start(served, build_eval(1))
     content = {"eval": build_eval(1, rubric="gone"), "options": {}}
     with served.store.requests._write() as connection:
@@ -338,7 +338,7 @@ def test_where_spending_is_bounded_a_run_says_what_it_may_cost(tmp_path: Path, m
     """The budget of the service is that of requests and contests."""
     from fractions import Fraction
 
-    from evenhand.workflows.connections import ConnectionOptions
+    from evenhand.workflows.models import ConnectionOptions
 
     with serve(tmp_path, monkeypatch, connect=ConnectionOptions(dollars=Fraction(5))) as served:
         without = served.client.post("/v1/runs", json={"eval": build_eval(1)})
@@ -409,7 +409,7 @@ def test_a_rubric_is_aligned_as_the_command_line_does(served: Served, monkeypatc
     answer = served.client.post(path, json={"labels": labels, "budget": 1})
     few = served.client.post(path, json={"labels": labels[:8]})
     code = served.client.post(path, json={"labels": labels, "proposer": "python:os:abort"})
-    monkeypatch.setattr("evenhand.workflows.sent_alignment.MOST_SENT_CALLS", 3)
+    monkeypatch.setattr("evenhand.workflows.sent_inputs.MOST_SENT_CALLS", 3)
     many = served.client.post(path, json={"labels": labels})
 
     expected = encode_alignment(asyncio.run(align_run(served.store, run, labels)))

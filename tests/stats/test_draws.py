@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats.draws import draw_by_chance, spread_chances, weigh_drawn_samples
+from evenhand.stats.cascades import draw_by_chance, spread_chances, weigh_drawn_samples
 from evenhand.stats.means import powered_mean
 from evenhand.stats.rates import exact_share_interval
 from tests.soak import at_least, often

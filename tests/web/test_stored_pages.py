@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from evenhand.errors import InputError
 from evenhand.store.store import Store
-from evenhand.workflows.eval_trends import list_eval_trends
-from evenhand.workflows.rubric_editing import check_rubric_text, list_rubric_files, read_rubric_draft, save_rubric_text
+from evenhand.workflows.history import list_eval_trends
+from evenhand.workflows.rubric import check_rubric_text, list_rubric_files, read_rubric_draft, save_rubric_text
 from evenhand.workflows.tokens import create_service_token
 from tests.runs.stored import keep_run
 from tests.web.stored_runs import StoredRuns

@@ -13,19 +13,18 @@ from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
 from evenhand.files.methods import list_rubric_file_names
-from evenhand.files.rubric_export import write_method_yaml, write_rubric_yaml
+from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
 from evenhand.runs.columns import load_run_columns
-from evenhand.runs.kept_rubrics import restore_kept_rubric
+from evenhand.runs.stored_judgments import restore_kept_rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.rescore import rescore_run
-from evenhand.workflows.rubric_controls import change_rubric, list_rubric_controls
 from evenhand.workflows.run import RunOptions
-from evenhand.workflows.what_if import ask_what_if, map_run_weights, save_what_if
+from evenhand.workflows.what_if import ask_what_if, change_rubric, list_rubric_controls, map_run_weights, save_what_if
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 

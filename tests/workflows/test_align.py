@@ -16,10 +16,9 @@ from evenhand import InputError, load_rubric, run_sync
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
-from evenhand.workflows.align_asking import AlignmentPlan
-from evenhand.workflows.align_inputs import open_run_rubric
+from evenhand.workflows.align_inputs import AlignmentPlan, open_run_rubric
 from evenhand.workflows.calibrate import calibrate_run
-from evenhand.workflows.connections import ConnectionOptions
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.run import RunOptions
 
 JUDGE = """

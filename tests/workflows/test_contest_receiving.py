@@ -17,7 +17,7 @@ from evenhand import ContestError, Limits
 from evenhand.contest.task import ContestMode
 from evenhand.errors import StoreError
 from evenhand.models.connections import Connections
-from evenhand.store.contest_inbox import ContestArrivals, ContestNews, ContestPosition
+from evenhand.store.contest_queues import ContestArrivals, ContestNews, ContestPosition
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contest_receiving import (

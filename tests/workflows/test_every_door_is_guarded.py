@@ -217,7 +217,7 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
     # At a submission, guards look when it comes; at a labelled output, when it is loaded.
     elsewhere = {
         "contest/panels.py": "contest/events.py",
-        "workflows/align_asking.py": "workflows/align_inputs.py",
+        "workflows/align_inputs.py": "workflows/align_inputs.py",
         "workflows/probe.py": "workflows/align_inputs.py",
     }
     assert {elsewhere.get(file, file) for file in found} == {
@@ -229,7 +229,7 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
     assert found == [
         "contest/panels.py",
         "runs/execute.py",
-        "workflows/align_asking.py",
+        "workflows/align_inputs.py",
         "workflows/judge.py",
         "workflows/judge_files.py",
         "workflows/plan.py",

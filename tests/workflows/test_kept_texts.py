@@ -14,8 +14,7 @@ import pytest
 import yaml
 from pyarrow import parquet  # type: ignore[import-untyped]
 
-from evenhand.guards.masked_results import mask_personal_result
-from evenhand.guards.personal_data import build_personal_text_mask
+from evenhand.guards.personal_data import build_personal_text_mask, mask_personal_result
 from evenhand.store.store import Store
 from evenhand.testing import FakeServer
 from evenhand.testing.fakes import FakeServerJson

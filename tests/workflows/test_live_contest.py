@@ -13,14 +13,13 @@ import pytest
 
 from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
+from evenhand.contest.record import list_contest_changes
 from evenhand.contest.task import ContestMode
-from evenhand.contest.views import list_contest_changes
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest_files import load_task_to_send
-from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
@@ -32,6 +31,7 @@ from evenhand.workflows.live_contest import (
     watch_contest,
 )
 from evenhand.workflows.sent_inputs import build_sent_task, parse_sent_task
+from evenhand.workflows.webhooks import ContestHooks
 from tests.contest.answering import answer, counted, dialogue_of, server
 from tests.contest.building import task
 

@@ -9,10 +9,10 @@ import yaml
 
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.hidden_keys import HIDDEN
-from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.contest import ContestResult
 from evenhand.workflows.contest_files import ContestFiles, play_contest_files
 from evenhand.workflows.contests import verify_contest
+from evenhand.workflows.models import ConnectionOptions
 from tests.cli.command import evenhand
 from tests.contest.answering import server
 

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.errors import InputError, StoreError
 from evenhand.store.store import Store
-from evenhand.workflows.connections import ConnectionOptions
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.probe import ProbeSettings, check_probe, encode_probe, list_probes, set_probe, show_probe
 from evenhand.workflows.run import run
 from evenhand.workflows.starter import write_starter_eval

@@ -14,10 +14,14 @@ from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import MappingNode
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
-from evenhand.workflows.connections import ConnectionOptions
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.rubric import check_rubric_file
-from evenhand.workflows.rubric_draft import draft_rubric, read_draft_examples
-from evenhand.workflows.rubric_scaffold import MOST_SCAFFOLD_CRITERIA, scaffold_rubric_fields
+from evenhand.workflows.rubric_draft import (
+    MOST_SCAFFOLD_CRITERIA,
+    draft_rubric,
+    read_draft_examples,
+    scaffold_rubric_fields,
+)
 from tests.conftest import ROOT
 from tests.judging.test_rubric_draft import proposed
 

@@ -19,8 +19,7 @@ from typing import IO
 from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import InputError
-from evenhand.files.program_environment import build_program_environment
-from evenhand.files.python_functions import import_by_python_path
+from evenhand.files.python_functions import build_program_environment, import_by_python_path
 from evenhand.wording import shorten_text_to_line
 
 CustomFunction = Callable[[dict[str, object]], object]

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.calibrate.bound_labels import bind_labels_to_outputs
 from evenhand.calibrate.jackknife import Floats
-from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, Label, list_human_label_questions
+from evenhand.calibrate.labels import (
+    SCORE_QUESTION,
+    HumanLabelQuestion,
+    Label,
+    bind_labels_to_outputs,
+    list_human_label_questions,
+)
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import RunTable
-from evenhand.stats.draws import weigh_drawn_samples
+from evenhand.stats.cascades import weigh_drawn_samples
 
 Integers = NDArray[np.int64]
 

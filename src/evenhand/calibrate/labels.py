@@ -1,11 +1,13 @@
-"""Labels that people gave, read from JSONL against the questions of a run, or refused with their line."""
+"""Labels that people gave, read from JSONL against the questions of a run, and held against the texts they were
+given for.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -14,10 +16,12 @@ from typing import Any
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
+from evenhand.files.json_shape import JsonShape
 from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
-from evenhand.wording import pluralize_count
+from evenhand.runs.kept_texts import format_output_digest
+from evenhand.wording import join_names, pluralize_count
 
 LABEL_SCHEMA = 2  # The first had no `output`, `chance` and `batch`, and does not say its number.
 LABEL_FIELDS = (
@@ -299,3 +303,57 @@ def find_ambiguous_label_scales(rubrics: Iterable[Mapping[str, Any]]) -> set[str
         for one in rubric["criteria"]:
             seen.setdefault(one["id"], set()).add(one["scale"])
     return {id for id, scales in seen.items() if len(scales) > 1}
+
+
+MOST_VOID_NAMED = 5
+UNEQUAL_CHANCES = "Outputs were drawn with unequal chances, and are weighed back: shares are not the counts alone."
+VOID_LABEL_SHAPE = JsonShape(only=("sample", "variant", "criterion", "rater"))
+VOID_LABEL_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundLabels:
+    """The labels that count, those that are void, and how many of the first are bound to no text."""
+
+    labels: tuple[Label, ...]
+    void: tuple[Label, ...]
+    unbound: int
+
+
+def bind_labels_to_outputs(table: RunTable, labels: Sequence[Label]) -> BoundLabels:
+    """Sort labels by whether the output that they are about is the run's; any of its repeats will do."""
+    texts = _list_output_digests(table) if any(one.output for one in labels) else {}
+    void, kept, unbound = [], [], 0
+    for label in labels:
+        known = texts.get((label.sample, label.variant), set())
+        if label.output is not None and known and label.output not in known:
+            void.append(label)
+            continue
+        kept.append(label)
+        unbound += label.output is None or not known
+    return BoundLabels(labels=tuple(kept), void=tuple(void), unbound=unbound)
+
+
+def _list_output_digests(table: RunTable) -> dict[tuple[str, str], set[str]]:
+    """The digests of each output that has a text, by sample and variant."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for sample, variant, number in zip(
+        table.sample.tolist(), table.variant.tolist(), table.output.tolist(), strict=False
+    ):
+        if number:
+            key = table.samples[sample], table.variants[variant]
+            found.setdefault(key, set()).add(format_output_digest(number))
+    return found
+
+
+def describe_label_binding(void: Sequence[Label], unbound: int) -> Iterator[str]:
+    """What has to be said of labels: which are void, and how many nothing binds to a text."""
+    if void:
+        outputs = list(dict.fromkeys(f"{one.sample}/{one.variant}" for one in void))
+        more = len(outputs) - MOST_VOID_NAMED
+        names = join_names([*outputs[:MOST_VOID_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+        count = pluralize_count(len(void), "label is", "labels are")
+        yield f"{count} void, not counted: the output has changed since it was labelled ({names})."
+    if unbound:
+        count = pluralize_count(unbound, "label is", "labels are")
+        yield f"{count} bound to no text: a changed output would not be noticed."

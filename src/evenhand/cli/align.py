@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from evenhand.calibrate.alignment import AlignedRubric
-from evenhand.calibrate.bound_labels import describe_label_binding
+from evenhand.calibrate.labels import describe_label_binding
 from evenhand.calibrate.rubric_edits import (
     RubricEdit,
     describe_rubric_edit,
@@ -30,7 +30,7 @@ from evenhand.cli.screen import Screen
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_dollar_amount, format_p_value, format_percent, pluralize_count, quote_text
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
-from evenhand.workflows.align_asking import AlignmentPlan
+from evenhand.workflows.align_inputs import AlignmentPlan
 
 
 @click.command("align")

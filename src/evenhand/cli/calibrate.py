@@ -30,8 +30,8 @@ def calibrate_command(labels: str, run: str, target: str | None, maps: bool, as_
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
-    from evenhand.calibrate.bound_labels import describe_label_binding
     from evenhand.calibrate.calibration import encode_judges_against_people
+    from evenhand.calibrate.labels import describe_label_binding
     from evenhand.workflows.calibrate import calibrate_run
 
     if maps and target is None:

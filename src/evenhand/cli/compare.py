@@ -69,7 +69,7 @@ def compare_command(
 
 def _write_comparison_file(found: CompareResult, output: str) -> None:
     from evenhand.report.html.comparison_page import write_comparison_page
-    from evenhand.workflows.compare_moved import list_moved_samples
+    from evenhand.workflows.run_samples import list_moved_samples
 
     with open_output_option(output) as stream:
         write_comparison_page(found.to_json(), list_moved_samples(found), stream)

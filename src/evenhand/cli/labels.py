@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.calibrate.bound_labels import describe_label_binding
+from evenhand.calibrate.labels import describe_label_binding
 from evenhand.calibrate.next_labels import LEAST_FOR_INTERVAL, ExpectedWidth
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen

@@ -34,8 +34,8 @@ def mcp_command(folder: str, store: str | None, judges: tuple[str, ...], budget:
         hint = "pip install 'evenhand[mcp]'"
         raise InputError(Fault(f"evenhand mcp needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.workflows.assistant import AssistantProject
-    from evenhand.workflows.connections import ConnectionOptions
     from evenhand.workflows.inputs import parse_user_input_number
+    from evenhand.workflows.models import ConnectionOptions
 
     root = Path(folder)
     if not root.is_dir():

@@ -11,8 +11,8 @@ import click
 from evenhand.cli.output import POSITIVE_NUMBER, FiniteNumber
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import ModelSettings
-from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.inputs import parse_user_input_number
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.score import UserScoreLimits
 
 ClickCommand = TypeVar("ClickCommand", bound=Callable[..., Any])

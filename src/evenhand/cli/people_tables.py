@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.screen import Screen, print_table_or_sentences
-from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
-from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
+from evenhand.report.result_phrases import (
+    CASCADE_TITLE,
+    PEOPLE_SCALE_TITLE,
+    build_cascade_columns,
+    build_people_scale_columns,
+    describe_cascade,
+    describe_people_scale,
+)
 
 
 def print_people_scale(screen: Screen, found: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.screen import Screen
-from evenhand.judging.unanswerable import UnanswerableCriterion, describe_criteria_unfit_for_judges
+from evenhand.judging.open_judge import UnanswerableCriterion, describe_criteria_unfit_for_judges
 from evenhand.wording import format_dollar_amount, format_percent, pluralize_count
 
 PlanData = Mapping[str, Any]

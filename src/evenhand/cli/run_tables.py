@@ -27,7 +27,6 @@ from evenhand.report.graded import (
     format_report_stray_lines,
     format_report_tie_lines,
 )
-from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     build_report_comparison_columns,
@@ -54,6 +53,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
+from evenhand.report.result_phrases import build_report_preference_tables
 from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]

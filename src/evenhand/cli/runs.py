@@ -26,7 +26,7 @@ from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.cli.screen import Screen
-    from evenhand.workflows.run_watching import WatchedRun
+    from evenhand.workflows.run_following import WatchedRun
     from evenhand.workflows.runs import RunOrder, UserRunListing
 
 
@@ -89,7 +89,7 @@ def watch_run_command(run: str, every: float) -> int:
     Exit code: 0 it is finished; 1 it has to be resumed, and how is said; 2 bad input; 130 stopped by Ctrl-C.
     """
     from evenhand.cli.progress import CLEAR_LINE
-    from evenhand.workflows.run_watching import watch_run
+    from evenhand.workflows.run_following import watch_run
 
     async def show_until_over() -> WatchedRun:
         line, terminal = "", sys.stderr.isatty()

@@ -45,9 +45,9 @@ def serve_command(**options: Any) -> None:
     """
     serve_workbench = load_workbench_server()
     from evenhand.service.settings import ServiceSettings
-    from evenhand.workflows.connections import ConnectionOptions
     from evenhand.workflows.contest_files import parse_longest_gap
     from evenhand.workflows.inputs import parse_user_input_number
+    from evenhand.workflows.models import ConnectionOptions
 
     dollars: Fraction | None = (
         None if options["budget"] is None else parse_user_input_number(options["budget"], "--budget")

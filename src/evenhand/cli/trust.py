@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from evenhand.calibrate.bound_labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import DecisionErrors, GateTrust
-from evenhand.calibrate.trust_phrases import (
+from evenhand.calibrate.labels import UNEQUAL_CHANCES, describe_label_binding
+from evenhand.calibrate.trust import (
+    DecisionErrors,
+    GateTrust,
     list_gate_error_lines,
     phrase_direction_trust,
     phrase_trust_answer,

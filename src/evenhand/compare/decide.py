@@ -36,9 +36,8 @@ from evenhand.compare.measure import (
     measure_compared_variant_agreement,
     measure_treatments,
 )
-from evenhand.compare.paired_rows import ComparedRows
+from evenhand.compare.paired_rows import ComparedRows, describe_shared_judges
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
-from evenhand.compare.shared_judges import describe_shared_judges
 from evenhand.compare.variant_gates import (
     SingleVariant,
     decide_single_variant,

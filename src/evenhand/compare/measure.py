@@ -31,13 +31,11 @@ from evenhand.compare.paired_rows import (
     NO_DIFFERENCES,
     Booleans,
     ComparedRows,
+    JudgeRows,
     PairedScoreDifferences,
+    SharedJudgeScores,
     bin_score_differences,
     pair_score_differences,
-)
-from evenhand.compare.shared_judges import (
-    JudgeRows,
-    SharedJudgeScores,
     pair_shared_judge_scores,
     score_by_shared_judges,
 )

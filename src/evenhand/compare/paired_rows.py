@@ -1,18 +1,19 @@
-"""Rows of scores paired by sample: which rows belong together, and treatment minus control over those of both."""
+"""Rows of scores paired by sample, over the judges that scored both outputs, so that who may vote does not decide."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.decision import RowScores
-from evenhand.compare.facts import DifferenceHistogram
+from evenhand.compare.decision import RowScores, VariantColumn, treatment_difference_text
+from evenhand.compare.facts import JUDGE_LAYER, CompareFacts, DifferenceHistogram, SharedJudges
 from evenhand.stats.arrays import ClusterMeans, CountedPer, compute_cluster_means
 from evenhand.stats.differences import unit_differences
+from evenhand.wording import format_plural, format_signed, join_names
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -97,3 +98,102 @@ def bin_score_differences(differences: Floats) -> DifferenceHistogram | None:
     counts, edges = np.histogram(differences, bins=edges)
     mean = float(differences.mean())
     return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)
+
+
+JudgeRows = Mapping[str, RowScores]  # By judge.
+LOWEST_LAYER_SCORE, LAYER_SPAN = 1.0, 4.0
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedJudgeScores:
+    """Both variants as the judges scored them that scored both outputs of a sample; NaN where no judge did."""
+
+    judges: tuple[str, ...]
+    apart: Booleans  # The rows whose outputs were not scored by the same judges.
+    own: VariantColumn
+    other: VariantColumn
+
+
+def score_by_shared_judges(
+    ours: tuple[VariantColumn, JudgeRows],
+    theirs: tuple[VariantColumn, JudgeRows],
+    scale: tuple[float, float] | None,
+    judge_share: float,
+) -> SharedJudgeScores | None:
+    """None where the same judges scored both outputs of every sample that both variants have a score for.
+
+    Judges score on `scale`; `judge_share` is what their layer weighs in the composite. Where a later step moved a score
+    beyond all that its judges gave, as the safety cap does, it stays there. Rows of equal judges stay as they are.
+    """
+    if not (ours[1] and theirs[1]):
+        return None
+    names = list(dict.fromkeys((*ours[1], *theirs[1])))
+    own, other = (_stack_judge_rows(side[1], names, len(side[0].composite)) for side in (ours, theirs))
+    composites = [np.array(side[0].composite, np.float64) for side in (ours, theirs)]
+    apart = (np.isnan(own) != np.isnan(other)).any(axis=0) & ~np.isnan(composites[0]) & ~np.isnan(composites[1])
+    if not apart.any():
+        return None
+    shared = ~np.isnan(own) & ~np.isnan(other) & (scale is not None)
+    low, high = scale or (0.0, 1.0)
+    sides = [
+        _replace_judge_layer(column, (given - low) / (high - low), shared, apart, judge_share)
+        for (column, _), given in ((ours, own), (theirs, other))
+    ]
+    judges = tuple(name for name, both in zip(names, shared, strict=True) if (both & apart).any())
+    return SharedJudgeScores(judges=judges, apart=apart, own=sides[0], other=sides[1])
+
+
+def _stack_judge_rows(rows: JudgeRows, names: list[str], length: int) -> Floats:
+    none = [None] * length
+    return np.array([rows.get(name, none) for name in names], np.float64)
+
+
+def _replace_judge_layer(
+    column: VariantColumn, given: Floats, shared: Booleans, apart: Booleans, judge_share: float
+) -> VariantColumn:
+    """The composite and the judge layer, by the judges in `shared` where rows are `apart`."""
+    scores = LOWEST_LAYER_SCORE + LAYER_SPAN * given
+    layer = np.array(column.layers.get(JUDGE_LAYER, column.composite), np.float64)
+    counted = np.where(shared, scores, 0.0).sum(axis=0)
+    votes = shared.sum(axis=0)
+    mean = np.divide(counted, votes, out=np.full(len(layer), np.nan), where=votes > 0)
+    lowest = np.where(np.isnan(scores), np.inf, scores).min(axis=0)
+    highest = np.where(np.isnan(scores), -np.inf, scores).max(axis=0)
+    moved = (layer < lowest - _ROUNDING) | (layer > highest + _ROUNDING)
+    by_shared: NDArray[np.float64] = np.where(apart & ~(moved & (votes > 0)), mean, layer)
+    composite = np.array(column.composite, np.float64) + judge_share * (by_shared - layer)
+    return VariantColumn(composite=_keep_missing(composite), layers={JUDGE_LAYER: _keep_missing(by_shared)})
+
+
+def _keep_missing(values: Floats) -> RowScores:
+    return tuple(None if np.isnan(one) else float(one) for one in values)
+
+
+def pair_shared_judge_scores(shared: SharedJudgeScores, rows: ComparedRows, layer: str = "") -> PairedScoreDifferences:
+    """Treatment minus control by the shared judges, in the composite or in a layer."""
+    own, other = (one.layers[layer] if layer else one.composite for one in (shared.own, shared.other))
+    both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
+    return pair_score_differences(own, other, rows, both)
+
+
+def describe_shared_judges(facts: CompareFacts) -> tuple[str, ...]:
+    """What the judges say that scored both outputs of a sample, as a reason; nothing where all judges did."""
+    shared = facts.shared_judges
+    if shared is None:
+        return ()
+    samples = f"{format_plural(shared.samples, 'sample')} of {facts.treatment} and {facts.control}"
+    apart = f"Not the same judges scored both outputs in {samples}"
+    if shared.difference is None:
+        return (f"{apart}, and too few samples have a judge that scored both.",)
+    found = treatment_difference_text(shared.difference)
+    return (f"{apart}; by the judges that did ({join_names(shared.judges)}) the difference is {found}.",)
+
+
+def word_shared_judges_difference(shared: SharedJudges) -> str:
+    """The difference that the shared judges see, behind the one of all judges."""
+    if shared.difference is None:
+        return "no judge scored enough outputs of both"
+    points = format_signed(shared.difference.estimate)
+    seen = points if shared.significant else f"no significant difference ({points})"
+    return f"the judges that scored both outputs see {seen}"

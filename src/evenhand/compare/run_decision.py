@@ -23,9 +23,9 @@ from evenhand.compare.decision import (
     describe_gates_missed_by_variant,
 )
 from evenhand.compare.facts import JUDGE_LAYER, LossShare
-from evenhand.compare.foresight import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
-from evenhand.compare.shared_judges import JudgeRows
+from evenhand.compare.paired_rows import JudgeRows
+from evenhand.compare.stopping import COMPOSITE_NUMBER, NumberName, StoppingTerms
 from evenhand.compare.variant_gates import (
     SampleNames,
     SingleVariant,
@@ -35,7 +35,7 @@ from evenhand.compare.variant_gates import (
     hold_single_variant_to_gates,
 )
 from evenhand.errors import Fault, InputError
-from evenhand.runs.early_stop import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
+from evenhand.runs.cascade_draw import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
 from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally

@@ -1,23 +1,39 @@
-"""Does the ranking of variants survive other weights, or the loss of a judge; and the answer as JSON."""
+"""Does the ranking of variants survive other weights, or the loss of a criterion or a judge; and the answer as JSON."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.sensitivity_result import (
+    RankingSurvival,
     Sensitivity,
     VariantWeightRanking,
+    WeightedPart,
     conclude_from_weight_sensitivity,
     find_part_deciding_variant_comparison,
     variant_lead_against_noise,
 )
+from evenhand.compare.weight_changes import (
+    WeightFlip,
+    compared_first_places_under_weights,
+    compared_means_and_wins_under_weights,
+    compared_means_under_weights,
+    compared_order_signs_under_weights,
+    draw_compare_weights_near,
+    draw_sensitivity_weights,
+    find_smallest_weights_levelling_comparison,
+    find_weight_levelling_comparison,
+    variant_lead_errors_under_weights,
+)
+from evenhand.compare.weighted_scores import ComparedWeightedScores, Floats
 from evenhand.errors import Fault, InputError
-
-if TYPE_CHECKING:
-    from evenhand.runs.columns import RunTable
-
+from evenhand.runs.columns import RunTable
+from evenhand.stats.differences import difference_of, unit_differences
 
 MOST_WEIGHT_DRAWS = 1_000_000
 MOST_RANKED_VARIANTS = 50  # Beyond, the pairs of variants outgrow what a page can hold.
@@ -32,7 +48,6 @@ def measure_sensitivity(
     standard deviation of spread · √(w(1 − w)).
     """
     # Whoever shows a ranking needs no NumPy.
-    from evenhand.compare.weight_ranking import compare_variants_under_weights, compare_variants_without_each_judge
     from evenhand.compare.weighted_scores import weigh_compared_criteria, weigh_compared_layers
 
     _check_variants_for_sensitivity(table, draws, spread)
@@ -137,3 +152,135 @@ def _encode_compared_variant_ranking(one: VariantWeightRanking) -> Json:
         "exact": one.linear,
         "note": one.note,
     }
+
+
+MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
+
+
+def compare_variants_under_weights(
+    weighed: ComparedWeightedScores, draws: int, seed: int, spread: float
+) -> VariantWeightRanking:
+    """What becomes of one ranking under drawn weights."""
+    own = compared_means_under_weights(weighed, weighed.weights[None])
+    order = _order_compared_variants_by_mean(own[0], weighed.variants)
+    lead = (weighed.variants.index(order[0]), weighed.variants.index(order[1]))
+    rng = np.random.default_rng(seed)
+    drawn = draw_compare_weights_near(weighed.weights, spread, draws, rng)
+    near, won = compared_means_and_wins_under_weights(weighed, drawn)
+    far = compared_means_under_weights(weighed, draw_sensitivity_weights(len(weighed.parts), draws, rng))
+    # How far the first is ahead of the second in every part, and in what is no matter of weights.
+    gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
+    rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
+    parts = tuple(_measure_part_of_compared_lead(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
+    stays, turned = _measure_compared_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
+    own_wins = compared_means_and_wins_under_weights(weighed, weighed.weights[None])[1]
+    low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
+    first, second = weighed.scores[:, lead[0]], weighed.scores[:, lead[1]]
+    ahead = unit_differences(first, second, weighed.cluster, weighed.sample, weighed.per)
+    return VariantWeightRanking(
+        of=weighed.of,
+        variants=weighed.variants,
+        means={name: float(own[0, place]) for place, name in enumerate(weighed.variants)},
+        order=order,
+        parts=parts,
+        near=_measure_comparison_survival(near, own, weighed),
+        anywhere=_measure_comparison_survival(far, own, weighed),
+        won=(float(own_wins[0, lead[0]]), float(low), float(high)),
+        flip=find_smallest_weights_levelling_comparison(weighed.weights, gaps, rest)
+        if weighed.linear
+        else _find_nearest_verdict_flip(weighed, drawn, near, lead),
+        gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
+        if len(ahead.means) > 1
+        else None,
+        with_noise=stays if len(ahead.means) > 1 else None,
+        turned=turned if len(ahead.means) > 1 else None,
+        samples=len(np.unique(weighed.sample)),
+        left_out=weighed.left_out,
+        linear=weighed.linear,
+        note=weighed.note,
+    )
+
+
+def compare_variants_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
+    """The order of the variants by the mean of the other judges' scores, without each judge."""
+    judges = [name for name, column in table.reviews.items() if not np.isnan(column).all()]
+    if len(judges) < 2:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for judge in judges:
+        rest = np.stack([table.reviews[name] for name in judges if name != judge])
+        means = _mean_compared_reviews(rest, table)
+        if means is not None:
+            found[judge] = _order_compared_variants_by_mean(means, table.variants)
+    return found
+
+
+def _order_compared_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[str, ...]:
+    """Highest first; those that are level by name, so that the order of the file decides nothing."""
+    return tuple(sorted(variants, key=lambda name: (-round(float(means[variants.index(name)]), 9), name)))
+
+
+def _measure_comparison_survival(means: Floats, own: Floats, weighed: ComparedWeightedScores) -> RankingSurvival:
+    places, before = (
+        compared_first_places_under_weights(means, weighed.span),
+        compared_first_places_under_weights(own, weighed.span),
+    )
+    order = (
+        compared_order_signs_under_weights(means, weighed.span) == compared_order_signs_under_weights(own, weighed.span)
+    ).all(axis=1)
+    return RankingSurvival(
+        draws=len(means),
+        same_winner=float((places == before).all(axis=1).mean()),
+        same_order=float(order.mean()),
+        wins={name: float(places[:, place].mean()) for place, name in enumerate(weighed.variants)},
+    )
+
+
+def _measure_part_of_compared_lead(
+    weighed: ComparedWeightedScores, place: int, gaps: Floats, rest: float
+) -> WeightedPart:
+    weights = weighed.weights
+    without = weights * (np.arange(len(weights)) != place)
+    left = compared_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
+    return WeightedPart(
+        name=weighed.parts[place],
+        weight=float(weights[place]),
+        gap=float(gaps[place]),
+        contribution=float(weights[place] * gaps[place]),
+        flip_at=find_weight_levelling_comparison(weights, gaps, place, rest) if weighed.linear else None,
+        without=() if left is None else _order_compared_variants_by_mean(left, weighed.variants),
+    )
+
+
+def _measure_compared_lead_sureness(
+    weighed: ComparedWeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
+) -> tuple[float, float]:
+    """By the normal approximation of the mean: with the noise of samples, and turned beyond it."""
+    ahead, error = means[:, lead[0]] - means[:, lead[1]], variant_lead_errors_under_weights(weighed, drawn, lead)
+    z = np.divide(ahead, error, out=np.sign(ahead) * 40.0, where=error > 0)
+    stays = math.fsum(0.5 * math.erfc(-one / math.sqrt(2)) for one in z.tolist()) / len(z)
+    return stays, float((z < -1.96).mean())
+
+
+def _find_nearest_verdict_flip(
+    weighed: ComparedWeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
+) -> WeightFlip | None:
+    """The nearest of the drawn weights under which the second is not behind."""
+    flipped = near[:, lead[0]] <= near[:, lead[1]]
+    if not flipped.any():
+        return None
+    distances = np.abs(drawn - weighed.weights).sum(axis=1)
+    place = int(np.argmin(np.where(flipped, distances, np.inf)))
+    return WeightFlip(distance=float(distances[place]), weights=tuple(map(float, drawn[place])), exact=False)
+
+
+def _mean_compared_reviews(reviews: Floats, table: RunTable) -> Floats | None:
+    """Over the outputs that each has a score of some judge for; None where a variant has none."""
+    given = ~np.isnan(reviews)
+    heard = given.any(axis=0)
+    scores = np.where(given, reviews, 0.0).sum(axis=0)[heard] / given.sum(axis=0)[heard]
+    variant = table.variant[heard]
+    count = np.bincount(variant, minlength=len(table.variants))
+    if not count.all():
+        return None
+    return np.bincount(variant, weights=scores, minlength=len(table.variants)) / count

@@ -11,7 +11,7 @@ from evenhand.compare.decision import (
     treatment_difference_text,
 )
 from evenhand.compare.facts import ComparedLayerFacts, CompareFacts, JudgeAgreement
-from evenhand.compare.shared_judges import word_shared_judges_difference
+from evenhand.compare.paired_rows import word_shared_judges_difference
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import Agreement

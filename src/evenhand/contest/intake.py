@@ -28,8 +28,8 @@ from evenhand.contest.task import Submission, is_blank_submission, normalize_con
 from evenhand.errors import ContestError, Fault
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.foreign_files import ForeignFile, ForeignKind, list_foreign_folder, read_foreign_file
 from evenhand.files.parsing import decode_text_file
+from evenhand.files.private_files import ForeignFile, ForeignKind, list_foreign_folder, read_foreign_file
 from evenhand.wording import quote_whole_text, word_type_of_value
 
 INDEX_ENDING = ".index.jsonl"

@@ -15,7 +15,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedFaults
-from evenhand.evals.eval_judges import list_cascade_conflicts
+from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_cascade_conflicts
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
@@ -36,7 +36,6 @@ from evenhand.evals.python_eval import (
     ReadFrom,
 )
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
 from evenhand.evals.samples import (
     InlineSamples,
     SampleSource,

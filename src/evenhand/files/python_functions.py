@@ -1,6 +1,5 @@
-"""Functions of the user's own: imported by name, and which version each is: its code and what it uses as one hash.
-
-This is the one place that changes where Python looks for modules.
+"""Code of the user's own: functions imported by name, hashed as a version; and the environment of programs, without
+keys.
 """
 
 from __future__ import annotations
@@ -8,8 +7,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -189,3 +190,16 @@ def _list_python_members(members: Mapping[str, object]) -> list[object]:
     """Names and values in the order of names, without what Python adds to every class."""
     kept = {name: value for name, value in members.items() if not name.startswith("__") or name in ("__call__",)}
     return [part for name in sorted(kept) for part in (name, getattr(kept[name], "__func__", kept[name]))]
+
+
+_PASSED_ON = re.compile(
+    r"PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|COMSPEC|PATHEXT", re.IGNORECASE
+)
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def build_program_environment(environ: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+    """The variables that a program under test inherits; those of `names` that are set are added."""
+    given = {name: value for name, value in environ.items() if _PASSED_ON.fullmatch(name)}
+    named = {name: environ[name] for name in names if name in environ}
+    return {"PATH": os.defpath, **given, **named}

@@ -1,19 +1,26 @@
-"""A changed rubric as a file: what its criteria say now, in the place of what they said, and all else as it was."""
+"""Writing rubrics: a changed rubric as a file, any rubric as a file that reads as the same, and as JSON for the
+store.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from evenhand.errors import Fault, RubricError
+from evenhand.errors import Fault, RubricError, StoreError
+from evenhand.files.codec import Codec
+from evenhand.files.json_shape import JsonField, JsonScalar, JsonShape, unexpected_json
+from evenhand.files.methods import list_method_yaml_names, load_shipped_method_file
 from evenhand.files.rubrics import METHOD_FILE_ENDINGS, LocatedRubric, load_rubric
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, read_node_number
+from evenhand.model.method import STEPS, Method, Step
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Anchor, Criterion, Scale
+from evenhand.model.scale import Anchor, Criterion, Scale, Statement
 
 _CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
 
@@ -141,3 +148,123 @@ def write_exact_number(value: Fraction) -> object:
         return int(value)
     decimal = float(value)
     return decimal if Fraction(repr(decimal)) == value else f"{value.numerator}/{value.denominator}"
+
+
+def is_shipped_method(method: Method) -> bool:
+    """Whether a rubric can name the method, as it ships."""
+    return method.name in list_method_yaml_names() and load_shipped_method_file(method.name) == method
+
+
+def write_rubric_yaml(rubric: Rubric, method: str) -> str:
+    """The text of a rubric that names its method, which ships or is a file."""
+    told = {
+        "name": rubric.name,
+        "about": rubric.about,
+        "method": method,
+        "criteria": [write_criterion_fields(one) for one in rubric.criteria],
+        "red_flags": [_write_statement(one) for one in rubric.red_flags],
+        "bonuses": [_write_statement(one) for one in rubric.bonuses],
+        "gates": [{"criterion": one.criterion, "min": write_exact_number(one.min)} for one in rubric.gates],
+        "safety_gate": rubric.safety_gate,
+        "holistic": rubric.holistic,
+        "too_close": None if rubric.too_close is None else write_exact_number(rubric.too_close),
+        "tags": list(rubric.tags),
+    }
+    return _dump_told(told)
+
+
+def write_method_yaml(method: Method) -> str:
+    """The text of a method."""
+    scale = method.scale
+    told = {
+        "name": method.name,
+        "about": method.about,
+        "scale": {
+            "min": write_exact_number(scale.min),
+            "max": write_exact_number(scale.max),
+            **({} if scale.decimals is None else {"decimals": scale.decimals}),
+        },
+        "criterion_scale": write_scale_field(method.criterion_scale),
+        "criteria": [write_criterion_fields(one) for one in method.criteria],
+        "required": method.required,
+        "weights_sum_to": None if method.weights_sum_to is None else write_exact_number(method.weights_sum_to),
+        "holistic": None if method.holistic is None else write_scale_field(method.holistic),
+        "dialogue": method.dialogue,
+        "steps": [_write_step(one) for one in method.steps],
+        "grades": [
+            {"grade": one.grade, "from": write_exact_number(one.from_), **({"label": one.label} if one.label else {})}
+            for one in method.grades
+        ],
+        "verdicts": {one.verdict: write_exact_number(one.from_) for one in method.verdicts},
+        "ties": [str(one) for one in method.ties],
+        "environment": {name: {one.sets: one.of} for name, one in method.environment.items()},
+    }
+    return _dump_told(told)
+
+
+def _dump_told(told: dict[str, Any]) -> str:
+    kept = {name: value for name, value in told.items() if value not in (None, "", [], {}, False)}
+    return str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=110))
+
+
+def _write_step(step: Step) -> object:
+    told = {one.name.removesuffix("_"): _write_step_value(getattr(step, one.name)) for one in fields(step)}
+    told = {name: value for name, value in told.items() if value is not None}
+    return {step.word: told} if told else step.word
+
+
+def _write_step_value(value: object) -> object:
+    if isinstance(value, Scale):
+        return write_scale_field(value)
+    return write_exact_number(value) if isinstance(value, Fraction) else value
+
+
+def _write_statement(one: Statement) -> dict[str, Any]:
+    amount = {} if one.amount is None else {"amount": write_exact_number(one.amount)}
+    return {"id": one.id, "asks": one.asks, **amount}
+
+
+def encode_rubric(rubric: Rubric) -> Any:
+    """The rubric as plain data, its own method with it."""
+    return RUBRIC_JSON.to_json(rubric)
+
+
+def decode_rubric(data: object) -> Rubric:
+    """The rubric that was written."""
+    return RUBRIC_JSON.from_json(Rubric, data)
+
+
+def _list_given_fields(cls: type) -> tuple[str, ...]:
+    """What a value is made from; what it works out itself is neither written nor read."""
+    return tuple(one.name for one in fields(cls) if one.init)
+
+
+def _write_steps(steps: tuple[Step, ...]) -> list[object]:
+    return [{"step": step.word, **RUBRIC_JSON.to_json(step)} for step in steps]
+
+
+def _read_steps(data: object) -> tuple[Step, ...]:
+    if not isinstance(data, list):
+        raise unexpected_json("a list of steps", data)
+    return tuple(_read_step(one) for one in data)
+
+
+def _read_step(data: object) -> Step:
+    word = data.get("step") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or word not in STEPS:
+        raise unexpected_json(f"one of the steps {', '.join(STEPS)}", data)
+    return RUBRIC_JSON.from_json(STEPS[word], {key: value for key, value in data.items() if key != "step"})
+
+
+RUBRIC_JSON = Codec(
+    error=StoreError,
+    hint="the store is damaged, or of another version",
+    lenient=True,
+    shapes={
+        Rubric: JsonShape(only=_list_given_fields(Rubric)),
+        Scale: JsonShape(only=_list_given_fields(Scale)),
+        Method: JsonShape(
+            only=_list_given_fields(Method), fields={"steps": JsonField(scalar=JsonScalar(_read_steps, _write_steps))}
+        ),
+    },
+)

@@ -1,13 +1,16 @@
-"""The guard for personal data: what belongs to one person is found by form and check digits, and masked."""
+"""The guard for personal data: found by form and check digits, and masked in texts, cut quotations and whole
+results.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
-from evenhand.guards.cut_personal_data import build_cut_personal_text_mask
 from evenhand.guards.personal_numbers import (
     PersonalPatterns,
     Span,
@@ -268,3 +271,116 @@ _MATCHERS: tuple[tuple[str, Callable[[str, PersonalPatterns], Iterable[Span]]], 
     ("ssn", match_personal_social_security_numbers),
     ("phone", match_personal_phone_numbers),
 )
+
+
+_LEAST = 3  # Characters: fewer of a value are in many words.
+# Where a quotation may begin or end: at a mark of what was left out, and at quotation marks, but not inside a word.
+_EDGE = re.compile(r"""…|(?<!\w)['"]|['"](?!\w)""")
+
+_WORD = re.compile(r"[0-9A-Za-z]")  # A value never touches one.
+
+
+def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that masks what quotations in a text have of these values, each given with its mask."""
+    heads = {value[:end]: masked for value, masked in values.items() for end in range(_LEAST, len(value))}
+    tails = {value[start:]: masked for value, masked in values.items() for start in range(1, len(value) - _LEAST + 1)}
+    longest = max(map(len, values), default=0)
+
+    def find_rests(text: str) -> Iterator[tuple[int, int, str]]:
+        before = len(text)
+        for edge in _EDGE.finditer(text):
+            start, end = edge.span()
+            for first in range(max(0, start - longest), start - _LEAST + 1):
+                if text[first:start] in heads and not _WORD.match(text, max(0, first - 1), first):
+                    yield first, start, heads[text[first:start]]
+            for last in range(end + _LEAST, min(len(text), end + longest) + 1):
+                if text[end:last] in tails and not _WORD.match(text, last):
+                    yield end, last, tails[text[end:last]]
+            if _LEAST <= start - before <= longest:
+                yield from ((before, start, masked) for value, masked in values.items() if text[before:start] in value)
+            before = end
+
+    def mask(text: str) -> str:
+        parts: list[str] = []
+        last = 0
+        for start, end, masked in sorted(find_rests(text), key=lambda rest: (rest[0], -rest[1])):
+            if start >= last:
+                parts += text[last:start], masked
+            last = max(last, end)
+        return "".join((*parts, text[last:]))
+
+    return mask if values else str
+
+
+ResultJson = dict[str, Any]
+MaskedPlaces = list[tuple[int, int, int, int]]
+
+
+def mask_personal_result(result: ResultJson, hide: TextMask) -> ResultJson:
+    """A result, as it is stored or reported, with every text masked."""
+    shown: ResultJson = mask_data({**result, "output": None}, hide)  # type: ignore[assignment]
+    output = result["output"]
+    if output is None:
+        return shown
+    text, places = mask_personal_places(output["text"])
+    rest: ResultJson = mask_data({**output, "text": "", "trace": None}, hide)  # type: ignore[assignment]
+    quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
+    cut = [quote for quote in quotes if _touches_personal_place(quote, places)]  # Judges may cut inside a value.
+    for one in (*shown["findings"], *_flatten_masked_assertions(shown["assertions"]), *quotes):
+        if places and one.get("start") is not None and one.get("end") is not None:
+            one["start"] = move_personal_place(one["start"], places, end=False)
+            one["end"] = move_personal_place(one["end"], places, end=True)
+    for quote in cut:
+        quote["text"] = text[quote["start"] : quote["end"]]
+    kept = {name: output[name] for name in ("author", "cost") if name in output}
+    trace = {"trace": mask_every_text(output["trace"], hide)} if "trace" in output else {}
+    return {**shown, "output": {**rest, **kept, **trace, "text": text}}
+
+
+def mask_every_text(data: object, hide: TextMask) -> object:
+    """Somebody else's data with every text in it masked: keys too, and numbers that are personal when written."""
+    if isinstance(data, str):
+        return mask_data(data, hide)
+    if isinstance(data, dict):
+        return {str(mask_data(str(key), hide)): mask_every_text(value, hide) for key, value in data.items()}
+    if isinstance(data, list):
+        return [mask_every_text(value, hide) for value in data]
+    if isinstance(data, (int, float)) and not isinstance(data, bool) and (masked := hide(str(data))) != str(data):
+        return masked
+    return data
+
+
+def mask_personal_places(text: str) -> tuple[str, MaskedPlaces]:
+    """The masked text, and for each masked passage its old start and end and its new ones."""
+    parts, places, last, length = [], [], 0, 0
+    for one in find_personal_data(text):
+        parts += [text[last : one.start], one.text]
+        start = length + one.start - last
+        length = start + len(one.text)
+        places.append((one.start, one.end, start, length))
+        last = one.end
+    shown = "".join((*parts, text[last:]))
+    again = mask_personal_data(shown)  # May find more once masks stand in it: rare, and then places are not told.
+    return again, places if again == shown else [(0, len(text), 0, len(again))]
+
+
+def move_personal_place(at: int, places: MaskedPlaces, *, end: bool) -> int:
+    """Where a place in the text is after masking; inside a mask it is the edge of the mask."""
+    found = bisect_right(places, at, key=lambda place: place[0]) - 1
+    if found < 0:
+        return at
+    _, old_end, start, new_end = places[found]
+    if at >= old_end:
+        return at - old_end + new_end
+    return new_end if end and at > places[found][0] else start
+
+
+def _touches_personal_place(quote: ResultJson, places: MaskedPlaces) -> bool:
+    start, end = quote.get("start"), quote.get("end")
+    if start is None or end is None:
+        return False
+    return any(first < end and start < after for first, after, *_ in places)
+
+
+def _flatten_masked_assertions(assertions: list[ResultJson]) -> list[ResultJson]:
+    return [part for one in assertions for part in (one, *_flatten_masked_assertions(one.get("parts") or []))]

@@ -15,8 +15,15 @@ from evenhand.judging.evidence import pick_severest_reply_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
-from evenhand.judging.results import JudgedSample, PairwiseJudgingStanding, Preference, Preferences, Suggestion
-from evenhand.judging.score_maps import map_review_to_people, refuse_foreign_score_maps
+from evenhand.judging.results import (
+    JudgedSample,
+    PairwiseJudgingStanding,
+    Preference,
+    Preferences,
+    Suggestion,
+    map_review_to_people,
+    refuse_foreign_score_maps,
+)
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOpinion,

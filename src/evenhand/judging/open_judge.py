@@ -1,14 +1,22 @@
-"""Judges by name: the embedded one, which needs no network, or any model that connections open."""
+"""Judges by name, and the criteria that the chosen ones cannot answer, named before anything is asked."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from evenhand.judging.answer_form import list_judged_criteria
+from evenhand.judging.dialogues.decisions import explain_criterion_unfit_for_decisions
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import YES_NO, Criterion
 from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED, ChainedModel, Reply, Request, TokenUsage, read_model_version
+from evenhand.wording import join_names
 
 if TYPE_CHECKING:
     from evenhand.judging.embedded.replies import EmbeddedReplier
@@ -58,3 +66,69 @@ class EmbeddedModel:
         from evenhand.judging.embedded.replies import EmbeddedReplier  # whoever asks others needs no tables.
 
         return EmbeddedReplier()
+
+
+WAY_OUT_OF_LEVELS = "give them anchors at two to ten levels, or name a model that writes, such as openai/NAME"
+WAY_OUT = "name a model as judge, such as openai/NAME (see evenhand models), or ask yes/no questions about what it says"
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnanswerableCriterion:
+    """A criterion that no judge of those chosen can answer, and why."""
+
+    rubric: str
+    criterion: str
+    why: str
+    is_score: bool  # It asks for more than yes or no.
+    judge: str = EMBEDDED  # The first of those that cannot.
+
+
+def list_criteria_unfit_for_judges(
+    rubric: Rubric, judges: Sequence[str], *, has_reference: bool = True, has_context: bool = True
+) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria, red flags and bonuses that none of the judges can answer: where one can, it is asked.
+
+    Only the embedded judge and decision models are known to have such limits.
+    """
+    if judges and all(map(is_decision_model, judges)):
+        return tuple(
+            UnanswerableCriterion(rubric=rubric.name, criterion=leaf.id, why=why, is_score=True, judge=judges[0])
+            for leaf in list_judged_criteria(rubric)
+            if (why := explain_criterion_unfit_for_decisions(leaf))
+        )
+    if not judges or any(name != EMBEDDED for name in judges):
+        return ()
+    # Whoever asks others needs no tables of rules.
+    from evenhand.judging.embedded.replies import explain_criterion_unfit_for_judge
+
+    statements = [
+        Criterion(id=one.id, asks=one.asks, scale=YES_NO) for one in (*rubric.red_flags, *rubric.bonuses) if one.asks
+    ]
+    asked = [leaf for leaf in rubric.leaves.values() if leaf.judged]
+    found = []
+    for one in (*asked, *statements):
+        why = explain_criterion_unfit_for_judge(one, has_reference=has_reference, has_context=has_context)
+        if why:
+            is_score = not one.scale.yes_no
+            found.append(UnanswerableCriterion(rubric=rubric.name, criterion=one.id, why=why, is_score=is_score))
+    return tuple(found)
+
+
+def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -> str:
+    """In one sentence which they are, why, and what to do; empty where there are none."""
+    if not found:
+        return ""
+    unseen = {one.why for one in found if not one.is_score}
+    by_reason: dict[str, list[str]] = {}
+    for one in found:  # Several reasons of questions would make a long sentence.
+        why = one.why if one.is_score or len(unseen) == 1 else "the words of an output do not show it"
+        by_reason.setdefault(why, []).append(one.criterion)
+    parts = []
+    for why, ids in by_reason.items():
+        names = list(dict.fromkeys(ids))
+        more = len(names) - MOST_NAMED
+        parts.append(f"{join_names([*names[:MOST_NAMED], f'{more} more'] if more > 0 else names)} ({why})")
+    judge = found[0].judge
+    way_out = WAY_OUT if judge == EMBEDDED else WAY_OUT_OF_LEVELS
+    return f"the judge {judge} cannot answer {'; '.join(parts)}: {way_out}"

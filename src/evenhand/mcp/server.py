@@ -18,7 +18,7 @@ from evenhand.mcp.tool_results import refuse_for_error, refuse_tool
 from evenhand.mcp.tools import AssistantTools
 from evenhand.models.connections import Connections
 from evenhand.workflows.assistant import AssistantProject
-from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.models import ConnectionOptions, open_user_connections
 
 INSTRUCTIONS = (
     "Scores work against rubrics. After finishing work that has to meet a standard: list_rubrics, then judge (a judge "

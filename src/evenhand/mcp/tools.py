@@ -36,14 +36,14 @@ from evenhand.workflows.align import AlignOptions, encode_alignment
 from evenhand.workflows.assistant import AssistantProject, find_stored_evaluation, judge_project_work
 from evenhand.workflows.compare import CompareTerms
 from evenhand.workflows.compare import compare_runs as compare_stored_runs
-from evenhand.workflows.connections import ConnectionOptions
 from evenhand.workflows.inputs import parse_user_input_number
 from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
+from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.rubric import list_rubrics as list_shipped_rubrics
 from evenhand.workflows.run import RunOptions, run
 from evenhand.workflows.score import score as score_answers
-from evenhand.workflows.sent_alignment import align_sent_run
+from evenhand.workflows.sent_inputs import align_sent_run
 from evenhand.workflows.subjects import SubjectEvaluation, store_subject_evaluation
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 

@@ -46,7 +46,7 @@ from evenhand.models.requests import (
 from evenhand.models.shared_limits import ModelShare, SharedLimits
 
 if TYPE_CHECKING:
-    from evenhand.models.http_client import HttpClient
+    from evenhand.models.server_answers import HttpClient
 
 
 class Connections:
@@ -148,8 +148,8 @@ class Connections:
             elif isinstance(meant, GgufFile):
                 model = GgufModel(name, meant.path)
             else:
-                from evenhand.models.http_client import HttpClient  # They load aiohttp.
                 from evenhand.models.remote_model import RemoteModel, ServerLink
+                from evenhand.models.server_answers import HttpClient  # They load aiohttp.
 
                 self._http = self._http or HttpClient(self._limits.largest_reply)
                 origin = parse_server_url_origin(meant.base)

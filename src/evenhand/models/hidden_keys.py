@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal
 from urllib.parse import unquote, unquote_plus, urlsplit
 
-from evenhand.models.key_spellings import remove_written_keys
+from evenhand.files.lookalikes import UNSEEN_CHARACTERS
 from evenhand.models.requests import Reply
 
 HIDDEN = "[key hidden]"
@@ -122,3 +126,170 @@ def _hide_key_pieces(text: str, key: str) -> str:
         letter if not covered[place] else "" if place and covered[place - 1] else HIDDEN
         for place, letter in enumerate(text)
     )
+
+
+_SHORTEST = 8  # A shorter spelling would be found in texts of others.
+_READ_AT_ONCE = 50_000  # Characters.
+# What has no shape, and the rest of what Unicode calls format characters (Cf): signs of numbers and verses.
+_UNSEEN = re.compile(rf"[{UNSEEN_CHARACTERS}\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]+")
+_ESCAPED = re.compile(  # In a string of JSON or of a program, escaped any number of times; a bare backslash is dropped.
+    r"(?<!\\)\\++(?:u(?P<high>d[89ab][0-9a-f]{2})\\++u(?P<low>d[c-f][0-9a-f]{2})|u(?P<code>[0-9a-f]{4})"
+    r"|x(?P<byte>[0-9a-f]{2})|(?P<sign>[/\"'])|[nrtbf])?",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(  # The bytes of one character.
+    r"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}",
+    re.IGNORECASE,
+)
+_BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
+
+
+def remove_written_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:
+    """The text with every spelling of a key in it replaced; to the letter the same where there is none."""
+    spans: list[tuple[int, int]] = []
+    forms = _list_key_spellings(keys)
+    plain = _read_without_unseen(text)
+    for reading in _list_key_readings(plain):
+        read = reading.read(plain)
+        found = [form for form in getattr(forms, reading.finds) if form in read]
+        if found:
+            spans += _locate_key_spellings(text, reading, found)
+    return _replace_key_places(text, sorted(spans), hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadingStep:
+    """What is written differently, and how it is read."""
+
+    pattern: re.Pattern[str]
+    write: Callable[[re.Match[str]], str] | str
+
+
+@dataclass(frozen=True, slots=True)
+class _KeySpellings:
+    letters: tuple[str, ...]
+    decoded: tuple[str, ...]  # And as they are read where escapes are: a key may have a % or a backslash itself.
+    bytes: tuple[str, ...]  # In hexadecimal.
+
+
+def _read_escape(found: re.Match[str]) -> str:
+    if found["high"]:
+        return chr(0x10000 + ((int(found["high"], 16) - 0xD800) << 10) + int(found["low"], 16) - 0xDC00)
+    code = found["code"] or found["byte"]
+    return chr(int(code, 16)) if code else found["sign"] or ""
+
+
+def _read_percent(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyReading:
+    """A way to read a text from which unseen characters are gone, and which spellings are found in it."""
+
+    finds: Literal["letters", "decoded", "bytes"]
+    steps: tuple[_ReadingStep, ...] = ()
+
+    def read(self, plain: str) -> str:
+        for step in self.steps:
+            plain = step.pattern.sub(step.write, plain)
+        return _lower_bytes(plain) if self.finds == "bytes" else plain
+
+
+_SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
+_UNESCAPE = _ReadingStep(_ESCAPED, _read_escape)
+# Until nothing changes any more, in all but made-up cases: what is encoded twice, or looks encoded in the key itself.
+_DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent)) * 3 + (_SKIP_UNSEEN,)
+_JOIN_BYTES = _ReadingStep(_BETWEEN_BYTES, "")
+_AS_IS = _KeyReading("letters")
+_DECODED = _KeyReading("decoded", _DECODE)
+_AS_BYTES = _KeyReading("bytes", (_JOIN_BYTES,))
+_DECODED_BYTES = _KeyReading("bytes", (*_DECODE, _JOIN_BYTES))
+
+
+def _list_key_readings(plain: str) -> Iterator[_KeyReading]:
+    yield _AS_IS
+    yield _AS_BYTES
+    if "%" in plain or "\\" in plain:
+        yield _DECODED
+        yield _DECODED_BYTES
+
+
+def _read_without_unseen(text: str) -> str:
+    parts = (text[at : at + _READ_AT_ONCE] for at in range(0, len(text), _READ_AT_ONCE))
+    return "".join(_UNSEEN.sub("", part) for part in parts)  # In parts: between two of them others have their turn.
+
+
+def _lower_bytes(text: str) -> str:
+    return text.replace("\u0130", "i").lower()  # The one letter that would become two.
+
+
+def _locate_key_spellings(text: str, reading: _KeyReading, forms: list[str]) -> Iterator[tuple[int, int]]:
+    """The places in the text of what a reading of it has."""
+    starts, ends, read = list(range(len(text))), list(range(1, len(text) + 1)), text
+    for step in (_SKIP_UNSEEN, *reading.steps):
+        read, starts, ends = _read_with_places(read, starts, ends, step)
+    read = _lower_bytes(read) if reading.finds == "bytes" else read
+    for form in forms:
+        at = read.find(form)
+        while at >= 0:
+            yield starts[at], ends[at + len(form) - 1]
+            at = read.find(form, at + 1)
+
+
+def _read_with_places(
+    text: str, starts: list[int], ends: list[int], step: _ReadingStep
+) -> tuple[str, list[int], list[int]]:
+    parts: list[str] = []
+    new_starts: list[int] = []
+    new_ends: list[int] = []
+    last = 0
+    for found in step.pattern.finditer(text):
+        start, end = found.span()
+        written = step.write if isinstance(step.write, str) else step.write(found)
+        parts += text[last:start], written
+        new_starts += starts[last:start] + [starts[start]] * len(written)
+        new_ends += ends[last:start] + [ends[end - 1]] * len(written)
+        last = end
+    return "".join((*parts, text[last:])), new_starts + starts[last:], new_ends + ends[last:]
+
+
+def _replace_key_places(text: str, spans: list[tuple[int, int]], hidden: str) -> str:
+    parts: list[str] = []
+    last = 0
+    for start, end in spans:
+        if start >= last:
+            parts += text[last:start], hidden
+        last = max(last, end)
+    return "".join((*parts, text[last:]))
+
+
+@lru_cache(maxsize=16)
+def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
+    written = [text for key in keys for text in _list_key_texts(key)]
+    both = [text for key in written for text in (key, key[::-1])]
+    letters = {form for text in both for form in _iterate_key_spellings(text) if len(form) >= _SHORTEST}
+    # Where its letters are apart, a backslash of the key itself is no escape of the next one.
+    read = {_DECODED.read(one) for form in letters for one in (form, form.replace("\\", ""))}
+    decoded = letters | {form for form in read if len(form) >= _SHORTEST}
+    in_hex = {text.encode().hex() for text in both if len(text) >= _SHORTEST}
+    return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex))
+
+
+def _list_key_texts(key: str) -> set[str]:
+    """A key as it is encoded: bare, and with what it has between its letters, lines ended in either way."""
+    lines = key.replace("\r\n", "\n")
+    return {_UNSEEN.sub("", key), key, lines, lines.replace("\n", "\r\n")}
+
+
+def _iterate_key_spellings(text: str) -> Iterator[str]:
+    raw = text.encode()
+    for letters in (text, text.replace(" ", "+")):  # A form on the web writes a space as a plus.
+        bare = _UNSEEN.sub("", letters)  # As the text is read.
+        yield bare
+        yield json.dumps(bare)[1:-1]
+    for before in range(3):  # What stands before it decides how its bits fall into letters.
+        letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
+        whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
+        yield whole
+        yield whole.replace("+", "-").replace("/", "_")

@@ -13,13 +13,13 @@ from evenhand.files.parsing import decode_plain_json, encode_plain_json
 from evenhand.models import anthropic_format, decisions_format, openai_format
 from evenhand.models.circuit_breaker import CircuitBreaker
 from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
-from evenhand.models.http_client import HttpClient
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress, WireFormat
 from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
 from evenhand.models.server_answers import (
     AcceptedParameters,
     HttpAnswer,
+    HttpClient,
     HttpFailure,
     ServerProblem,
     drop_refused_request_parameter,

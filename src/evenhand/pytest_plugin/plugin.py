@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evenhand.errors import EvenhandError
-from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
+from evenhand.pytest_plugin.scoring import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
 
 if TYPE_CHECKING:
     from evenhand.model.sample import VariantOutput
     from evenhand.model.scale import Number
-    from evenhand.pytest_plugin.scored_output import ScoredOutput
+    from evenhand.pytest_plugin.scoring import ScoredOutput
     from evenhand.workflows.judge import JudgesLike, RubricLike
 
 
@@ -166,7 +166,7 @@ class ScoringSession:
         if not self._entries:
             self._said = f"no output was scored: {self._shown} is not written"
             return
-        from evenhand.workflows.report_tests import write_user_test_report  # a database and templates.
+        from evenhand.workflows.score_in_test import write_user_test_report  # a database and templates.
 
         try:
             write_user_test_report(self._entries, self._path, self._began)

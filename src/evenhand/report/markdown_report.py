@@ -11,7 +11,6 @@ from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
-from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
 from evenhand.report.graded import (
     MOST_ADJUSTED,
     AdjustedResult,
@@ -21,8 +20,6 @@ from evenhand.report.graded import (
     format_report_tie_lines,
     list_adjusted_results_for_report,
 )
-from evenhand.report.pair_phrases import build_report_preference_tables
-from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     ReportColumn,
@@ -47,6 +44,15 @@ from evenhand.report.phrases import (
     is_unscored_in_report,
     list_reported_failures,
     list_reported_safety_gates,
+)
+from evenhand.report.result_phrases import (
+    CASCADE_TITLE,
+    PEOPLE_SCALE_TITLE,
+    build_cascade_columns,
+    build_people_scale_columns,
+    build_report_preference_tables,
+    describe_cascade,
+    describe_people_scale,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_figure, pluralize_count

@@ -1,7 +1,9 @@
-"""What a program shows of a run or a comparison: a few lines of text, a small piece of HTML, rows for a table."""
+"""How a run or a comparison shows itself in a program: a short line, a few lines printed, HTML, rows, a data frame."""
 
 from __future__ import annotations
 
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -26,6 +28,7 @@ from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
+
 
 LONGEST_CELL_TEXT = 60
 LONGEST_LINE_PART = 100
@@ -197,3 +200,35 @@ def build_report_data_frame(rows: Iterable[dict[str, Any]]) -> DataFrame:
         hint = "pip install pandas; to_rows() gives the same as a list of dicts"
         raise InputError(Fault("to_pandas() needs the package pandas", hint)) from missing
     return pandas.DataFrame(list(rows))
+
+
+class WorkflowResult(ABC):
+    """What results have in common for people who look at them."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def build_view(self) -> ReportedResultView:
+        """What is shown of it."""
+
+    @abstractmethod
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Its numbers as a list of flat dicts."""
+
+    def to_pandas(self) -> DataFrame:
+        """Its rows as a pandas DataFrame; an InputError where pandas is not installed."""
+
+        return build_report_data_frame(self.to_rows())
+
+    def print(self) -> None:
+        """Print it in a few lines, as `print(result)` does."""
+        sys.stdout.write(f"{self}\n")
+
+    def __str__(self) -> str:
+        return self.build_view().to_text()
+
+    def __repr__(self) -> str:
+        return self.build_view().to_line(type(self).__name__)
+
+    def _repr_html_(self) -> str:
+        return self.build_view().to_html()

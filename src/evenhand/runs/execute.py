@@ -16,15 +16,15 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, CircuitOpenError, OutputError, RunLostError
 from evenhand.evals.eval_definition import RecheckedSamples
-from evenhand.evals.eval_scoring import PAIRWISE
-from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
-from evenhand.evals.sample_assertions import (
+from evenhand.evals.eval_judges import (
     JUDGE_QUESTIONS,
     eval_question_material,
     eval_question_rubric,
     measure_eval_question_answer,
     measure_eval_sample_similarity,
 )
+from evenhand.evals.eval_scoring import PAIRWISE
+from evenhand.evals.sample import EvalSample, read_sample_output_json, write_output_json
 from evenhand.evals.variants.variant import VariantOutputMaker
 from evenhand.files.parsing import encode_plain_json
 from evenhand.guards.output_guards import list_guard_findings
@@ -35,8 +35,7 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.requests import ChainedModel, Middleware
 from evenhand.runs.batches import PIECES_AT_ONCE, RunBatches
-from evenhand.runs.cascade_draw import CascadeDraw
-from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
+from evenhand.runs.cascade_draw import CascadeDraw, SampleStages, StopRunOnceDecided
 from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache

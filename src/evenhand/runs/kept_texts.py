@@ -9,8 +9,14 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from evenhand.evals.eval_schema import KeepReplies
-from evenhand.guards.masked_results import mask_every_text, mask_personal_result
-from evenhand.guards.personal_data import TextMask, build_personal_text_mask, mask_data, mask_personal_data
+from evenhand.guards.personal_data import (
+    TextMask,
+    build_personal_text_mask,
+    mask_data,
+    mask_every_text,
+    mask_personal_data,
+    mask_personal_result,
+)
 from evenhand.model.scale import Missing
 from evenhand.store.rows import Row, to_stored_json
 

@@ -21,7 +21,7 @@ from evenhand.models.requests import Reply, Request
 from evenhand.models.server_answers import AcceptedParameters, ServerProblem
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunWork
-from evenhand.store.batch_store import BatchCounts
+from evenhand.store.reply_claims import BatchCounts
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.wording import pluralize_count
 

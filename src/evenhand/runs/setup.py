@@ -12,14 +12,14 @@ from itertools import zip_longest
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_judges import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.eval_scoring import PAIRWISE, PLAIN_COMPOSITE
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.variants.variant import CommandVariant, EndpointVariant, FunctionVariant
 from evenhand.files.python_functions import add_python_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint, fingerprint_judge
 from evenhand.judging.open_judge import EmbeddedModel
-from evenhand.judging.score_maps import refuse_foreign_score_maps
+from evenhand.judging.results import refuse_foreign_score_maps
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
 from evenhand.models.requests import EMBEDDED, ChainedModel

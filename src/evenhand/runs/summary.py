@@ -22,7 +22,7 @@ from evenhand.files.parsing import decode_plain_json
 from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.columns import RunColumnsBuilder
-from evenhand.runs.pair_tally import RunPairTally, summarise_run_pairs
+from evenhand.runs.pairs import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, VariantTally
 from evenhand.stats.arrays import CountedPer

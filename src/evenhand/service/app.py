@@ -15,25 +15,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evenhand._version import __version__
 from evenhand.judging.judge import listen_to_reviews
-from evenhand.service.api_page import add_api_page
 from evenhand.service.assistant_route import add_assistant_route, open_assistant
 from evenhand.service.callers import RequestRates
 from evenhand.service.contest_routes import router as contest_router
-from evenhand.service.engine import ContestEngine
-from evenhand.service.limits import LimitedRequests, LimitedTurns
+from evenhand.service.engine import ContestEngine, RunEngine
 from evenhand.service.metrics import MeasuredRequests, ServiceMetrics, StateCollector
 from evenhand.service.metrics import router as metrics_router
-from evenhand.service.openapi import DescribedService
+from evenhand.service.openapi import DescribedService, add_api_page
 from evenhand.service.problems import add_problem_handlers, build_problem
-from evenhand.service.reward_routes import router as reward_router
-from evenhand.service.run_engine import RunEngine
 from evenhand.service.run_routes import comparison_router
 from evenhand.service.run_routes import router as run_router
+from evenhand.service.scoring_routes import reward_router
 from evenhand.service.scoring_routes import router as scoring_router
-from evenhand.service.settings import ServiceSettings, refuse_open_bind
-from evenhand.workflows.connections import open_user_connections
+from evenhand.service.settings import LimitedRequests, LimitedTurns, ServiceSettings, refuse_open_bind
 from evenhand.workflows.contest_receiving import ContestReceiver
-from evenhand.workflows.shared_limits import share_worker_limits
+from evenhand.workflows.models import open_user_connections, share_worker_limits
 from evenhand.workflows.stores import open_user_store
 from evenhand.workflows.telemetry import UserTelemetry
 from evenhand.workflows.tokens import has_service_tokens

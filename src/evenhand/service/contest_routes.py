@@ -12,11 +12,11 @@ from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import ProblemError, explain_statuses
-from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contest_receiving import ChallengeArrival, ContestReceipt, SubmissionArrival
 from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import create_live_contest, view_live_contest
 from evenhand.workflows.sent_inputs import parse_sent_task
+from evenhand.workflows.webhooks import ContestHooks
 
 Json = dict[str, Any]
 router = APIRouter(prefix="/v1/contests", tags=["contests"], route_class=KeyedRoute)

@@ -20,7 +20,7 @@ from evenhand.model.scale import Missing
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.service.callers import Operator
-from evenhand.service.run_engine import RunEngine
+from evenhand.service.engine import RunEngine
 from evenhand.store.store import Store
 
 router = APIRouter(tags=["operation"])

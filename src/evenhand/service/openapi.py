@@ -1,10 +1,13 @@
-"""The description of the API: every status that each route may answer, and one shape for all that are refusals."""
+"""The description of the API as an OpenAPI document, and as a page without a script or a foreign host."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
 
 from evenhand.service.idempotency import LONGEST_KEY
 from evenhand.service.problems import MEDIA_TYPE, TITLES
@@ -71,3 +74,113 @@ def _describe_operation(path: str, method: str, operation: Json) -> None:
             response["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             response["description"] = TITLES[int(status)]
     operation["responses"] = dict(sorted(responses.items()))
+
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+}
+STYLE = """
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1.5rem;max-width:62rem}
+h1{margin:0}h2{margin:2.5rem 0 .5rem;text-transform:capitalize}
+details{border:1px solid #8886;border-radius:.4rem;margin:.4rem 0;padding:.5rem .8rem}
+summary{cursor:pointer;display:flex;gap:.7rem;flex-wrap:wrap;align-items:baseline}
+summary::after{content:"+";margin-left:auto;opacity:.6}details[open]>summary::after{content:"−"}
+.verb{font:600 .8rem/1.6 ui-monospace,monospace;min-width:4.2rem;text-align:center;border-radius:.25rem;
+background:#0a58ca;color:#fff}
+.post{background:#146c43}.delete{background:#b02a37}
+code,.path{font-family:ui-monospace,monospace;overflow-wrap:anywhere}.path{font-weight:600}
+.says{flex:1 1 20rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
+th,td{text-align:left;vertical-align:top;padding:.25rem .8rem .25rem 0;border-top:1px solid #8884}
+h3{font-size:1rem;margin:1rem 0 0}
+"""
+
+
+def add_api_page(app: FastAPI) -> None:
+    """Serve the page at /docs."""
+
+    @app.get("/docs", include_in_schema=False)
+    def get_api_page() -> HTMLResponse:
+        return HTMLResponse(render_api_page(app.openapi()), headers=HEADERS)
+
+
+def render_api_page(document: Json) -> str:
+    """The page of an OpenAPI document."""
+    info, groups = document["info"], _group_operations(document)
+    parts = [
+        f"<section><h2>{escape(tag)}</h2>{''.join(_render_operation(document, *one) for one in some)}</section>"
+        for tag, some in groups.items()
+    ]
+    title = f"{escape(info['title'])} API"
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head><body>'
+        f"<header><h1>{title} <small>{escape(info['version'])}</small></h1><p>{escape(info.get('description', ''))}</p>"
+        '<p>For programs: <a href="openapi.json">openapi.json</a>. Where tokens are asked for, send '
+        "<code>Authorization: Bearer TOKEN</code>. What is refused is <code>application/problem+json</code> "
+        "with <code>faults</code>, each with where, what and what would work.</p></header>"
+        f"<main>{''.join(parts)}</main></body></html>"
+    )
+
+
+def _group_operations(document: Json) -> dict[str, list[tuple[str, str, Json]]]:
+    groups: dict[str, list[tuple[str, str, Json]]] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            groups.setdefault((operation.get("tags") or ["other"])[0], []).append((method, path, operation))
+    return groups
+
+
+def _render_operation(document: Json, method: str, path: str, operation: Json) -> str:
+    head = (
+        f'<span class="verb {method}">{method.upper()}</span><span class="path">{escape(path)}</span>'
+        f'<span class="says">{escape(operation.get("description", "").replace("`", ""))}</span>'
+    )
+    parameters = [
+        (one["name"], f"{one['in']}, {_describe_type(one['schema'])}", one.get("description", ""))
+        for one in operation.get("parameters", ())
+    ]
+    answers = [(status, one.get("description", ""), ", ".join(one.get("content", ()))) for status, one in
+               operation["responses"].items()]  # fmt: skip
+    return (
+        f"<details><summary>{head}</summary>"
+        f"{_render_table('Parameters', ('name', 'where', 'is'), parameters)}"
+        f"{_render_table('Body', ('field', 'type', 'is'), list(_list_body_fields(document, operation)))}"
+        f"{_render_table('Answers', ('status', 'is', 'as'), answers)}</details>"
+    )
+
+
+def _list_body_fields(document: Json, operation: Json) -> Iterator[tuple[str, str, str]]:
+    """The fields of what is sent, those that must be there first told so."""
+    content = operation.get("requestBody", {}).get("content", {})
+    for media in content.values():
+        schema = media["schema"]
+        if "$ref" in schema:
+            schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        required = schema.get("required", ())
+        for name, field in schema.get("properties", {}).items():
+            needed = ", required" if name in required else ""
+            yield name, f"{_describe_type(field)}{needed}", field.get("description", "")
+
+
+def _describe_type(schema: Json) -> str:
+    if "anyOf" in schema:
+        kinds = [_describe_type(one) for one in schema["anyOf"]]
+        return " or ".join(kind for kind in kinds if kind != "null")
+    if "enum" in schema:
+        return " | ".join(str(one) for one in schema["enum"])
+    kind = str(schema.get("type", "any"))
+    return f"list of {_describe_type(schema['items'])}" if kind == "array" and "items" in schema else kind
+
+
+def _render_table(title: str, heads: tuple[str, ...], rows: list[tuple[str, str, str]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{one}</th>" for one in heads)
+    body = "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{escape(kind)}</td><td>{escape(about)}</td></tr>"
+        for name, kind, about in rows
+    )
+    return f"<h3>{title}</h3><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

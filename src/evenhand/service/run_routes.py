@@ -22,8 +22,7 @@ from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.inputs import parse_user_input_number
 from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
 from evenhand.workflows.report import open_report
-from evenhand.workflows.sent_alignment import align_sent_run, confine_to_shipped_files
-from evenhand.workflows.sent_inputs import find_local_judge_faults
+from evenhand.workflows.sent_inputs import align_sent_run, confine_to_shipped_files, find_local_judge_faults
 from evenhand.workflows.service_runs import (
     OVER,
     create_service_run,

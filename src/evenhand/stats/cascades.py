@@ -1,12 +1,5 @@
-"""What a strong judge says of all samples, where a cheap one saw all and the strong one those near a threshold and a
-random part of the rest.
-
-What is near a threshold is known. Over the rest the random part corrects the cheap judge (`powered_mean`), and only
-what the strong judge did not see can stray. For a mean over these samples that is all; where other samples could have
-been drawn as well, as between variants, the scatter from sample to sample counts too.
-
-1. Cochran. Sampling Techniques, 3rd edition, 1977: 5.3 (strata), 12.7 (regression in two phases).
-2. Särndal, Swensson, Wretman. Model Assisted Survey Sampling, 1992: 9.7 (two phases).
+"""Samples drawn with unequal chances, and what a strong judge says of all samples where it saw some and a cheap one
+all.
 """
 
 from __future__ import annotations
@@ -18,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import ClusterLabels, Floats, compute_cluster_means, require_finite_array
+from evenhand.stats.arrays import (
+    ClusterLabels,
+    Floats,
+    Numbers,
+    UnitNumbers,
+    compute_cluster_means,
+    require_finite_array,
+)
 from evenhand.stats.differences import Difference, difference_of
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.means import LineMargins, MeanInterval, Powered, powered_mean
@@ -219,3 +219,53 @@ def strong_only_interval(strong: Floats, samples: int, *, scale: tuple[float, fl
     """What a plain random sample of the strong judge's scores says of so many samples, without the cheap judge."""
     known = [*strong.tolist(), *[None] * (samples - len(strong))]
     return powered_mean(np.zeros(samples), known, scale=scale).labels_only
+
+
+def spread_chances(priorities: Numbers, count: int) -> Floats:
+    """Chances in proportion to priorities, 1 at most, that add up to `count`."""
+    wanted = require_finite_array(priorities, "priorities")
+    if not 0 <= count <= len(wanted) or (wanted <= 0).any():
+        what = f"{count} cannot be drawn from {len(wanted)} with these priorities"
+        raise InputError(Fault(what, "priorities above 0, and no more than there are"))
+    chances, certain = np.ones(len(wanted)), np.zeros(len(wanted), dtype=np.bool_)
+    while not certain.all():
+        left = ~certain
+        chances[left] = (count - certain.sum()) * wanted[left] / wanted[left].sum()
+        if not (beyond := left & (chances >= 1)).any():
+            break
+        chances[beyond] = 1.0
+        certain |= beyond
+    return chances
+
+
+def draw_by_chance(chances: Floats, rng: np.random.Generator) -> UnitNumbers:
+    """The places that are drawn, each with its chance, as many as the chances add up to: in random order, each step."""
+    order = rng.permutation(len(chances))
+    ends = np.cumsum(chances[order])
+    count = round(float(ends[-1])) if len(ends) else 0
+    points = rng.random() + np.arange(count)
+    # Rounding must not lose the last one.
+    places = np.minimum(np.searchsorted(ends, points, side="right"), len(ends) - 1)
+    return np.sort(order[places])
+
+
+def weigh_drawn_samples(batches: UnitNumbers, chances: Floats, population: int) -> Floats:
+    """How many of a population each labelled sample stands for; together they stand for all.
+
+    Batches were drawn one after the other, by their numbers, each from what was left, every sample with its chance.
+    Within a batch a sample counts by the inverse of its chance; chances need only be right in proportion, so that
+    labels which nobody gave take nothing away. Where all chances are equal, so are the weights.
+    """
+    numbers, sizes = np.unique(batches, return_counts=True)
+    labelled = int(sizes.sum())
+    if labelled > population or (chances <= 0).any():
+        raise InputError(Fault(f"{labelled} drawn from {population}", "chances above 0, and no more than there are"))
+    weights = np.empty(labelled)
+    left, later = population - labelled, 0.0
+    for number, size in zip(numbers[::-1], sizes[::-1], strict=True):
+        own = batches == number
+        left += int(size)  # Those among which it was drawn.
+        whole = (population / labelled - later) * size
+        weights[own] = whole / chances[own] / (1 / chances[own]).sum() + later
+        later += whole / left
+    return weights

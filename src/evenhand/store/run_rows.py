@@ -1,17 +1,28 @@
-"""A few rows of a run at a time, as pages show them: never all, and never a long column that is not shown."""
+"""A few rows of a run at a time, as pages show them; runs pinned under a name; and runs that are removed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, delete, func, select
 
-from evenhand.store.baselines import list_baseline_rows
-from evenhand.store.queries import select_made_output_rows, select_named_sample_rows
-from evenhand.store.rows import Row, storable_row_text
-from evenhand.store.tables import CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
+from evenhand.errors import Fault, StoreError
+from evenhand.store.queries import (
+    find_baseline_row,
+    find_run_row,
+    run_last_stored,
+    select_made_output_rows,
+    select_named_sample_rows,
+    stream_rows,
+)
+from evenhand.store.rows import Row, storable_row_text, upsert_rows
+from evenhand.store.run_holds import is_run_row_held, lock_run_hold
+from evenhand.store.service_store import delete_run_rows
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 
 HEAD_COLUMNS = ("id", "name", "state", "started", "ended", "fingerprint", "holder", "imported")
 ROW_ORDERS = {
@@ -117,3 +128,83 @@ class RunRows:
         query = select(table).where(some).order_by(*(table.c[name] for name in ROW_ORDERS[table]))
         with self._read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
+
+
+_BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
+
+
+def set_baseline_row(connection: Connection, name: str, run: str, at: datetime, shown: str) -> str | None:
+    """Give a finished run a name, and say which run had it before."""
+    if not _BASELINE_NAME.fullmatch(name):
+        hint = "letters, digits and . _ / - as in main or release/2"
+        raise StoreError(Fault(f"a baseline cannot be called {name!r}", hint, where=shown))
+    row = find_run_row(connection, run, shown)
+    state = row["state"]
+    if state != "finished":
+        state = "killed" if state == "running" and not is_run_row_held(connection, row) else state
+        fix = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
+        what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {fix}"
+        raise StoreError(Fault(what, hint, where=shown))
+    before = connection.execute(select(BASELINES.c.run).where(BASELINES.c.name == name)).scalar()
+    new = {"name": name, "run": row["id"], "at": at.isoformat(timespec="milliseconds")}
+    upsert_rows(connection, BASELINES, [new])
+    return None if before is None else str(before)
+
+
+def list_baseline_rows(connection: Connection) -> list[Row]:
+    """Every baseline as name, run and when it was set, by name."""
+    rows = connection.execute(select(BASELINES).order_by(BASELINES.c.name)).mappings()
+    return [dict(row) for row in rows]
+
+
+def remove_baseline_row(connection: Connection, name: str, shown: str) -> str:
+    """Take a name away and say which run had it; the run stays."""
+    row = find_baseline_row(connection, name, shown)
+    connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
+    return str(row["run"])
+
+
+def refuse_baseline_run(connection: Connection, run: str, where: str) -> None:
+    """A run that has a name is not deleted by the way."""
+    query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
+    names = connection.execute(query).scalars().all()
+    if names:
+        hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
+        raise StoreError(Fault(f"run {run} is the baseline {' and '.join(names)}", hint, where=where))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedRuns:
+    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
+
+    runs: tuple[str, ...]
+    freed: int | None
+
+
+def delete_stale_run_rows(connection: Connection, before: datetime) -> tuple[str, ...]:
+    """Remove unfinished runs that nobody works on and that last wrote something before a time; return their ids."""
+    pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
+    unfinished = select(RUNS).where(RUNS.c.state != "finished", RUNS.c.id.not_in(pinned)).order_by(RUNS.c.id)
+    for run in list(stream_rows(connection, unfinished)):
+        lock_run_hold(connection, run["id"])
+    old = tuple(
+        run["id"]
+        for run in list(stream_rows(connection, unfinished))
+        if not is_run_row_held(connection, run) and run_last_stored(connection, run) < before
+    )
+    for id in old:
+        delete_run_rows(connection, id)
+    return old
+
+
+def delete_named_run_rows(connection: Connection, run: str, shown: str, *, pinned: bool) -> None:
+    """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
+    id = find_run_row(connection, run, shown)["id"]
+    lock_run_hold(connection, id)
+    row = find_run_row(connection, id, shown)
+    if not pinned:
+        refuse_baseline_run(connection, row["id"], shown)
+    if is_run_row_held(connection, row):
+        hint = f"stop it first ({row['holder']})"
+        raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=shown))
+    delete_run_rows(connection, row["id"])

@@ -17,9 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.baselines import remove_baseline_row, set_baseline_row
-from evenhand.store.batch_store import BatchStore
-from evenhand.store.contest_inbox import ContestInbox
+from evenhand.store.contest_queues import ContestInbox, Outbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -35,13 +33,10 @@ from evenhand.store.database import (
     read_store_clock,
     vacuum_store,
 )
-from evenhand.store.evaluation_store import EvaluationStore
-from evenhand.store.labelling_store import LabellingStore
-from evenhand.store.model_limits import ModelLimits
-from evenhand.store.outbox import Outbox
-from evenhand.store.probe_store import ProbeStore
+from evenhand.store.evaluation_store import EvaluationStore, LabellingStore, ProbeStore
 from evenhand.store.queries import NEWEST_REPLY_OF_ALL, NEWEST_REPLY_OF_RUN, RUN_KIND, ResultPlace, RowLookup
 from evenhand.store.reply_claims import (
+    BatchStore,
     ReplyClaims,
     claim_unasked_replies,
     keep_first_replies,
@@ -68,11 +63,16 @@ from evenhand.store.run_holds import (
     release_stored_row,
     take_run_hold,
 )
-from evenhand.store.run_rows import RunRows
-from evenhand.store.service_requests import ServiceRequests
-from evenhand.store.stale_runs import CollectedRuns, delete_named_run_rows, delete_stale_run_rows
+from evenhand.store.run_rows import (
+    CollectedRuns,
+    RunRows,
+    delete_named_run_rows,
+    delete_stale_run_rows,
+    remove_baseline_row,
+    set_baseline_row,
+)
+from evenhand.store.service_store import ModelLimits, ServiceRequests, TokenStore
 from evenhand.store.tables import CALLS, COLUMNS, RUNS
-from evenhand.store.tokens import TokenStore
 
 
 @dataclass(slots=True, eq=False, repr=False)

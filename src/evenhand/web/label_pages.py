@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from evenhand.errors import InputError
-from evenhand.report.html.label_page import build_labelling_progress
+from evenhand.report.html.trust_section import build_labelling_progress
 from evenhand.service.callers import Caller
 from evenhand.service.problems import find_problem
 from evenhand.web.pages import WorkbenchRoute, quote_url_part, read_page_form, render_page

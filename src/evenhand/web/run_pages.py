@@ -1,4 +1,4 @@
-"""Pages of runs: every eval with its trend, one run with its samples, and a run while it goes on."""
+"""Pages of runs: every eval with its trend, a run live or finished, its samples, its judges, and two runs compared."""
 
 from __future__ import annotations
 
@@ -11,21 +11,31 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import EventSourceResponse, RedirectResponse
 from fastapi.sse import ServerSentEvent
 
+from evenhand.errors import InputError, StoreError
+from evenhand.report.html.comparison_page import build_comparison_page
+from evenhand.report.html.judge_page import build_audit_part, build_judge_page
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
-from evenhand.report.html.trend_charts import draw_trend_plots
+from evenhand.report.html.sample_page import MARK_WORDS, build_sample_page
+from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
-from evenhand.web.pages import WorkbenchRoute, quote_url_part, render_fragment, render_page
-from evenhand.web.sample_pages import SAMPLE_ORDERS, link_order
+from evenhand.service.problems import find_problem
+from evenhand.web.pages import WorkbenchRoute, build_query_link, quote_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer, Viewer
-from evenhand.workflows.eval_trends import EvalTrend, list_eval_trends, load_eval_trend
+from evenhand.workflows.audit import audit_run
+from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.history import EvalTrend, list_eval_trends, list_finished_runs, load_eval_trend
+from evenhand.workflows.report import load_labelled_run_head
 from evenhand.workflows.run_following import RunFollower
 from evenhand.workflows.run_samples import (
     SampleQuestion,
     are_samples_at_hand,
     find_run_sample,
+    find_sample_neighbours,
+    list_moved_samples,
     list_run_samples,
+    load_run_sample,
 )
-from evenhand.workflows.runs import load_run_head
+from evenhand.workflows.runs import UserRunListing, find_run_listing, load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
 
 router = APIRouter(route_class=WorkbenchRoute)
@@ -170,3 +180,104 @@ async def post_resume(request: Request, id: str, _: OperatorViewer) -> Response:
     view = await asyncio.to_thread(resume_service_run, request.app.state.store, id)
     request.app.state.run_engine.wake()
     return RedirectResponse(f"/runs/{view['id']}", status_code=303)
+
+
+SAMPLE_ORDERS: dict[SampleOrder, str] = {
+    "attention": "what deserves a look",
+    "gates": "failed gates",
+    "judges": "judges far apart",
+    "moved": "moved most",
+    "threshold": "near a gate",
+    "lowest": "lowest composite",
+    "file": "as in the file",
+}
+
+
+def link_order(order: SampleOrder) -> str:
+    """What the address of a sample or a list ends in so that an order is kept."""
+    return "" if order == "attention" else build_query_link({"order": order})
+
+
+@router.get("/runs/{id}/samples/{position}")
+def get_sample_page(
+    request: Request, id: str, position: int, _: OperatorViewer, order: SampleOrder = "attention"
+) -> Response:
+    """One sample in full, with those beside it in the order of the list that it was chosen from."""
+    store = request.app.state.store
+    head, sample = load_run_sample(store, id, position)
+    beside = find_sample_neighbours(store, id, position, order)
+    shown = build_sample_page(head, sample)
+    return render_page(
+        request,
+        "sample.html.j2",
+        **shown,
+        beside=beside,
+        in_order=link_order(order),
+        order_name=SAMPLE_ORDERS[order],
+        mark_words=MARK_WORDS,
+    )
+
+
+MOST_COMPARED_AT_ONCE = 10_000  # Samples; of more, the page is there before the comparison is.
+NONE_NAMED = {"where": "", "what": "two runs are compared, or the variants of one", "would_work": "tick two runs"}
+
+
+@router.get("/compare")
+def get_compare_page(
+    request: Request,
+    _: OperatorViewer,
+    run: Annotated[list[str] | None, Query()] = None,
+    variant: Annotated[list[str] | None, Query()] = None,
+    force: bool = False,
+    whole: bool = False,
+) -> Response:
+    """Two runs held against each other, the older one as the control; what cannot be compared says why."""
+    store = request.app.state.store
+    runs = [find_run_listing(store, one) for one in sorted(run or ())]
+    chosen = _choose_variants(runs, variant or [])
+    shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
+    if not 1 <= len(runs) <= 2:
+        return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": (NONE_NAMED,)}, compared=None)
+    if not whole and sum(one.samples or 0 for one in runs) > MOST_COMPARED_AT_ONCE:
+        later = f"/compare?{request.url.query}&whole=true"
+        return render_page(request, "compare.html.j2", **{**shown, "later": later}, compared=None)
+    named = [f"{one.id}:{name}" if name and len(runs) == 2 else one.id for one, name in shown["runs"]]
+    try:
+        found = compare_runs(store, *named, terms=CompareTerms(force=force))
+    except StoreError:
+        raise
+    except InputError as error:
+        faults = find_problem(error).faults
+        return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": faults}, compared=None)
+    page = build_comparison_page(found.to_json(), list_moved_samples(found))
+    link = f"/runs/{quote_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
+    run_shown = {"id": found.control.run["id"]}
+    return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
+
+
+def _choose_variants(runs: list[UserRunListing], asked: list[str]) -> list[str]:
+    """The variant of each run: the one that was asked for, else its last one, which is what somebody would ship."""
+    named = [*asked, *([""] * len(runs))]
+    return [
+        want if want in one.variants else (one.variants[-1] if one.variants else "")
+        for one, want in zip(runs, named, strict=False)
+    ]
+
+
+@router.get("/judges")
+def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Response:
+    """The judges of a run, else of the newest finished one."""
+    store = request.app.state.store
+    finished = list_finished_runs(store)
+    if not run and not finished:
+        return render_page(request, "judges_page.html.j2", finished=(), run=None)
+    head = load_run_head(store, run or finished[0].id)
+    return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_page(head))
+
+
+@router.get("/judges/audit")
+def get_audit_part(request: Request, _: OperatorViewer, run: str) -> Response:
+    """What takes longer: the audit of the judges, and the gates held against people."""
+    store = request.app.state.store
+    shown = build_audit_part(audit_run(store, run), load_labelled_run_head(store, run))
+    return render_page(request, "audit.html.j2", **shown)

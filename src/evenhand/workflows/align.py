@@ -18,9 +18,8 @@ from evenhand.calibrate.alignment import (
     seed_alignment,
     tabulate_candidate_answers,
 )
-from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
-from evenhand.calibrate.labels import Label
+from evenhand.calibrate.labels import VOID_LABEL_JSON, Label
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import RubricEdit, UseCalibrationMap, describe_rubric_edit
 from evenhand.errors import Fault, InputError
@@ -38,11 +37,13 @@ from evenhand.store.queries import ALIGNING_PREFIX, ASIDE_PREFIXES
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
-from evenhand.workflows.align_asking import AlignmentAsking, AlignmentPlan, open_cache_aside
 from evenhand.workflows.align_inputs import (
+    AlignmentAsking,
+    AlignmentPlan,
     list_aligned_questions,
     list_drafting_cases,
     load_labelled_samples,
+    open_cache_aside,
     open_run_rubric,
     read_run_judge_options,
 )
@@ -52,7 +53,7 @@ from evenhand.workflows.calibrate import (
     make_score_map,
     write_file_at_once,
 )
-from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.models import ConnectionOptions, open_user_connections
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_labels_error
 from evenhand.workflows.stores import StoreLike, open_user_store
 

@@ -21,12 +21,12 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
+from evenhand.report.result_view import WorkflowResult
 from evenhand.runs.columns import JoinedRunResults, SharedSamples, find_samples_in_both_runs, join_run_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
 from evenhand.store.store import Store
-from evenhand.workflows.compare_power import requested_power_json
 from evenhand.workflows.compare_sides import (
     ComparisonObjection,
     UserRunSide,
@@ -40,9 +40,9 @@ from evenhand.workflows.compare_sides import (
     object_to_unfinished_user_runs,
     refuse_unpaired_user_runs,
     refuse_user_runs,
+    requested_power_json,
 )
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.shown import WorkflowResult
 from evenhand.workflows.stores import StoreLike, with_opened_user_store
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Which variants of which runs are compared, and what objections there are to the comparison."""
+"""Which variants of which runs are compared, what objections there are, and what the comparison could have shown."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.compare.decision import Comparison
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_difference_reach, is_treatment_difference_beyond
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
 from evenhand.runs.columns import JoinedRunResults, RunVariantRows, SharedSamples, load_run_columns
 from evenhand.runs.kept_texts import SAMPLE_PARTS
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
+from evenhand.stats.differences import Difference
+from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count, word_layer
@@ -289,3 +293,51 @@ def object_to_layers_of_user_runs(
     parts = [f"{side.name} by {layers}" for side, layers in zip(sides, told, strict=True) if layers]
     fix = "configure the same checks for all samples of both"
     yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), fix=fix)
+
+
+Json = dict[str, Any]
+SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
+
+
+def requested_power_json(comparison: Comparison) -> Json:
+    """The chance to see a difference with so many samples, how many give four of five, and what these have shown."""
+    found, band = comparison.composite, comparison.power
+    if found is None or band is None:
+        raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
+    step = band.step
+    effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
+    seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
+    needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
+    states = _requested_effect_json(comparison, found, band.smallest_effect)
+    sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
+    return {
+        "pairs": found.n,
+        "sd": round(found.sd, 6),
+        **{
+            name: {
+                "effect": round(effects[name], 6),
+                "needed": n,
+                "more": None if n is None else max(0, n - found.n) if states[name] == "open" else 0,
+                "state": states[name],
+            }
+            for name, n in needed.items()
+        },
+        "table": [
+            {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
+            for n in sorted(sizes)
+        ],
+        "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,
+    }
+
+
+def _requested_effect_json(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+    """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
+    significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
+    few, beyond = found.n < LEAST_NEEDED, is_treatment_difference_beyond(found, smallest)
+    # A loss is a loss from 5 pairs on; a gain has to be certain.
+    observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
+    if significant and beyond:
+        return {"observed": observed, "smallest": "shown"}
+    if not few and not does_difference_reach(found, smallest):
+        return {"observed": observed, "smallest": "ruled out"}
+    return {"observed": observed, "smallest": None if significant else "open"}

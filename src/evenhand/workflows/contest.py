@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from evenhand.contest.event_log import contest_task_from_json, contest_task_json
 from evenhand.contest.events import (
     AskGate,
     AskIndividual,
@@ -20,6 +19,8 @@ from evenhand.contest.events import (
     PaymentReleased,
     RankingChallenged,
     SubmissionReceived,
+    contest_task_from_json,
+    contest_task_json,
     make_submission_received_event,
 )
 from evenhand.contest.feedback import build_submission_gate_feedback, view_submission

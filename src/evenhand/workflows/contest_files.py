@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.contest.event_log import contest_task_json
+from evenhand.contest.events import contest_task_json
 from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
 from evenhand.contest.play import ContestProgress
 from evenhand.contest.read_submissions import load_submission, read_ranking_challenges
@@ -29,14 +29,13 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_oracle_model_configured, parse_oracle_model_name
 from evenhand.store.store import Store
-from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
-from evenhand.workflows.contest_messages import ContestHooks
 from evenhand.workflows.contests import build_user_contest_key
 from evenhand.workflows.live_contest import create_live_contest
+from evenhand.workflows.models import ConnectionOptions, open_user_connections
 from evenhand.workflows.sent_inputs import build_sent_task
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import HookTargets, refuse_unsigned_hooks
+from evenhand.workflows.webhooks import ContestHooks, HookTargets, refuse_unsigned_hooks
 
 Json = dict[str, Any]
 ContestWatcher = Callable[[], AbstractAsyncContextManager[Callable[[ContestProgress], None]]]

@@ -14,13 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from evenhand.contest.event_log import contest_event_from_json
-from evenhand.contest.events import ContestEvent
+from evenhand.contest.events import ContestEvent, contest_event_from_json
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state, refuse_submission
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
-from evenhand.store.contest_inbox import ContestNews, ContestPosition
+from evenhand.store.contest_queues import ContestNews, ContestPosition
 from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_parts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store

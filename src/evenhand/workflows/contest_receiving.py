@@ -21,7 +21,7 @@ from evenhand.contest.task import Challenge, Submission, normalize_contest_autho
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
-from evenhand.store.contest_inbox import ContestArrivals, ContestNews
+from evenhand.store.contest_queues import ContestArrivals, ContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store

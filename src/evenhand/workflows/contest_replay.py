@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.contest.event_log import contest_event_json
 from evenhand.contest.events import (
     AskGate,
     AskHorizontal,
@@ -19,6 +18,7 @@ from evenhand.contest.events import (
     FinalistsRanked,
     GateChecked,
     SubmissionScored,
+    contest_event_json,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects
 from evenhand.contest.panels import ContestMachinePanels, PanelQuestion, UnansweredError

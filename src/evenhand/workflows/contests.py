@@ -12,8 +12,13 @@ from hashlib import sha256
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
-from evenhand.contest.events import ContestCreated, ContestEvent
+from evenhand.contest.events import (
+    ContestCreated,
+    ContestEvent,
+    contest_event_from_json,
+    contest_event_json,
+    contest_task_json,
+)
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
@@ -33,32 +38,30 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.wording import format_whole_duration
-from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks, build_contest_messages
 from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, build_contest_messages
 
-__all__ = ["VerifiedContest", "verify_contest"]
-__all__ += [
+__all__ = [
     "NO_CONTESTS",
     "ContestListing",
     "UserContestSession",
-    "delete_contests",
-    "digest_user_contest_terms",
-]
-__all__ += [
+    "VerifiedContest",
     "build_contest_record_for_user",
     "build_user_contest_key",
+    "delete_contests",
+    "digest_user_contest_terms",
     "find_user_contest_to_resume",
     "find_user_rehearsal_to_resume",
-]
-__all__ += [
     "list_contests",
     "load_contest",
     "load_contest_record_for_user",
     "merge_refusals_for_user",
     "open_contest_log_for_user",
+    "set_aside_json_for_user",
+    "verify_contest",
+    "verify_contest_log_for_user",
 ]
-__all__ += ["set_aside_json_for_user", "verify_contest_log_for_user"]
 
 Json = dict[str, Any]
 

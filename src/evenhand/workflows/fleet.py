@@ -18,7 +18,7 @@ from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.evals.variants.variant import FunctionVariant
 from evenhand.models.budget import Spending
 from evenhand.models.prices import Prices
-from evenhand.runs.early_stop import SampleStages, StopRunOnceDecided
+from evenhand.runs.cascade_draw import SampleStages, StopRunOnceDecided
 from evenhand.runs.execute import (
     FinishedResults,
     RunProgress,

@@ -15,11 +15,11 @@ from typing import Literal, TypeVar
 
 from evenhand.evals.eval_definition import Eval
 from evenhand.models.budget import Budget, BudgetAmount, Spending, add_spending
-from evenhand.models.slices import LimitSlices
+from evenhand.models.shared_limits import LimitSlices
 from evenhand.store.store import Store
 from evenhand.wording import format_exact_dollars
+from evenhand.workflows.models import change_stored_slices
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
-from evenhand.workflows.shared_limits import change_stored_slices
 
 T = TypeVar("T")
 RESERVED_SECONDS = 2.0  # Of each rate: so far ahead of the last slice the store is told of.

@@ -30,8 +30,8 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import BudgetAmount, Spending, add_spending
-from evenhand.models.slices import LimitSlices
-from evenhand.runs.early_stop import StopRunOnceDecided
+from evenhand.models.shared_limits import LimitSlices
+from evenhand.runs.cascade_draw import StopRunOnceDecided
 from evenhand.runs.execute import RunProgress, RunWorker
 from evenhand.store.store import Store
 from evenhand.workflows.fleet_ledger import BudgetAnswer, FleetLedger, ShardProgress

@@ -26,8 +26,7 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.budget import Budget, BudgetAmount, BudgetLedger, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
-from evenhand.models.shared_limits import SharedLimits
-from evenhand.models.slices import LimitSlices
+from evenhand.models.shared_limits import LimitSlices, SharedLimits
 from evenhand.runs.execute import RunProgress, RunWorker, score_run_stage
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder

@@ -18,7 +18,11 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
 from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews, refuse_maps_of_other_rubrics
-from evenhand.judging.open_judge import find_judge_by_name
+from evenhand.judging.open_judge import (
+    describe_criteria_unfit_for_judges,
+    find_judge_by_name,
+    list_criteria_unfit_for_judges,
+)
 from evenhand.judging.results import (
     JudgedSample,
     Preferences,
@@ -26,13 +30,11 @@ from evenhand.judging.results import (
     judge_panel_reviews_to_json,
 )
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges, list_criteria_unfit_for_judges
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.requests import Model
-from evenhand.workflows.connections import ConnectionOptions, open_user_connections
 from evenhand.workflows.inputs import (
     load_user_file,
     load_user_files,
@@ -41,6 +43,7 @@ from evenhand.workflows.inputs import (
     suggest_judge_for_author,
 )
 from evenhand.workflows.judge import price_requested_replies, rejudge_user_outputs_without_flags
+from evenhand.workflows.models import ConnectionOptions, open_user_connections
 from evenhand.workflows.score import UserScoreLimits
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from evenhand.calibrate.label_queue import FIRST_ROUND, QueuedOutput, order_label_queue
 from evenhand.calibrate.labels import LABEL_SCHEMA, HumanLabelQuestion, Label, find_ambiguous_label_scales
+from evenhand.calibrate.next_labels import FIRST_ROUND, QueuedOutput, order_label_queue
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import build_personal_text_mask, mask_personal_data

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.calibrate.label_queue import FIRST_ROUND, RaterConsistency, measure_rater_consistency
 from evenhand.calibrate.labels import Label
-from evenhand.calibrate.next_labels import ExpectedWidth, expect_interval_widths
+from evenhand.calibrate.next_labels import (
+    FIRST_ROUND,
+    ExpectedWidth,
+    RaterConsistency,
+    expect_interval_widths,
+    measure_rater_consistency,
+)
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_columns

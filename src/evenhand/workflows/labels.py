@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_JSON, bind_labels_to_outputs
 from evenhand.calibrate.labels import (
     LABEL_SCHEMA,
     SCORE_QUESTION,
+    VOID_LABEL_JSON,
     Label,
+    bind_labels_to_outputs,
     find_ambiguous_label_scales,
     list_human_label_questions,
 )

@@ -18,9 +18,9 @@ from typing import Any
 from evenhand.contest.events import ContestCreated
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
+from evenhand.contest.record import RECEIVED, list_contest_changes, view_contest
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
-from evenhand.contest.views import RECEIVED, list_contest_changes, view_contest
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
@@ -41,7 +41,6 @@ from evenhand.workflows.contest import (
     refuse_clock_jump_for_user,
 )
 from evenhand.workflows.contest_following import follow_contest, read_inbox_submission
-from evenhand.workflows.contest_messages import NO_HOOKS, ContestHooks
 from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,
@@ -49,7 +48,7 @@ from evenhand.workflows.contests import (
     open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import refuse_unsigned_hooks
+from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, refuse_unsigned_hooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0

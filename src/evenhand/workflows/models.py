@@ -1,20 +1,31 @@
-"""Which models can be asked, what each supports and costs, by a small test call."""
+"""Access to models as a command describes it: limits, a budget, prices, a record of replies; and a small test call
+to each.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from evenhand.errors import StoreError
 from evenhand.judging.open_judge import probe_judge_by_prompt
+from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Price, Prices
 from evenhand.models.requests import EMBEDDED
-from evenhand.workflows.connections import open_user_price_list
+from evenhand.models.shared_limits import LimitSlices, SharedLimits
+from evenhand.store.rows import to_stored_json
+from evenhand.store.run_holds import name_new_player
+from evenhand.store.store import Store
 
 Json = dict[str, Any]
 
@@ -60,3 +71,90 @@ async def probe_models(
     async with Connections(os.environ, limits=limits, prices=price_list) as connections:
         probes = await asyncio.gather(*(probe_judge_by_prompt(connections, name) for name in asked))
     return ProbeModelsResult(asked=asked, probes=tuple(probes), prices=price_list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How models may be asked: how long, how many at once, for how much, recorded or replayed."""
+
+    seconds: float = 120.0  # For one attempt of one request.
+    concurrency: int = 50
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    dollars: Fraction | None = None
+    tokens: int | None = None
+    prices: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+
+
+def open_user_connections(options: ConnectionOptions, shared: SharedLimits | None = None) -> Connections:
+    """The access to models that these options describe, with the keys of the environment.
+
+    Where limits are `shared` with other processes, those per minute are kept with them, and not here once more.
+    """
+    limits = replace(
+        Limits(),
+        attempt_seconds=options.seconds,
+        total_seconds=max(options.seconds, Limits().total_seconds),
+        concurrency=options.concurrency,
+        requests_per_minute=None if shared else options.requests_per_minute,
+        tokens_per_minute=None if shared else options.tokens_per_minute,
+    )
+    dollars = options.dollars
+    money = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
+    limited = money is not None or options.tokens is not None
+    return Connections(
+        os.environ,
+        limits=limits,
+        budget=Budget(money=money, tokens=options.tokens) if limited else None,
+        prices=open_user_price_list(options.prices),
+        record=options.record,
+        replay=options.replay,
+    ).share_limits(shared)
+
+
+def open_user_price_list(file: Path | None) -> Prices:
+    """The price list in a file, or the one that ships."""
+    return Prices.load(file) if file else Prices.shipped()
+
+
+T = TypeVar("T")
+RETRY_SECONDS = 1.0  # While the store does not answer.
+
+
+def share_worker_limits(store: Store, options: ConnectionOptions) -> SharedLimits:
+    """The limits that these options name, over all workers of a store."""
+    limits = Limits(
+        concurrency=options.concurrency,
+        requests_per_minute=options.requests_per_minute,
+        tokens_per_minute=options.tokens_per_minute,
+    )
+    return SharedLimits(limits, StoredLimits(store), name_new_player)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLimits:
+    """Hands out slices from the rows of a store."""
+
+    store: Store
+
+    async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+        """Change what has been handed out of a model's limits; a store that does not answer is asked again."""
+
+        while True:
+            try:
+                return await asyncio.to_thread(change_stored_slices, self.store, model, change)
+            except StoreError:
+                await asyncio.sleep(RETRY_SECONDS)
+
+
+def change_stored_slices(store: Store, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    """Change what a store keeps of a model's limits, given that and its time."""
+
+    def change_row(content: str, now: float) -> tuple[str, T]:
+        before = LimitSlices.from_json(json.loads(content)) if content else LimitSlices()
+        after, result = change(before, now)
+        return to_stored_json(after.to_json()), result
+
+    return store.limits.change_row(model, change_row)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_JSON, describe_label_binding
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
-from evenhand.calibrate.labels import Label
+from evenhand.calibrate.labels import VOID_LABEL_JSON, Label, describe_label_binding
 from evenhand.calibrate.people_scale import PeopleScaleEstimate, PeopleSide, estimate_on_people_scale, list_people_sides
 from evenhand.calibrate.trust import TrustGate, add_scores_to_labelled_outputs
 from evenhand.errors import InputError

@@ -50,8 +50,11 @@ from evenhand.workflows.run import (
 )
 from evenhand.workflows.run_batches import refuse_run_without_batches
 from evenhand.workflows.run_cascade import plan_cascade
-from evenhand.workflows.run_resuming import load_remaining_budget_for_user
-from evenhand.workflows.run_warnings import list_notes_before_run, list_user_eval_unanswerable
+from evenhand.workflows.run_resuming import (
+    list_notes_before_run,
+    list_user_eval_unanswerable,
+    load_remaining_budget_for_user,
+)
 
 __all__ = ["eval_schema", "plan_run"]
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.bound_labels import describe_label_binding
+from evenhand.calibrate.labels import describe_label_binding
 from evenhand.calibrate.probes import (
     Decision,
     Probe,
@@ -27,7 +27,7 @@ from evenhand.errors import BudgetError, Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.files.codec import Codec
 from evenhand.files.python_functions import add_python_import_folder
-from evenhand.files.rubric_json import decode_rubric, encode_rubric
+from evenhand.files.rubric_writing import decode_rubric, encode_rubric
 from evenhand.judging.judge import ask_judges_for_reviews, collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.single_judge import JudgeOptions
@@ -43,14 +43,15 @@ from evenhand.store.queries import SEALING_PREFIX
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
-from evenhand.workflows.align_asking import ask_through_cache, open_cache_aside
 from evenhand.workflows.align_inputs import (
+    ask_through_cache,
     load_labelled_samples,
+    open_cache_aside,
     open_run_rubric,
     read_run_judge_options,
     show_sample_part,
 )
-from evenhand.workflows.connections import ConnectionOptions, open_user_connections
+from evenhand.workflows.models import ConnectionOptions, open_user_connections
 from evenhand.workflows.probe_verdicts import JudgedVerdicts, list_judged_verdicts
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 from evenhand.workflows.trust import LabelledGates, load_labelled_gates

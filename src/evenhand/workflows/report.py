@@ -102,8 +102,7 @@ def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
 
     None where the run has no gate to hold against people.
     """
-    from evenhand.report.report_data import load_named_report_samples
-    from evenhand.report.trust_passages import add_passages_to_disagreements
+    from evenhand.report.report_data import add_passages_to_disagreements, load_named_report_samples
     from evenhand.workflows.trust import encode_run_trust, measure_trust
 
     try:

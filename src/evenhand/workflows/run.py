@@ -29,6 +29,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
+from evenhand.report.result_view import WorkflowResult
 from evenhand.runs.execute import RunProgress, RunWorker, execute_run
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
@@ -62,7 +63,6 @@ from evenhand.workflows.run_resuming import (
     load_run_ending_for_user,
     stop_asking_for_run,
 )
-from evenhand.workflows.shown import WorkflowResult
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ReportedResultView

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evenhand.calibrate.bound_labels import bind_labels_to_outputs
-from evenhand.calibrate.labels import Label, read_human_label_row, read_human_labels
+from evenhand.calibrate.labels import Label, bind_labels_to_outputs, read_human_label_row, read_human_labels
 from evenhand.errors import Fault, InputError
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import RunTable

@@ -1,4 +1,4 @@
-"""How a run begins, goes on and is left: what there is to do, why it cannot go on, what is left, and why it ends."""
+"""How a run begins, goes on and is left: what to say before anything is asked, what is left to do, and why it ends."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
+from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.judging.unanswerable import describe_criteria_unfit_for_judges
+from evenhand.judging.open_judge import (
+    UnanswerableCriterion,
+    describe_criteria_unfit_for_judges,
+    list_criteria_unfit_for_judges,
+)
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
+from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.batches import RunBatches
-from evenhand.runs.early_stop import StopRunOnceDecided, shuffle_run_order
+from evenhand.runs.cascade_draw import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
 from evenhand.runs.kept_texts import is_output_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
@@ -27,8 +35,8 @@ from evenhand.runs.run_record import read_run_eval_record
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.wording import read_kept_amount
-from evenhand.workflows.run_warnings import list_notes_before_run, list_user_eval_unanswerable
+from evenhand.wording import join_names, pluralize_count, read_kept_amount
+from evenhand.workflows.inputs import suggest_judge_for_author
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
@@ -133,3 +141,65 @@ def stop_asking_for_run(connections: Connections, batches: RunBatches | None) ->
     connections.shut()
     if batches is not None:
         batches.stop()
+
+
+SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
+
+
+def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
+    """What should be known of an eval before anything is paid for."""
+    warnings = (counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval))
+    return list(filter(None, (*eval.notes, *warnings)))
+
+
+def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
+    if not eval.rubrics or any(name != EMBEDDED and not is_decision_model(name) for name in eval.judges):
+        return ()
+    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
+    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
+    found = [list_criteria_unfit_for_judges(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
+    return tuple(one for several in found for one in several)
+
+
+def warn_user_of_eval_without_normalising(eval: Eval) -> str:
+    """What to say where a rubric normalises reviewers and some score too few outputs of a sample for it; else nothing.
+
+    A reviewer does not score the outputs that it wrote, unless the rubric lets it.
+    """
+    rubrics = [rubric for rubric in eval.all_rubrics.values() if rubric.method.panel.normalise == "z"]
+    if not rubrics:
+        return ""
+    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
+    most = dict.fromkeys(eval.judges, len(eval.variants))
+    if known and not any(rubric.method.panel.self_votes for rubric in rubrics):
+        authors = [[_find_output_author(eval, sample, name) for name in eval.variants] for sample in known]
+        most = {judge: max(len(eval.variants) - one.count(judge) for one in authors) for judge in eval.judges}
+    few = [judge for judge, outputs in most.items() if outputs < LEAST_TO_NORMALISE]
+    if not few:
+        return ""
+    scored = pluralize_count(max(most[judge] for judge in few), "output")
+    at_most = "" if len({most[judge] for judge in few}) == 1 else "at most "
+    all_judges = len(few) == len(most)
+    who = f"each judge scores {at_most}{scored}" if all_judges else f"{join_names(few)} score {at_most}{scored}"
+    own = "" if len(eval.variants) < LEAST_TO_NORMALISE else ", not its own" if all_judges else ", not their own"
+    does = "does nothing here" if all_judges else "leaves some judges as they are"
+    counts = "every judge's scores count as they are" if all_judges else "their scores count as they are"
+    return (
+        f"normalise: z {does}: it needs {LEAST_TO_NORMALISE} outputs of one sample scored by a judge, and {who} of a "
+        f"sample{own}; {counts}"
+    )
+
+
+def warn_user_of_authors_near_judges(eval: Eval) -> str:
+    """What to say where outputs name an author that is a judge under another name; else nothing."""
+    known = islice(eval.samples, SAMPLES_FOR_LIMITS)
+    authors = dict.fromkeys(_find_output_author(eval, sample, name) for sample in known for name in eval.variants)
+    near = {author: suggest_judge_for_author(author, eval.judges) for author in authors if author}
+    told = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
+    return f"no judge is called {join_names(told)}: a judge is kept from its own outputs by its name" if told else ""
+
+
+def _find_output_author(eval: Eval, sample: EvalSample, variant: str) -> str | None:
+    maker, recorded = eval.variants[variant], sample.outputs.get(variant)
+    return maker.model if isinstance(maker, ModelVariant) else recorded.author if recorded else None

@@ -1,4 +1,6 @@
-"""The samples of a run: a page of those that deserve a look, and one sample with all that was said of it."""
+"""The samples of a run: a page of those that deserve a look, one with all that was said of it, and those that moved
+most.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, StoreError
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.report.report_data import load_report_sample
-from evenhand.runs.columns import load_run_columns
+from evenhand.runs.columns import join_run_result_rows, load_run_columns
+from evenhand.runs.notable import SampleMove, find_moved_samples
 from evenhand.runs.sample_ranking import (
     RankedSample,
     SampleOrder,
@@ -22,6 +25,7 @@ from evenhand.runs.sample_ranking import (
 )
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.workflows.compare import CompareResult
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -175,3 +179,15 @@ def load_run_sample(store: Store, run: str, position: int) -> tuple[Json, Json]:
     if sample is None:
         raise StoreError(Fault(f"no sample has the place {position} in run {row['id']}", "go to the list of samples"))
     return head, sample
+
+
+MOST_MOVED_SAMPLES = 12
+
+
+def list_moved_samples(found: CompareResult, most: int = MOST_MOVED_SAMPLES) -> dict[str, list[SampleMove]]:
+    """For each treatment, by its name, the samples that differ most from the control."""
+    sides = (found.control, *found.treatments)
+    if len(sides) < 2:
+        return {}
+    pairs = join_run_result_rows([side.member for side in sides])
+    return {side.name: find_moved_samples(pairs, place, most) for place, side in enumerate(sides) if place}

@@ -1,25 +1,39 @@
-"""What a request sends instead of naming files: rubrics, tasks and judges, none of which is read from this machine."""
+"""What a request sends instead of naming files: evals, rubrics, tasks and judges, none of which is read from this
+machine.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.assertions.kinds import EXECUTED_KIND, SET_KIND
 from evenhand.contest.read_task import parse_task_text
 from evenhand.contest.task import Task
-from evenhand.errors import ContestError, Fault, FaultPath, InputError, suggest_known_word_in_error
+from evenhand.errors import ContestError, EvalError, Fault, FaultPath, InputError, suggest_known_word_in_error
+from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_file import read_eval_data
 from evenhand.files.json_shape import write_json_fraction
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
+from evenhand.files.parsing import allow_files_below
 from evenhand.files.rubrics import load_rubric
+from evenhand.judging.prompts import LANGUAGES
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
 from evenhand.models.model_names import choose_default_model_names
+from evenhand.models.shared_limits import SharedLimits
+from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run
+from evenhand.workflows.align_inputs import AlignmentPlan
+from evenhand.workflows.run_labels import LabelSource
+from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
 LOCAL_JUDGES = ("python", "replay", "gguf", "gguf-decisions")  # Code and files of this machine.
@@ -120,3 +134,130 @@ def _refuse_local_judges(names: Sequence[str]) -> None:
     faults = find_local_judge_faults(names)
     if faults:
         raise InputError(*faults[:1])
+
+
+SENT_VARIANT_KINDS = ("model",)  # And none at all: outputs that come with the samples.
+LOCAL_VARIANT_KINDS = ("outputs", "command", "http", "python")
+SCHEMA_KIND = "json_schema"
+
+
+def parse_sent_eval(fields: Mapping[str, Any]) -> Eval:
+    """The eval that these fields of an eval file make; an EvalError with all that is wrong or not to be sent."""
+    faults = list(_find_local_parts(fields))
+    if faults:
+        raise EvalError(*faults)
+    judges = fields.get("judges")
+    # One text under `judges` may be a file in an eval file; here it is a name.
+    given = {**fields, "judges": [judges]} if isinstance(judges, str) else fields
+    try:
+        return read_eval_data(given, os.environ)
+    except InputError as error:
+        raise EvalError(*error.faults) from None
+
+
+def _find_local_parts(fields: Mapping[str, Any]) -> Iterator[Fault]:
+    """What would be read from this machine, or run on it."""
+    samples = fields.get("samples")
+    if not isinstance(samples, list):
+        yield Fault("a request sends its samples as a list", "each with its input and outputs", ("samples",))
+    if "prices" in fields:
+        yield Fault("a request names no file of prices", "leave it out", ("prices",))
+    how = fields.get("how")
+    if isinstance(how, dict) and how.get("language", LANGUAGES[0]) not in LANGUAGES:
+        yield Fault("a request cannot bring prompts", f"one of {', '.join(LANGUAGES)}", ("how", "language"))
+    judges = fields.get("judges")
+    yield from find_local_judge_faults([judges] if isinstance(judges, str) else list(judges or ()))
+    for name, variant in _list_entries(fields.get("variants")):
+        yield from _find_local_variant(variant, ("variants", name))
+    yield from _find_local_scoring(fields, ())
+    for at, sample in enumerate(samples if isinstance(samples, list) else ()):
+        yield from _find_local_scoring(sample, ("samples", at))
+
+
+def _find_local_variant(variant: object, path: FaultPath) -> Iterator[Fault]:
+    if not isinstance(variant, dict):
+        return
+    hint = "send outputs with the samples, or name a model"
+    for kind in LOCAL_VARIANT_KINDS:
+        if kind in variant:
+            yield Fault(f"a request cannot send a variant with {kind}", hint, (*path, kind))
+    if isinstance(variant.get("prompt"), dict):
+        yield Fault("a request cannot name a file with a prompt", "send its text", (*path, "prompt"))
+    if "model" in variant:
+        yield from find_local_judge_faults([variant["model"]], (*path, "model"))
+
+
+def _find_local_scoring(part: object, path: FaultPath) -> Iterator[Fault]:
+    """Rubrics and assertions of an eval, or of a sample."""
+    if not isinstance(part, dict):
+        return
+    if "rubric" in part:
+        yield from find_unshipped_rubric_faults(part["rubric"], (*path, "rubric"))
+    for tag, rubric in _list_entries(part.get("rubrics")):
+        yield from find_unshipped_rubric_faults(rubric, (*path, "rubrics", tag))
+    for at, one in enumerate(_as_list(part.get("assertions"))):
+        yield from _find_local_assertion(one, (*path, "assertions", at))
+    for name, one in _list_entries(part.get("checks")):
+        yield from _find_local_assertion(one, (*path, "checks", name))
+
+
+def _find_local_assertion(given: object, path: FaultPath) -> Iterator[Fault]:
+    if not isinstance(given, dict):
+        return
+    if EXECUTED_KIND in given:
+        yield Fault("a request cannot say what is executed", "leave it out", (*path, EXECUTED_KIND))
+    if isinstance(given.get(SCHEMA_KIND), str):
+        yield Fault("a request cannot name a file with a schema", "send it as a mapping", (*path, SCHEMA_KIND))
+    for word, parts in _list_entries(given.get(SET_KIND)):
+        for at, one in enumerate(_as_list(parts)):
+            yield from _find_local_assertion(one, (*path, SET_KIND, word, at))
+
+
+def _list_entries(given: object) -> list[tuple[str, object]]:
+    return [(str(name), one) for name, one in given.items()] if isinstance(given, dict) else []
+
+
+def _as_list(given: object) -> list[object]:
+    return given if isinstance(given, list) else []
+
+
+MOST_SENT_CALLS = 1000  # Whoever asks waits for them.
+FindJudgeFaults = Callable[[Sequence[str], FaultPath], list[Fault]]
+
+
+async def align_sent_run(
+    store: StoreLike,
+    run: str,
+    labels: LabelSource,
+    *,
+    options: AlignOptions,
+    find_judge_faults: FindJudgeFaults,
+    shared: SharedLimits | None = None,
+) -> AlignmentReport:
+    """Align a run whose judges and proposer may be asked, in a thread; refused before anything is imported or asked.
+
+    A run may have been made elsewhere, with judges that are code. Which files are read is for the caller to confine.
+    """
+    with open_user_store(store) as opened:
+        row = opened.find_run(run)
+        faults = find_judge_faults(json.loads(row["setup"])["frame"]["judges"], ("judges",))
+        faults += find_judge_faults([options.proposer] if options.proposer else [], ("proposer",))
+        if faults:
+            raise InputError(*faults)
+
+        def align() -> AlignmentReport:
+            asked = align_run(opened, row["id"], labels, options=options, announce=_refuse_many_calls, shared=shared)
+            return asyncio.run(asked)
+
+        return await asyncio.to_thread(align)
+
+
+def confine_to_shipped_files() -> AbstractContextManager[None]:
+    """Within it no file of this machine is read but what ships."""
+    return allow_files_below(Path(__file__).parents[1], "send the rubric: rubric: {criteria: [...]}")
+
+
+def _refuse_many_calls(plan: AlignmentPlan) -> None:
+    if plan.calls > MOST_SENT_CALLS:
+        what = f"aligning may take {plan.calls:,} calls, and at most {MOST_SENT_CALLS:,} are made here"
+        raise InputError(Fault(what, "fewer labels, no proposer, or the command line: evenhand align"))

@@ -27,7 +27,7 @@ from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, check_user_run, plan_user_run_setup, run
-from evenhand.workflows.sent_evals import parse_sent_eval
+from evenhand.workflows.sent_inputs import parse_sent_eval
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 LOG = logging.getLogger("evenhand.service")

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.calibrate.bound_labels import VOID_LABEL_JSON
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, Label
-from evenhand.calibrate.reliability import (
+from evenhand.calibrate.labels import SCORE_QUESTION, VOID_LABEL_JSON, Label
+from evenhand.calibrate.people_scale import (
     LabelDisagreement,
     ReliabilityCurve,
     find_label_disagreements,
@@ -26,13 +25,11 @@ from evenhand.calibrate.trust import (
     add_scores_to_labelled_outputs,
     hold_directions_against_people,
     hold_gate_against_people,
-    require_trust_limit,
-)
-from evenhand.calibrate.trust_phrases import (
     list_gate_error_lines,
     phrase_direction_trust,
     phrase_trust_answer,
     phrase_trust_next_step,
+    require_trust_limit,
 )
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError

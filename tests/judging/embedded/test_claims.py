@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evenhand.judging.embedded.claims import extract_claim, find_denied_claim_stems
-from evenhand.judging.embedded.words import find_embedded_words
+from evenhand.judging.embedded.lexicon import find_embedded_words
 
 
 def raw(asks: str) -> list[str]:

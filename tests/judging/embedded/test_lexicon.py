@@ -8,9 +8,13 @@ import pytest
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging import embedded
-from evenhand.judging.embedded.concepts import read_concept_lines
-from evenhand.judging.embedded.lexicon import Entry, _compile_judge_lexicon_entry, load_judge_lexicon
-from evenhand.judging.embedded.words import stem_embedded_word
+from evenhand.judging.embedded.claims import read_concept_lines
+from evenhand.judging.embedded.lexicon import (
+    Entry,
+    _compile_judge_lexicon_entry,
+    load_judge_lexicon,
+    stem_embedded_word,
+)
 
 FILES = sorted(path.stem for path in (LIBRARY / "embedded").glob("*.yaml"))
 CODE = "".join(path.read_text("utf-8") for path in Path(str(embedded.__file__)).parent.glob("*.py"))

@@ -5,8 +5,7 @@ from benchmarks.embedded import Bench, read_pairs
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
 from evenhand.judging.embedded.named_things import split_claim_examples
-from evenhand.judging.embedded.texts import JudgedText, contains_claim_words
-from evenhand.judging.embedded.values import find_values_of_claim
+from evenhand.judging.embedded.texts import JudgedText, contains_claim_words, find_values_of_claim
 
 SORTING = (
     "Merge sort is a divide-and-conquer algorithm: it halves the list and merges the halves. It runs in O(n log n)."

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.values import EmbeddedTextValue, find_values_of_claim
+from evenhand.judging.embedded.texts import EmbeddedTextValue, find_values_of_claim
 
 
 def only(text: str) -> EmbeddedTextValue:

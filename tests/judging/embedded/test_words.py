@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded.words import (
+from evenhand.judging.embedded.lexicon import (
     find_embedded_words,
     is_embedded_content_word,
     load_embedded_opposites,

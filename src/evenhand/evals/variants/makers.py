@@ -113,8 +113,8 @@ def _open_live_variant_maker(
         return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
         return FunctionVariantOutputs(variant, collect_keys_to_hide(environ), slots)
-    from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
-    from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
+    from evenhand.evals.variants.programs import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
+    from evenhand.models.server_answers import HttpClient  # aiohttp is for those who need it.
 
     http = HttpClient(LARGEST_ENDPOINT_ANSWER)
     stack.push_async_callback(http.close)

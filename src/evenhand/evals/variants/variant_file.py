@@ -30,8 +30,7 @@ from evenhand.evals.variants.variant import (
     VariantPromptTemplate,
 )
 from evenhand.files.parsing import read_text_file
-from evenhand.files.program_environment import VARIABLE_NAME
-from evenhand.files.python_functions import hash_python_module_file
+from evenhand.files.python_functions import VARIABLE_NAME, hash_python_module_file
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,

@@ -19,7 +19,15 @@ from evenhand.judging.embedded.features import (
     measure_claim_features,
 )
 from evenhand.judging.embedded.forms import judge_form_claim
-from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern, load_judge_patterns
+from evenhand.judging.embedded.lexicon import (
+    find_embedded_words,
+    is_embedded_content_word,
+    load_claim_words,
+    load_embedded_synonyms,
+    load_judge_pattern,
+    load_judge_patterns,
+    lower_claim_letters,
+)
 from evenhand.judging.embedded.named_things import (
     find_example_of_claim,
     find_thing_of_claim,
@@ -27,12 +35,6 @@ from evenhand.judging.embedded.named_things import (
     split_claim_examples,
 )
 from evenhand.judging.embedded.texts import JudgedText, detect_language_unfit_for_judge
-from evenhand.judging.embedded.words import (
-    find_embedded_words,
-    is_embedded_content_word,
-    load_embedded_synonyms,
-    lower_claim_letters,
-)
 
 SHORT_CLAIM = 3  # Specific words of a claim that is said in one clause, where it is said.
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems
-from evenhand.judging.embedded.concepts import denies_with_concept, load_own_names_of_things, locate_concept_of_claim
-from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
-from evenhand.judging.embedded.texts import JudgedSentence, JudgedText
-from evenhand.judging.embedded.values import EmbeddedTextValue
-from evenhand.judging.embedded.words import load_embedded_opposites, load_embedded_synonyms, stem_embedded_word
+from evenhand.judging.embedded.claims import (
+    CriterionClaim,
+    denies_with_concept,
+    find_denied_claim_stems,
+    load_own_names_of_things,
+    locate_concept_of_claim,
+)
+from evenhand.judging.embedded.lexicon import (
+    load_claim_words,
+    load_embedded_opposites,
+    load_embedded_synonyms,
+    load_judge_pattern,
+    stem_embedded_word,
+)
+from evenhand.judging.embedded.texts import EmbeddedTextValue, JudgedSentence, JudgedText
 
 GENERAL = 0.4  # What a general word weighs beside a specific one.
 MATCHED = 0.75  # From this strength on, a word counts as found.

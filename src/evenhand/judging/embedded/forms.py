@@ -10,20 +10,22 @@ from itertools import islice
 
 from evenhand.judging.embedded.lexicon import (
     Entry,
+    find_embedded_words,
+    is_embedded_content_word,
     load_claim_words,
     load_embedded_lexicon_numbers,
     load_judge_lexicon,
     load_judge_pattern,
     load_judge_patterns,
+    lower_claim_letters,
 )
 from evenhand.judging.embedded.texts import (
     JudgedText,
     contains_claim_words,
     detect_judged_language,
+    find_values_of_claim,
     shorten_judged_passage,
 )
-from evenhand.judging.embedded.values import find_values_of_claim
-from evenhand.judging.embedded.words import find_embedded_words, is_embedded_content_word, lower_claim_letters
 
 LONGEST_QUOTE = 200  # Characters of a line that are quoted.
 

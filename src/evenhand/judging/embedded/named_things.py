@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems
-from evenhand.judging.embedded.concepts import load_own_names_of_things
+from evenhand.judging.embedded.claims import CriterionClaim, find_denied_claim_stems, load_own_names_of_things
 from evenhand.judging.embedded.features import (
     MATCHED,
     gives_kind_of_claim,
@@ -15,9 +14,14 @@ from evenhand.judging.embedded.features import (
     measure_claim_features,
     measure_claim_stem,
 )
-from evenhand.judging.embedded.lexicon import load_claim_words, load_judge_pattern
+from evenhand.judging.embedded.lexicon import (
+    find_embedded_words,
+    is_embedded_content_word,
+    load_claim_words,
+    load_judge_pattern,
+    stem_embedded_word,
+)
 from evenhand.judging.embedded.texts import JudgedText, contains_claim_words, detect_language_unfit_for_judge
-from evenhand.judging.embedded.words import find_embedded_words, is_embedded_content_word, stem_embedded_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

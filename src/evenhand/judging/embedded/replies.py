@@ -1,4 +1,4 @@
-"""Replies of the embedded judge: a request answered in the form that every judge is asked for."""
+"""Replies of the embedded judge in the form that every judge is asked for, and what it cannot answer at all."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 from evenhand.errors import RefusedError
 from evenhand.judging.answer_form import ASKS_FOR_ABSENCE, CANNOT_ASSESS
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import EmbeddedDecision, judge_criterion_claim, judge_statement_claim
+from evenhand.judging.embedded.decisions import (
+    EmbeddedDecision,
+    explain_unjudgeable_claim,
+    find_correctness_claim,
+    judge_criterion_claim,
+    judge_statement_claim,
+)
 from evenhand.judging.embedded.forms import judge_form_claim
 from evenhand.judging.embedded.lexicon import load_judge_pattern
+from evenhand.judging.embedded.named_things import split_claim_examples
 from evenhand.judging.embedded.texts import JudgedText, shorten_judged_passage
 from evenhand.model.scale import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
-from evenhand.wording import format_number_for_json
+from evenhand.wording import format_fraction, format_number_for_json
 
 FURTHER_TEXT = {"individual": "feedback", "gate": "revision_hint"}  # What some dialogues ask for beside an answer.
 MOST_TEXTS = 64  # Outputs and references kept ready; criteria of one output are asked one after another.
@@ -255,3 +263,38 @@ class _EmbeddedStatementCheck:
 def _round_judged_level(value: Fraction, criterion: Criterion) -> Fraction:
     is_whole = criterion.scale.integers or bool(criterion.scale.bands)
     return Fraction(math.floor(value + Fraction(1, 2))) if is_whole else Fraction(round(value * 10), 10)
+
+
+def explain_criterion_unfit_for_judge(criterion: Criterion, *, has_reference: bool, has_context: bool) -> str:
+    """Why rules can give no answer to a criterion; empty where they may."""
+    if criterion.scale.yes_no:
+        return _explain_question_unfit_for_judge(criterion.asks, has_reference=has_reference)
+    if criterion.anchors and all(can_judge_anchor(anchor, _prepare_any_judged_text()) for anchor in criterion.anchors):
+        return ""
+    needed = choose_evidence_text(criterion)
+    if (needed == "reference" and has_reference) or (needed == "context" and (has_context or has_reference)):
+        return ""
+    least, most = format_fraction(criterion.scale.min), format_fraction(criterion.scale.max)
+    scale = f"it asks for a {'band and a ' if criterion.scale.bands else ''}score from {least} to {most}"
+    return f"{scale}, which takes a reference to check against" if needed else scale
+
+
+def _explain_question_unfit_for_judge(asks: str, *, has_reference: bool) -> str:
+    asks, _ = split_claim_examples(asks)
+    claim = extract_claim(asks)
+    if judge_form_claim(asks, _prepare_any_judged_text()) is not None or claim.quoted:
+        return ""
+    correctness = find_correctness_claim(asks, claim)
+    if correctness:
+        return "" if has_reference else f"what is “{correctness}” takes a reference, and there is none"
+    if load_judge_pattern("claims", "mention").match(asks):
+        return ""
+    if "reference" in asks.lower() and not has_reference:
+        return "it takes a reference, and there is none"
+    return explain_unjudgeable_claim(asks, claim)
+
+
+@cache
+def _prepare_any_judged_text() -> JudgedText:
+    """A check of form needs a text to look at; any will do to see whether there is such a check."""
+    return JudgedText("It is a text of the usual kind, and that is all there is to it.")

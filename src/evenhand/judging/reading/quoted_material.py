@@ -1,8 +1,7 @@
 """What a reply quotes of the material it judges, and which of its answers may therefore be the author's.
 
-An object that also stands in the material is the judge's own where the reply is nothing else. Beside anything else
-nobody can tell whose it is. A line, such as "Score: 4", is too short to tell: words or marks around it say whose it
-is, or another answer beside it.
+An object that also stands in the material is the judge's own only where the reply is nothing else. A line, such as
+"Score: 4", is too short to tell: words or marks around it, or another answer beside it, say whose it is.
 """
 
 from __future__ import annotations
@@ -14,17 +13,19 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 
-from evenhand.judging.reading.foreign_keys import GONE, cut_values_under_foreign_keys, squeeze_quotation
-from evenhand.judging.reading.quotation_forms import (
+from evenhand.judging.reading.json_answers import GONE, cut_values_under_foreign_keys, squeeze_quotation
+from evenhand.judging.reading.quotation_signs import (
+    LONGEST_SENTENCES,
     QUOTATION_SIGNS,
     find_introduced_quotations,
     find_marked_quotation,
     find_quoting_cells,
+    is_answer_only_framed,
     is_quotation_attributed,
+    is_quotation_disowned,
     is_quotation_left_open,
     is_quotation_mine,
 )
-from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_answer_only_framed, is_quotation_disowned
 from evenhand.judging.reading.reply_text import (
     find_broken_json,
     find_json_values_in_reply,
@@ -55,7 +56,6 @@ FIRST_MEASURED = 32
 MOST_BROKEN = 20
 LONGEST_QUOTATION = 2000
 MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
-
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
 _SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from evenhand.report.contest.reported_contest import (
+    ChartedScores,
     ContestReportJson,
     ReportedContest,
     choose_page_status_badge,
+    draw_scale_chart,
     find_reported_feedback_scores,
     find_reported_final_scores,
     get_reported_value,
     list_reported_suggestions,
 )
-from evenhand.report.contest.scale_charts import ChartedScores, draw_scale_chart
 from evenhand.report.html.formats import format_page_percent, format_page_short_number
 from evenhand.wording import format_kept_figure
 

@@ -9,8 +9,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, count
 from types import SimpleNamespace
 
-from evenhand.report.contest.reported_contest import ContestReportJson, ReportClock, ReportedContest
-from evenhand.report.contest.scale_charts import LONGEST_NAME_BESIDE
+from evenhand.report.contest.reported_contest import (
+    LONGEST_NAME_BESIDE,
+    ContestReportJson,
+    ReportClock,
+    ReportedContest,
+)
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis
 from evenhand.wording import pluralize_count
 

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.cascade_phrases import CASCADE_TITLE, build_cascade_columns, describe_cascade
 from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
 from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
-from evenhand.report.people_scale import PEOPLE_SCALE_TITLE, build_people_scale_columns, describe_people_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
+from evenhand.report.result_phrases import (
+    CASCADE_TITLE,
+    PEOPLE_SCALE_TITLE,
+    build_cascade_columns,
+    build_people_scale_columns,
+    describe_cascade,
+    describe_people_scale,
+)
 from evenhand.wording import format_dollar_amount, pluralize_count, word_gate, word_layer
 
 PageData = Mapping[str, Any]

@@ -23,7 +23,7 @@ from evenhand.report.html.formats import (
     format_page_percent,
     format_page_scale,
 )
-from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
+from evenhand.report.html.judge_page import draw_agreement_heat_map, draw_people_plots
 from evenhand.report.html.page_tables import (
     are_page_sensitivity_charts_needless,
     build_page_cost_columns,
@@ -48,7 +48,6 @@ from evenhand.report.html.score_charts import (
     split_chart_bar,
 )
 from evenhand.report.html.trust_section import build_trust_section
-from evenhand.report.pair_phrases import build_report_preference_tables
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     describe_reported_composite,
@@ -63,6 +62,7 @@ from evenhand.report.phrases import (
     does_reported_verdict_stand,
     list_reported_safety_gates,
 )
+from evenhand.report.result_phrases import build_report_preference_tables
 from evenhand.wording import format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.

@@ -1,19 +1,23 @@
-"""What a service was asked: runs that are to be carried out, and what was answered under the keys of callers."""
+"""What a service keeps: runs it was asked for, answers under the keys of callers, tokens as hashes, limits of
+models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, delete, func, insert, select, union, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from evenhand.errors import Fault, StoreError
-from evenhand.store.queries import fetch_first_row
-from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
-from evenhand.store.tables import CONTESTS, IDEMPOTENCY_KEYS, OUTBOX, RUN_REQUESTS, RUNS
+from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
+from evenhand.store.queries import fetch_first_row, stream_rows
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
+from evenhand.store.run_holds import DATABASE_CLOCKS
+from evenhand.store.tables import CONTESTS, IDEMPOTENCY_KEYS, MODEL_LIMITS, OUTBOX, RUN_REQUESTS, RUNS, TOKENS
 
 DROPPED_CONTENT = "{}"  # Of a request whose texts were not to be kept.
 
@@ -132,3 +136,77 @@ def delete_run_rows(connection: Connection, id: str) -> None:
     """Remove a run with all that belongs to it, and what a service was asked of it."""
     for table in (RUNS, RUN_REQUESTS):
         connection.execute(delete(table).where(table.c.id == id))
+
+
+# Asked with every request, and therefore built once.
+_TOKEN_OF_HASH = select(TOKENS).where(TOKENS.c.hash == bindparam("meant"))
+_ANY_TOKEN = select(TOKENS.c.id).limit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStore:
+    """The tokens of a store, reached by `store.tokens`. No token itself is ever kept."""
+
+    _read: Callable[[], AbstractContextManager[Connection]]
+    _write: Callable[[], AbstractContextManager[Connection]]
+    _shown: str
+    _look_up: Callable[[Select[Any], Mapping[str, object]], Row | None]
+
+    def add_token(self, row: Row) -> None:
+        """Keep what is known of a new token."""
+        with self._write() as connection:
+            connection.execute(insert(TOKENS), [repair_row_texts(one) for one in fit_store_rows(TOKENS, [row])])
+
+    def find_token(self, hash: str) -> Row | None:
+        """The token of a hash, whether or not it is still good."""
+        return self._look_up(_TOKEN_OF_HASH, {"meant": hash})
+
+    def has_tokens(self) -> bool:
+        """Whether a token was ever made."""
+        return self._look_up(_ANY_TOKEN, {}) is not None
+
+    def list_tokens(self) -> list[Row]:
+        """All tokens, the newest first."""
+        with self._read() as connection:
+            return list(stream_rows(connection, select(TOKENS).order_by(TOKENS.c.made.desc(), TOKENS.c.id)))
+
+    def revoke_token(self, id: str, at: str) -> None:
+        """From now on it opens nothing; one that was withdrawn before keeps its time."""
+        with self._write() as connection:
+            known = connection.execute(select(TOKENS.c.id)).scalars().all()
+            if id not in known:
+                hint = suggest_close_word_in_error(id, known) or "evenhand token list shows those that are"
+                raise StoreError(Fault(f"no token {id!r}", hint, where=self._shown))
+            change = update(TOKENS).where(TOKENS.c.id == id, TOKENS.c.revoked.is_(None))
+            connection.execute(change.values(revoked=at))
+
+
+T = TypeVar("T")
+# Built once: each process asks several times a second.
+_INSERTS = {
+    name: build(MODEL_LIMITS).values(model=bindparam("meant"), content="").on_conflict_do_nothing()
+    for name, build in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
+}
+_LOCKED = select(MODEL_LIMITS.c.content).where(MODEL_LIMITS.c.model == bindparam("meant")).with_for_update()
+_TIMES = {name: select(clock) for name, clock in DATABASE_CLOCKS.items()}
+_CHANGE = update(MODEL_LIMITS).where(MODEL_LIMITS.c.model == bindparam("meant")).values(content=bindparam("changed"))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """The limits of a store, reached by `store.limits`."""
+
+    _write: Callable[[], AbstractContextManager[Connection]]
+
+    def change_row(self, model: str, change: Callable[[str, float], tuple[str, T]]) -> T:
+        """Change what is kept of a model, given that ("" at first) and the time of the database in seconds."""
+        meant = storable_row_text(model)
+        with self._write() as connection:
+            row = connection.execute(_LOCKED, {"meant": meant}).scalar()
+            if row is None:
+                connection.execute(_INSERTS[connection.dialect.name], {"meant": meant})
+                row = connection.execute(_LOCKED, {"meant": meant}).scalar_one()
+            now = float(connection.execute(_TIMES[connection.dialect.name]).scalar_one())  # After whatever it waited.
+            content, result = change(row, now)
+            connection.execute(_CHANGE, {"meant": meant, "changed": content})
+            return result
