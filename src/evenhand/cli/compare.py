@@ -149,8 +149,8 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
 
 
 POWER_STATES = {
-    "shown": "; these {pairs:,} have shown it",
-    "ruled out": "; these {pairs:,} have ruled it out",
+    "shown": "; these {pairs:,} did",
+    "ruled out": "; these {pairs:,} rule it out",
     "open": "; these {pairs:,} leave it open",
 }
 
@@ -163,7 +163,9 @@ def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
         says = "no number of samples would show it"
         if one["needed"] is not None:
             rest = f": {one['more']:,} more" if one["more"] else POWER_STATES.get(one["state"], "")
-            says = f"{one['needed']:,} samples show it four times out of five{rest.format(pairs=power['pairs'])}"
+            says = (
+                f"{one['needed']:,} samples would detect it four times out of five{rest.format(pairs=power['pairs'])}"
+            )
         lines.append(f"{what} ({one['effect']:.2f} points): {says}")
     return lines
 

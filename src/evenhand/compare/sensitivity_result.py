@@ -102,12 +102,12 @@ def conclude_from_weight_sensitivity(
     share = format_percent_below_whole(weakest.near.same_winner)
     if weakest.gap is None:
         says = f"{_name_only_compared_sample(weakest)} says nothing about others"
-        headline = f"{says}: on it, {first} stays first under {share} of the weights near the rubric's."
+        headline = f"{says}: on it, {first} stays first under {share} of the weights near the ones used."
         return headline, "Add samples before you decide: with one there is no telling a lead from noise."
     what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
     if weakest.near.same_winner >= _MOSTLY_SURVIVES_SHARE:
         word = "survives" if weakest.near.same_winner >= _SURVIVES_SHARE else "mostly survives"
-        headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
+        headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the ones used."
     else:
         headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
     return headline, _next_step_by_weight_sensitivity(weakest, without_judge)

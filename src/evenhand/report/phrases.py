@@ -187,7 +187,7 @@ def describe_reported_verdict_counts(head: ReportData) -> list[str]:
     failed = any(one["verdicts"].get("fail") for one in variants)
     gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
     if failed and not gated:
-        lines.append("run gates the mean of all outputs; gates: {pass_rate: 1} gates each output")
+        lines.append("The gate applies to the mean; `gates: {pass_rate: 1}` applies it to each output.")
     return lines
 
 

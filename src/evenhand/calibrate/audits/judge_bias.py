@@ -50,7 +50,7 @@ def _audit_position_bias(seen: CalibrationAuditedRun, judge: str, level: float) 
     )
     rows = ~np.isnan(first) & ~np.isnan(scores)
     if not rows.any():
-        why = "each output was shown alone, so that no seat is first"
+        why = "each output was shown alone, so there is no position to favour"
         return unknown_calibration_finding(
             "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
         )
@@ -140,7 +140,7 @@ def _audit_self_preference(seen: CalibrationAuditedRun, judge: str) -> AuditFind
     others = [one for one in seen.judges if one != judge and identify_audited_judge_maker(one) != kin]
     why = ""
     if kin is None:
-        why = "the judge is no model of a known maker"
+        why = "this judge's maker is not known"
     elif len(seen.makers) < len(seen.table.variants):
         why = "the run does not say which model made the outputs"
     elif len(own) in (0, len(seen.table.variants)):
