@@ -24,7 +24,7 @@ from evenhand.cli.run_tables import (
 from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
-from evenhand.wording import pluralize_count, word_layer
+from evenhand.wording import format_percent, format_rounded, pluralize_count, word_layer
 
 if TYPE_CHECKING:
     from evenhand.workflows.compare import CompareResult
@@ -143,8 +143,9 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
-        shown = ["over 99%" if 0.99 < share < 1 else f"{share * 100:.0f}%" for share in shares]
-        columns[f"{name} {one['effect']:.2f}"] = shown
+        # No number of samples makes it certain: what is 1 was rounded.
+        shown = ["over 99%" if share > 0.99 else format_percent(share) for share in shares]
+        columns[f"{name} {format_rounded(one['effect'], 2)}"] = shown
     screen.table(columns, right=tuple(columns))
 
 
@@ -166,7 +167,7 @@ def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
             says = (
                 f"{one['needed']:,} samples would detect it four times out of five{rest.format(pairs=power['pairs'])}"
             )
-        lines.append(f"{what} ({one['effect']:.2f} points): {says}")
+        lines.append(f"{what} ({format_rounded(one['effect'], 2)} points): {says}")
     return lines
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evenhand.compare.decision import treatment_difference_interval_text
-from evenhand.wording import format_percent_below_whole, join_names
+from evenhand.wording import format_percent_below_whole, format_rounded, join_names
 
 if TYPE_CHECKING:
     from evenhand.compare.weight_changes import WeightFlip
@@ -127,10 +127,9 @@ def variant_lead_against_noise(ranking: VariantWeightRanking) -> str:
         )
     if ranking.tied:
         return f"{first} and {second} are level, {treatment_difference_interval_text(ranking.gap)}."
-    lead = (
-        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {treatment_difference_interval_text(ranking.gap)}"
-    )
-    return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
+    lead = f"{first} is ahead of {second} by {format_rounded(ranking.gap.estimate, 2)}"
+    interval = treatment_difference_interval_text(ranking.gap)
+    return f"{lead}, {interval}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
 def _name_only_compared_sample(ranking: VariantWeightRanking) -> str:
