@@ -36,7 +36,7 @@ def test_a_contest_is_played_up_to_a_moment_and_gone_on_with(folder: Path) -> No
 
     assert [done.returncode for done in (first, second, last)] == [1, 1, 0]
     assert "4 submissions" in first.stdout
-    assert "Not decided yet: submissions are still taken.\n  waiting: " in first.stdout
+    assert "Not decided yet: submissions are still taken.\n  it is waiting: played up to " in first.stdout
     assert "kestrel is first, and the challenge period is not over." in second.stdout
     assert "payment" not in second.stdout
     assert "kestrel won." in last.stdout
