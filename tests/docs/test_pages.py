@@ -15,11 +15,9 @@ from evenhand.cli.app import app
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names, load_shipped_method_file
 from evenhand.model.method import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
-from tests.soak import SOAK
 
 DOCS = ROOT / "docs"
-# What is tried first is run just as it will be tried; in `make soak`, what a program does too.
-APART = (ROOT / "README.md", *([DOCS / "python.md"] if SOAK else []))
+APART = (ROOT / "README.md", DOCS / "python.md")  # What is tried first is run just as it will be tried.
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
