@@ -415,3 +415,36 @@ def test_each_step_begins_where_the_last_one_ended() -> None:
     steps = json.loads(done.stdout)["scorecards"][0]["steps"]
     assert steps[-1]["step"] == "round"
     assert [one["after"] for one in steps[:-1]] == [one["before"] for one in steps[1:]]
+
+
+RANGES = {
+    "method": "score-ranges",
+    "criteria": [
+        {"id": "right", "weight": 2, "required_min_score": 7, "score_ranges": {0: "no", 9: "yes"}},
+        {"id": "style", "score_ranges": {0: "no", 9: "yes"}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        ({"b": (7, 4), "gate": (6, 10)}, "gate failed a gate and ranked above an output that did not"),
+        ({"b": (7, 4), "gate": (6, 10), "c": (6, 9)}, "gate and c failed a gate and ranked above outputs that did not"),
+        ({"b": (9, 9), "gate": (6, 10)}, ""),
+        ({"b": (7, 0), "gate": (6, 10)}, ""),
+        ({"gate": (6, 10)}, ""),
+    ],
+)
+def test_an_output_that_failed_a_gate_and_ranks_above_others_is_named(
+    tmp_path: Path, scores: dict[str, tuple[int, int]], says: str
+) -> None:
+    """Ranks go by the exact score, as the method says; whoever reads the table must not take the first for the best."""
+    (tmp_path / "r.json").write_text(json.dumps(RANGES))
+    given = [{"id": id, "scores": {"right": right, "style": style}} for id, (right, style) in scores.items()]
+
+    done = evenhand("score", "-r", str(tmp_path / "r.json"), "-", stdin=answers(*given))
+
+    told = " ".join(done.stdout.split())
+    assert ("ranks go by the score alone: " in told) == bool(says)
+    assert says in told
