@@ -376,3 +376,18 @@ def test_the_short_view_counts_verdicts_and_says_what_is_gated(shown: Any) -> No
 
     assert "new: 0 pass, 2 borderline, 1 fail" in told
     assert "run gates the mean of all outputs; gates: {pass_rate: 1} gates each output" in told
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 80])
+def test_every_part_of_a_divided_table_names_its_rows(shown: Any, width: int) -> None:
+    """Of four layers, verdicts without what they are of say nothing."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    said = {"verdict": "CAUTIOUS", "rule": "", "reasons": [], "next_step": ""}
+    one["layer_verdicts"] = dict.fromkeys(one["layers"], said)
+
+    titles = [line.split() for line in shown(whole, width).splitlines() if line.startswith("comparison  ")]
+
+    differences = [title for title in titles if {"difference", "p", "verdict"} & {*title}]
+    assert differences
+    assert all(title[:2] == ["comparison", "of"] for title in differences)

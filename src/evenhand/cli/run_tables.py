@@ -173,7 +173,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     if decision["comparisons"]:
-        _print_packed_tables(screen, [[column] for column in build_report_difference_columns(head)])
+        differences = build_report_difference_columns(head)
+        _print_packed_tables(screen, [differences[:2], *([column] for column in differences[2:])])
         _print_packed_tables(screen, [[column] for column in build_report_comparison_columns(head)])
         _print_run_notes(screen, describe_reported_p_adjustment(decision["comparisons"]))
         print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
@@ -292,7 +293,7 @@ def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
-    """A table whose first column names its rows; where it is too wide for the screen, two or more of them.
+    """A table whose first group of columns names its rows; where it is too wide for the screen, two or more of them.
 
     Groups of columns stand side by side while there is room for all of the next one; a group too wide is divided.
     """
@@ -310,8 +311,8 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
                 shown += "'"
             widths[shown] = COLUMN_GAP + max(map(cell_len, (shown, *cells)))
             named[-1].append((shown, cells))
-    ((head, names),), *rest = named
-    room = screen.width - min(WIDEST_NAME, widths[head] - COLUMN_GAP)
+    keys, *rest = named
+    room = screen.width + COLUMN_GAP - sum(min(WIDEST_NAME + COLUMN_GAP, widths[name]) for name, _ in keys)
     tables: list[list[TerminalColumn]] = [[]]
     for group in rest:
         whole = sum(widths[name] for name, _ in group)
@@ -323,7 +324,7 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
     for table in tables:
         screen.line()
         numbers = [name for name, _ in table if name not in ("of", "verdict")]
-        screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
+        screen.table({**dict(keys), **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
 
 
 def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
