@@ -118,7 +118,7 @@ def _format_planned_cascade(cascade: PlanData) -> str:
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:
     """What all of it comes to, how that was worked out, and whether the budget is enough."""
-    from evenhand.report.phrases import describe_reported_cost
+    from evenhand.report.result_phrases import describe_reported_cost
 
     total, budget = plan["total"], plan["budget"]
     if total["input_tokens"]:

@@ -38,7 +38,6 @@ from evenhand.report.phrases import (
     describe_reported_badge,
     describe_reported_badge_advice,
     describe_reported_composite,
-    describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
     describe_reported_maps,
@@ -53,7 +52,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
-from evenhand.report.result_phrases import build_report_preference_tables
+from evenhand.report.result_phrases import build_report_preference_tables, list_reported_cost_parts
 from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
@@ -287,9 +286,7 @@ def _turn_sample_table(
 
 def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
     if cost["total"] or cost["unpriced"]:
-        parts = {"outputs": cost["outputs"], "judges": cost["judges"]}
-        shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
-        screen.line(" · ".join([f"cost {describe_reported_cost(cost)}", *shown]), dim=True, gap=True)
+        screen.line(" · ".join(list_reported_cost_parts(cost)), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
