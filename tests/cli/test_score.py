@@ -7,6 +7,14 @@ from typing import Any
 
 import pytest
 
+from evenhand import JudgeError, load_rubric
+from evenhand.judging.open_judge import (
+    REFERENCE_FIELD,
+    REFERENCE_OPTION,
+    describe_criteria_unfit_for_judges,
+    list_criteria_unfit_for_judges,
+)
+from evenhand.models.model_names import parse_oracle_model_name
 from tests.builders import COUNCIL, SKILL
 from tests.cli.command import evenhand
 from tests.conftest import ROOT
@@ -448,3 +456,38 @@ def test_an_output_that_failed_a_gate_and_ranks_above_others_is_named(
     told = " ".join(done.stdout.split())
     assert ("ranks go by the score alone: " in told) == bool(says)
     assert says in told
+
+
+@pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("LLM_COUNCIL_WEIGHT_ACURACY", "did you mean 'LLM_COUNCIL_WEIGHT_ACCURACY'?"),
+        ("ORACLE_LLM_BASEURL", "did you mean 'ORACLE_LLM_BASE_URL'?"),
+        ("LLM_COUNCIL_WEIGHT_RELEVANCE", ""),
+        ("ORACLE_HOME", ""),
+    ],
+)
+def test_a_misspelt_setting_is_noted(variable: str, says: str) -> None:
+    """It was ignored in silence; what other programs read is none of ours."""
+    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), **{variable: "0.1"})
+
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 0
+    assert (f"environment variable {variable}: no shipped method reads it" in told) == bool(says)
+    assert says in told
+
+
+def test_an_oracle_server_that_is_none_is_named_by_its_variable() -> None:
+    """The error spoke of "anthropic-compatible", which nobody had written."""
+    with pytest.raises(JudgeError, match=r"^environment variable ORACLE_LLM_BASE_URL: this is not the URL of a server"):
+        parse_oracle_model_name({"ORACLE_LLM_BASE_URL": "ftp://foo"})
+
+
+def test_a_criterion_that_takes_a_reference_is_told_how_to_get_one() -> None:
+    """Its advice was to ask yes/no questions, which it is."""
+    rubric = load_rubric({"method": "checklist", "criteria": ["States time complexity correctly"]})
+    found = list_criteria_unfit_for_judges(rubric, ["embedded"], has_reference=False)
+
+    for way, says in ((REFERENCE_OPTION, "give --reference FILE"), (REFERENCE_FIELD, "give the samples a reference")):
+        told = describe_criteria_unfit_for_judges(found, way)
+        assert told.endswith(f": {says}, or name a model as judge, such as openai/NAME (see evenhand models)")
