@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_report_page
+from evenhand.report.contest.contest_page import (
+    build_contest_page,
+    list_contest_page_facts,
+    mask_reported_contest,
+    write_contest_report_page,
+)
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_page_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, ChartTimeAxis, draw_timelines
@@ -513,3 +518,11 @@ def test_a_gate_that_could_not_be_checked_is_neither_passed_nor_failed() -> None
     assert "a could not be checked at the gate" in text
     assert "a passed the gate" not in text
     assert "failed the gate" not in text
+
+
+def test_a_refused_challenge_is_no_refused_submission() -> None:
+    """One of each was refused, and the tile of submissions counted two."""
+    told = {fact.name: fact.note for fact in list_contest_page_facts(ReportedContest(contests.quality()))}
+
+    assert told["Submissions"].endswith("; 1 refused")
+    assert told["Challenge"].endswith("; 1 refused")

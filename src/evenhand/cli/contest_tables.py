@@ -82,7 +82,7 @@ def print_contest(record: ContestData) -> None:
         (one["file"] + (f" by {one['author']}" if one["author"] else ""), one["why"]) for one in record["set_aside"]
     ]
     print_section(screen, "Set aside", _group_cli_lines(aside))
-    print_contest_cost(screen, record["spent"])
+    _print_contest_spending(screen, record)
 
 
 def _list_flag_cli_lines(findings: Sequence[ContestData]) -> Iterator[str]:
@@ -109,10 +109,24 @@ def _list_penalty_cli_lines(record: ContestData) -> Iterator[tuple[str, str | No
             yield f"{one['id']}: {explain_contest_total_in_terminal(told)}", None
 
 
+def _print_contest_spending(screen: Screen, record: ContestData) -> None:
+    """Print what this call spent, and what the contest did in all where that is more."""
+    spent, now = record["spent"], record.get("spent_now")
+    if spent is None or now == spent:
+        print_contest_cost(screen, spent)
+        return
+    if now is not None:
+        screen.line(f"now: {_describe_contest_cost(now)}", dim=True, gap=True)
+    screen.line(f"in all: {_describe_contest_cost(spent)}", dim=True, gap=now is None)
+
+
 def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     """Print what was asked and what it cost, where that is known."""
-    if spent is None:
-        return
+    if spent is not None:
+        screen.line(_describe_contest_cost(spent), dim=True, gap=True)
+
+
+def _describe_contest_cost(spent: ContestData) -> str:
     asked, replayed = spent["requests"], spent["replayed"]
     parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
     if replayed:
@@ -122,7 +136,7 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     if asked:
         cost = spent["cost"]
         parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
-    screen.line(" · ".join(parts), dim=True, gap=True)
+    return " · ".join(parts)
 
 
 def _print_contest_decision(screen: Screen, record: ContestData) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.screen import Screen
-from evenhand.judging.open_judge import UnanswerableCriterion, describe_criteria_unfit_for_judges
+from evenhand.judging.open_judge import REFERENCE_FIELD, UnanswerableCriterion, describe_criteria_unfit_for_judges
 from evenhand.wording import format_dollar_amount, format_percent, pluralize_count
 
 PlanData = Mapping[str, Any]
@@ -30,7 +30,8 @@ def print_plan(plan: PlanData) -> None:
     _print_planned_total(screen, plan)
     for line in format_planned_power_for_terminal(plan["power"]):
         screen.line(line)
-    unanswerable = describe_criteria_unfit_for_judges([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
+    found = [UnanswerableCriterion(**one) for one in plan["unanswerable"]]
+    unanswerable = describe_criteria_unfit_for_judges(found, REFERENCE_FIELD)
     for note in filter(None, (plan["note"], unanswerable)):
         screen.line(f"note: {note}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
@@ -118,7 +119,7 @@ def _format_planned_cascade(cascade: PlanData) -> str:
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:
     """What all of it comes to, how that was worked out, and whether the budget is enough."""
-    from evenhand.report.phrases import describe_reported_cost
+    from evenhand.report.result_phrases import describe_reported_cost
 
     total, budget = plan["total"], plan["budget"]
     if total["input_tokens"]:

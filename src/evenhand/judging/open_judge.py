@@ -69,7 +69,9 @@ class EmbeddedModel:
 
 
 WAY_OUT_OF_LEVELS = "give them anchors at two to ten levels, or name a model that writes, such as openai/NAME"
-WAY_OUT = "name a model as judge, such as openai/NAME (see evenhand models), or ask yes/no questions about what it says"
+NAME_A_MODEL = "name a model as judge, such as openai/NAME (see evenhand models)"
+WAY_OUT = f"{NAME_A_MODEL}, or ask yes/no questions about what it says"
+REFERENCE_OPTION, REFERENCE_FIELD = "give --reference FILE", "give the samples a reference"
 MOST_NAMED = 8
 
 
@@ -115,8 +117,13 @@ def list_criteria_unfit_for_judges(
     return tuple(found)
 
 
-def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -> str:
-    """In one sentence which they are, why, and what to do; empty where there are none."""
+def describe_criteria_unfit_for_judges(
+    found: Sequence[UnanswerableCriterion], reference: str = REFERENCE_OPTION
+) -> str:
+    """In one sentence which they are, why, and what to do; empty where there are none.
+
+    `reference` says how one is given, which helps with questions that take one.
+    """
     if not found:
         return ""
     unseen = {one.why for one in found if not one.is_score}
@@ -131,4 +138,7 @@ def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -
         parts.append(f"{join_names([*names[:MOST_NAMED], f'{more} more'] if more > 0 else names)} ({why})")
     judge = found[0].judge
     way_out = WAY_OUT if judge == EMBEDDED else WAY_OUT_OF_LEVELS
+    helped = [not one.is_score and "takes a reference" in one.why for one in found]
+    if any(helped):
+        way_out = f"{reference}, or {NAME_A_MODEL if all(helped) else WAY_OUT}"
     return f"the judge {judge} cannot answer {'; '.join(parts)}: {way_out}"

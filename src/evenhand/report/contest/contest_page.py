@@ -298,7 +298,7 @@ def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
         how = compared if find_reported_final_scores(winner) else "alone, not compared"
         yield PageKeyFact("Score", format_kept_figure(winner["score"]), how)
     authors = len({one["author"] for one in contest.submissions})
-    refused = len(contest.record.get("refused") or ())
+    refused = len([one for one in contest.record.get("refused") or () if one["id"] is not None])
     said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
     said += f"; {refused} refused" if refused else ""
     yield PageKeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
@@ -340,13 +340,16 @@ def _build_finalists_fact_for_page(contest: ReportedContest) -> PageKeyFact:
 
 def _build_challenge_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     found = contest.last_event("challenged")
+    # A challenge that was refused has no id, as it is no submission.
+    refused = sum(one["id"] is None for one in contest.record.get("refused") or ())
+    more = f"; {refused} refused" if refused else ""
     if found is None:
         why = "nobody challenged the ranking" if contest.record["winner"] else "there was no ranking"
-        return PageKeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
+        return PageKeyFact("Challenge", "none", (why if contest.stage == "closed" else "none so far") + more)
     seen = contest.last_event("resolved")
     when = contest.clock.short(contest.time(found["at"]))
     return PageKeyFact(
-        "Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn"
+        "Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}{more}", "" if seen else "warn"
     )
 
 
