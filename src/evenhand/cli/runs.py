@@ -225,6 +225,7 @@ def _print_run_groups(runs: Sequence[UserRunListing]) -> None:
 
 
 def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: bool = True) -> None:
+    from evenhand.cli.screen import print_unbroken_table
     from evenhand.report.phrases import format_reported_origin
 
     states = [one.state for one in runs]
@@ -240,7 +241,7 @@ def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: b
         ],
         "verdict": [one.verdict or "" for one in runs],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples", "batches"))
+    print_unbroken_table(screen, columns, right=("samples", "batches"))
 
 
 def _format_listed_samples_for_terminal(one: UserRunListing) -> str:
