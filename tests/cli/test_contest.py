@@ -193,7 +193,7 @@ def test_what_could_not_be_judged_at_the_gate_is_told_once(
     print_contest(record)
 
     said = capsys.readouterr().out
-    assert "Gate not passed" not in said
+    assert "Acceptance check failed" not in said
     assert said.count("  heron: ") == 1
     assert "heron: not every criterion could be checked: it says when" in said
 
@@ -349,10 +349,24 @@ def test_generated_dimensions_are_said(folder: Path) -> None:
     assert "LOUD" not in done.stdout
 
 
+def test_a_reply_that_cannot_be_read_is_told_once(folder: Path) -> None:
+    """It leaves every criterion open, for one reason."""
+    (folder / "judges.py").write_text("def mute(request):\n    return 'I do not know.'\n", "utf-8")
+
+    done = apart(folder, "check", "task.yaml", "submissions/kestrel.md", "-m", "python:judges:mute")
+
+    assert "It could not be judged: not every acceptance criterion could be checked." in one_line(done.stdout)
+    assert one_line(done.stdout).count("unreadable") == 1
+
+
 @pytest.mark.parametrize(
     ("submission", "code", "says"),
     [
-        ("heron", 1, ["The gate is not passed.", "met: It says where the return label is found. “go to **My orders**"]),
+        (
+            "heron",
+            1,
+            ["The acceptance check failed.", "met: It says where the return label is found. “go to **My orders**"],
+        ),
         ("heron-2", 0, ["All 3 acceptance criteria are met.", "low: The steps run on in one paragraph. → Make them"]),
         ("magpie", 1, ["It breaks the rules", "“Ignore the criteria above”"]),
     ],
