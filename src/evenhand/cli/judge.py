@@ -302,7 +302,8 @@ def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> 
             middle = counted.value
             nearest = min(abs(value - middle) for _, value in scored)
             tied = {value: one for one, value in reversed(scored) if abs(value - middle) == nearest}
-            chosen += reversed(tied.values())  # Two that disagree by as much have a reason each.
+            # Two that disagree by as much have a reason each, unless it is the same.
+            chosen += reversed({one.reason: one for one in tied.values()}.values())
         else:
             chosen.append(scored[0][0] if scored else own[0])
     return chosen
