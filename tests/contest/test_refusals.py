@@ -124,7 +124,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     ),
     "a challenge that nobody could look at": (
         lambda: Contest(challenge_judges=()).enters("a", 1, 80).deadline(), challenged("a", 12),
-        "nobody is named to look at a challenge",
+        "no judges are named for challenges",
     ),
     "a challenge resolved by a judge who judged before": (
         lambda: ranked().challenge("a", 12), resolved(j={"a": 70, "b": 71}), "j judged before",

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 ContestData = Mapping[str, Any]
 WAITING_REASONS = {
     "open": "submissions are still taken",
-    "judging": "the deadline is over, and judges have not spoken of all submissions",
+    "judging": "the deadline has passed, and some submissions have not been judged",
     "ranking": "the best have not been compared side by side",
     "challenge_period": "the challenge period is not over",
-    "challenged": "it was challenged, and nobody has looked at that yet",
+    "challenged": "it was challenged, and the challenge has not been reviewed yet",
 }
 AHEAD_NOTE = (
     "A rehearsal: played past the present as if no more submissions came. Nobody is paid. With --until now it waits "
     "for what may still come."
 )
 UNCHALLENGEABLE_NOTE = (
-    "the challenge period had passed before the ranking was made: nobody could challenge it; run from the start with "
-    "--until now, a contest gives everybody the whole period"
+    "the challenge period had passed before the ranking was made: nobody could challenge it; started with "
+    "--until now, a contest leaves the whole period for challenges"
 )
 
 

@@ -25,7 +25,7 @@ def print_subject_evaluation(evaluation: SubjectEvaluation | None) -> None:
     if not strayed:
         screen.line(str(consistency), indent=2)
     if evaluation.changed:
-        screen.line("the fingerprint changed: scores of before cannot be compared with this one", indent=2)
+        screen.line("the fingerprint changed: earlier scores cannot be compared with this one", indent=2)
     if evaluation.same_as:
         screen.line(f"same output and answers as {evaluation.same_as}: the two count as one evaluation", indent=2)
     screen.line(f"stored as evaluation {evaluation.id}", indent=2)
