@@ -20,7 +20,7 @@ from evenhand.cli.app import COMMAND_SUMMARIES
         ("sys.argv[1:] = ['--version']; from evenhand.cli.entry import main; main()", ["click", "rich", "yaml"]),
         (
             "sys.argv[1:] = ['--help']\nfrom evenhand.cli.entry import main\ntry: main()\nexcept SystemExit: pass",
-            ["rich", "numpy", "yaml", "fastapi", "aiohttp"],
+            ["click", "rich", "numpy", "yaml", "fastapi", "aiohttp"],
         ),
         ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy", "aiohttp"]),
     ],

@@ -23,7 +23,12 @@ from evenhand.cli.run_tables import (
 )
 from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
+from evenhand.report.phrases import (
+    explain_adjusted_layer_p_values,
+    format_report_p_value,
+    format_reported_estimate,
+    list_reported_differences,
+)
 from evenhand.wording import format_percent, format_rounded, pluralize_count, word_layer
 
 if TYPE_CHECKING:
@@ -129,6 +134,8 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
     if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
+    if adjusted := explain_adjusted_layer_p_values(one):
+        screen.line(adjusted)
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
             _, *reasons = layer["reasons"]  # The first is in the table.

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evenhand.compare.facts import (
         ComparedClusters,
         ComparedLayersTogether,
-        CompareFacts,
         DifferenceHistogram,
         NotWorseResult,
         SharedJudges,
@@ -88,6 +87,7 @@ class LayerVerdict:
     rule: str
     reasons: tuple[str, ...]
     next_step: str
+    p: float | None = None  # Adjusted over all layers: the verdict rests on it. Older decisions do not tell it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,19 +302,16 @@ def treatment_difference_chance_text(found: Difference | None, equal: str, also:
     p = _treatment_p_text(found)
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
         return f"Allowing for every look at the run, {p}{also}; {interval}."
+    if found.is_scale_bound and found.estimate:  # What is known is how often at most, not how often.
+        alike = "Most differences" if found.sd else "All differences"
+        at_most = p.replace("p = ", "p is at most ")
+        return f"{alike} are the same, so chance can only be bounded: {at_most}{also}; {interval}."
     often = word_p_value(found.p, at_most=found.p_at_most)
     return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
 
 
 def _treatment_p_text(found: Difference) -> str:
     return format_p_value(found.p, at_most=found.p_at_most)
-
-
-def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
-    """What is said behind the p-value of a difference where several treatments were tried."""
-    if facts.composite is None or facts.p is None or facts.tests == 1:
-        return ""
-    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"
 
 
 _UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.

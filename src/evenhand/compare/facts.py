@@ -324,3 +324,10 @@ def does_difference_reach(found: Difference, effect: float) -> bool:
 def is_treatment_difference_beyond(found: Difference, effect: float) -> bool:
     """Whether all of an interval is at least so far from 0."""
     return found.low >= effect - GATE_TOLERANCE or found.high <= GATE_TOLERANCE - effect
+
+
+def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
+    """What is said behind the p-value of a difference where several treatments were tried."""
+    if facts.composite is None or facts.p is None or facts.tests == 1:
+        return ""
+    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"

@@ -28,7 +28,6 @@ from evenhand.compare.shipping import (
     lower_treatment_layer_reason,
     object_to_treatment_by_shared_judges,
 )
-from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
     format_p_value,
@@ -332,7 +331,7 @@ def count_more_samples_for_verdict(facts: CompareFacts) -> int:
     shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
     reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
     ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
-    if SCALE_BOUND in found.method:  # What equal differences leave open shrinks as fast as their number grows.
+    if found.is_scale_bound:  # What equal differences leave open shrinks as fast as their number grows.
         return max(1, ceil(facts.units * (max(1.0, 1 / ruled_out if ruled_out > 0 else 1.0) - 1)))
     narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
     return max(1, ceil(facts.units * (narrower - 1)))

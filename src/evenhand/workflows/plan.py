@@ -51,6 +51,7 @@ from evenhand.workflows.run import (
 from evenhand.workflows.run_batches import refuse_run_without_batches
 from evenhand.workflows.run_cascade import plan_cascade
 from evenhand.workflows.run_resuming import (
+    keep_orders_of_run,
     list_notes_before_run,
     list_user_eval_unanswerable,
     load_remaining_budget_for_user,
@@ -151,6 +152,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             digest = setup.digest_with_samples(counted.digest)
             row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_chain(store, row) if store is not None and row is not None else []
+            setup = setup if row is None else keep_orders_of_run(setup, row)
             planned = await _plan_first_samples(store, setup, runs, meters)
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget

@@ -41,6 +41,7 @@ from evenhand.workflows.inputs import suggest_judge_for_author
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+BALANCED_ORDERS = "balanced_orders"  # In what a run was begun with; older ones do not have it.
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 
 
@@ -63,6 +64,18 @@ def begin_run_progress_for_user(
         fresh=bool(json.loads(row["setup"]).get("fresh")),
         note="; ".join(filter(None, notes)),
     )
+
+
+def has_balanced_orders(row: Row) -> bool:
+    """Whether the reviewers of a run see outputs in balanced orders; those of older runs drew each its own."""
+    return bool(json.loads(row["setup"]).get(BALANCED_ORDERS))
+
+
+def keep_orders_of_run(setup: RunSetup, row: Row) -> RunSetup:
+    """The setup with the orders that a run was begun with: in others, what is answered would be asked again."""
+    eval = setup.eval
+    how = replace(eval.how, balance_orders=eval.how.balance_orders and has_balanced_orders(row))
+    return replace(setup, eval=replace(eval, how=how))
 
 
 def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
