@@ -37,7 +37,7 @@ def test_several_treatments_share_the_chance_of_a_false_alarm() -> None:
     assert (alone.verdict, alone.best) == ("PROGRESS", "new")
     assert [one.verdict != "PROGRESS" for one in beside.comparisons] == [True] * 4
     assert beside.comparisons[0].p == pytest.approx(4 / 64)
-    assert "p = 0.062 adjusted for 4 treatments" in beside.comparisons[0].sure
+    assert "p = 0.063 adjusted for 4 treatments" in beside.comparisons[0].sure
 
 
 def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> None:

@@ -74,7 +74,7 @@ def test_a_unanimous_panel_is_surer() -> None:
         (lambda: Contest(FAST).enters("a", 1, 50).deadline(), "No submission passed before the deadline."),
         (
             lambda: alone().challenge("a", 12).resolve(k={"a": 49}),
-            "The challenge was right: nobody is left to win.",
+            "The challenge was upheld: nobody is left to win.",
         ),
     ],
 )

@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "the end while somebody looks at a challenge": (
         lambda: ranked().challenge("a", 12), deadline(15, "challenges"), "allowed now: resolved",
     ),
-    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is no finalist"),
+    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is not a finalist"),
     "a late challenge": (ranked, challenged("a", 15.01), "the period ended at 2026-11-01T15:00:00+00:00"),
     "a challenge by a stranger": (ranked, challenged("z", 12), "'z' took no part in the contest (authors: a, b)"),
     "a second challenge": (

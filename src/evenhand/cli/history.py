@@ -118,7 +118,7 @@ def _format_cli_asking_cell(line: HistoryEntry) -> str:
     """Why a run is no evaluation of its own; empty where it is one."""
     if not line.evaluation.asked:
         return "all cached"
-    return "same as before" if line.evaluation.same_as else ""
+    return "unchanged" if line.evaluation.same_as else ""
 
 
 def _format_history_scores_for_terminal(values: Sequence[float | None]) -> list[str]:
