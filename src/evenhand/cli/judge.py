@@ -293,7 +293,7 @@ def _print_judgment_reasons(
 
 def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
     """For each criterion the judgment that lies nearest to the score that counts; of those as near, one per score."""
-    chosen = []
+    chosen: list[Judgment] = []
     for criterion in dict.fromkeys(one.criterion for one in judgments):
         own = [one for one in judgments if one.criterion == criterion]
         counted = card.criteria.get(criterion)
