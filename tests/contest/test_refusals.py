@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
         lambda: ranked().challenge("a", 12), deadline(15, "challenges"),
         "what can come now: the decision on a challenge",
     ),
-    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is no finalist"),
+    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is not a finalist"),
     "a late challenge": (ranked, challenged("a", 15.01), "the period ended at 2026-11-01T15:00:00+00:00"),
     "a challenge by a stranger": (ranked, challenged("z", 12), "'z' took no part in the contest (authors: a, b)"),
     "a second challenge": (
@@ -131,7 +131,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     ),
     "a challenge that nobody could look at": (
         lambda: Contest(challenge_judges=()).enters("a", 1, 80).deadline(), challenged("a", 12),
-        "nobody is named to look at a challenge",
+        "no judges are named for challenges",
     ),
     "a challenge resolved by a judge who judged before": (
         lambda: ranked().challenge("a", 12), resolved(j={"a": 70, "b": 71}), "j judged before",

@@ -91,7 +91,7 @@ def test_while_finalists_are_compared_nobody_learns_who_they_are() -> None:
     shown = build_contest_page(contests.being_compared())
 
     finals = {one.id: one.steps[3].says for one in shown["details"]}
-    assert shown["happened"][-1].follows == ("the finalists are to be compared",)
+    assert shown["happened"][-1].follows == ("the finalists will be compared",)
     assert next(fact for fact in shown["facts"] if fact.name == "Compared").note == "side by side, now"
     assert finals["ana"] == finals["ben-2"] == finals["cem"] == "the best are compared now"
 
@@ -100,7 +100,9 @@ def test_what_was_played_ahead_of_the_clock_is_said_to_be_such() -> None:
     """Nobody is paid, and nothing has ended, before its time."""
     text = Words(contests.ahead()).text
 
-    assert "Played ahead of the clock, as if nothing more came. The last event lies on 5 Nov 2026, 01:00 UTC" in text
+    assert (
+        "Played past the present, as if no more submissions came. The last event lies on 5 Nov 2026, 01:00 UTC" in text
+    )
     assert "Winner if nothing more comes ☆ ben-2" in text
     assert "Closes on 5 Nov 2026, 01:00 UTC. The reward (invoice 2026-118) is due to Ben Okafor on that date." in text
     assert "Payment due 5 Nov, 01:00, invoice 2026-118" in text

@@ -164,7 +164,7 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
         if name not in LABEL_FIELDS
     ]
     if isinstance(value, DuplicateKeyJsonObject):
-        faults += [Fault(f"{name!r} is there twice", "keep one of them") for name in value.twice]
+        faults += [Fault(f"{name!r} is given twice", "keep one of them") for name in value.twice]
     return value
 
 

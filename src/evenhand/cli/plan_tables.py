@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.cli.screen import Screen
 from evenhand.judging.open_judge import REFERENCE_FIELD, UnanswerableCriterion, describe_criteria_unfit_for_judges
-from evenhand.wording import format_dollar_amount, format_percent, pluralize_count
+from evenhand.wording import format_dollar_amount, format_percent, format_rounded, pluralize_count
 
 PlanData = Mapping[str, Any]
 LEAST_PAIRS_TO_DECIDE = 20
@@ -69,10 +69,9 @@ def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
             )
             continue
         known = "as stated" if one["run"] is None else f"from run {one['run']}"
-        shows = "no difference" if one["detectable"] is None else f"a difference of {one['detectable']:.2f} points"
-        lines.append(
-            f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {one['sd']:.2f}, {known})"
-        )
+        least, sd = one["detectable"], format_rounded(one["sd"], 2)
+        shows = "no difference" if least is None else f"a difference of {format_rounded(least, 2)} points"
+        lines.append(f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {sd}, {known})")
         if one["needed"] is not None:
             lines.append(
                 f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} samples"
@@ -91,9 +90,9 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     columns = {
         "judge": [one["name"] for one in judges],
         "calls": [f"{one['calls']:,}" for one in judges],
-        "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
+        "cached": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
-        "of them cached": [_format_cached_share(one) for one in judges],
+        "prompt cached": [_format_cached_share(one) for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
         "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
     }

@@ -79,7 +79,9 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         return
     screen.table(_build_scorecard_terminal_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
     cards = order_printed_scorecards(scores)
-    own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_terminal_lines(card), *card.notes))
+    # With the steps it is said below why there is no score.
+    missing = {card.id: [] if explain else _list_missing_terminal_lines(card) for card in cards}
+    own_notes = (f"{card.id}: {line}" for card in cards for line in (*missing[card.id], *card.notes))
     for place, note in enumerate((*_note_failed_above_others(scores), *scores.notes, *own_notes)):
         screen.line(note, gap=place == 0)
     for card in cards if explain else ():

@@ -191,7 +191,7 @@ def _apply_contest_ranking_challenged(state: ContestState, event: RankingChallen
         by = state.challenge.by
         raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
     if not state.required_task.challenge_judges:
-        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
+        raise ContestError(Fault("no judges are named for challenges", "name challenge_judges in the task"))
     state = replace(state, phase="challenged", challenge=given)
     return state, (make_finalist_panel_effect(state, "challenge_judges"),)
 
@@ -278,7 +278,7 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
     """Not one for each dimension, judge and finalist; or, on a challenge, by a judge who had judged before."""
     strangers = [one.output for one in event.judgments if one.output not in state.finalists]
     if strangers:
-        raise ContestError(Fault(f"{strangers[0]!r} is no finalist", f"finalists: {', '.join(state.finalists)}"))
+        raise ContestError(Fault(f"{strangers[0]!r} is not a finalist", f"finalists: {', '.join(state.finalists)}"))
     before = state.judges() & {one.judge for one in event.judgments}
     if event.kind == "resolved" and before:
         what = f"{min(before)} judged before: a challenge is for a panel that did not"

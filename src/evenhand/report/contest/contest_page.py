@@ -148,8 +148,8 @@ def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, con
     finalists = ", ".join(effect.get("submissions", ())) or "the finalists"
     known = {
         "ask_gate": f"{id} goes to the gate",
-        "ask_individual": f"{id} is to be scored alone{panel}",
-        "ask_horizontal": f"{finalists} are to be compared{panel}",
+        "ask_individual": f"{id} will be scored alone{panel}",
+        "ask_horizontal": f"{finalists} will be compared{panel}",
         "tell_submitter": f"{author} is told of {id}: {choose_page_status_badge(effect.get('status', ''), stage).word}",
         "release_payment": f"payment {'released' if contest.pays_at_end else 'due'} to {author}{reward}",
         "close": f"{'closes' if contest.ahead else 'closed'}: {effect.get('why')}",
@@ -335,7 +335,7 @@ def _build_finalists_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     if contest.hidden:
         now = contest.record["state"] == "ranking"
         return PageKeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
-    return PageKeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
+    return PageKeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got that far")
 
 
 def _build_challenge_fact_for_page(contest: ReportedContest) -> PageKeyFact:
