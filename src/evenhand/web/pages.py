@@ -176,9 +176,12 @@ class WorkbenchRoute(ReadRoute):
         return answer
 
 
+PAGE_TITLES = {422: "This cannot be shown"}  # What the API says of a request says little of an address.
+
+
 def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     """What is wrong, where, and what would work."""
-    title = TITLES.get(problem.status, "Error")
+    title = PAGE_TITLES.get(problem.status) or TITLES.get(problem.status, "Error")
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, faults=problem.faults)
     page.headers.update(problem.headers)
     return page
