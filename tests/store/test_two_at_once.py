@@ -12,14 +12,20 @@ from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, run
 from tests.store.rows import RUN, call_row, run_row
+from tests.warm.processes import module_command
 
 
 def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
     """All of them find no store, make one, and write into it."""
     ids = [f"20261116-051233-00000{number}" for number in range(3)]
-    command = [sys.executable, "-m", "tests.store.writing", database]
     processes = [
-        subprocess.Popen([*command, id, "20"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for id in ids
+        subprocess.Popen(
+            module_command("tests.store.writing", database, id, "20"),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for id in ids
     ]
 
     for process in processes:
