@@ -145,7 +145,7 @@ def test_who_won_and_why_come_first() -> None:
         (contests.waiting_for_challenges, "First, not final yet ☆ ben-2"),
         (contests.waiting_for_challenges, "The challenge period ends on 5 Nov 2026, 00:30 UTC. Until then the ranking"),
         (contests.being_reviewed, "Ana Ruiz challenged the ranking; judges who had not judged before look at it again"),
-        (contests.hidden, "Not decided yet What is waited for Submissions may come until 4 Nov 2026, 00:00 UTC"),
+        (contests.hidden, "Not decided yet What happens next Submissions may come until 4 Nov 2026, 00:00 UTC"),
         (contests.being_compared, "Judges compare the finalists side by side; who they are is hidden until that is"),
         (contests.stopped, "Stopped: the budget of $0.10 is spent. What follows is not the whole contest."),
         (contests.stopped, "2 submissions still wait for the judges."),

@@ -227,6 +227,8 @@ def _make_label(item: Json, batch: int, rater: str, criterion: str, score: Fract
 
 def _find_finished_run(store: Store, run: str) -> Row:
     row = store.find_run(run)
+    if row["state"] == "running":
+        raise InputError(Fault("This run is still going", "label it once it is finished"))
     if row["state"] != "finished":
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "label it once it is finished"))
     return row

@@ -222,7 +222,7 @@ def _restore_page_sentences(shown: ContestReportJson, record: ContestReportJson)
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
 # By stage: the badge where nobody has won, what stands above a winner, and above what comes next or came last.
 STAGE_LOOKS: dict[ContestStage, tuple[StatusBadge, str, str]] = {
-    "open": (StatusBadge("…", "Not decided yet", "calm"), "First, not final yet", "What is waited for"),
+    "open": (StatusBadge("…", "Not decided yet", "calm"), "First, not final yet", "What happens next"),
     "ahead": (
         StatusBadge("∅", "No winner if nothing more comes", "calm"),
         "Winner if nothing more comes",
@@ -299,7 +299,7 @@ def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
         yield PageKeyFact("Score", format_kept_figure(winner["score"]), how)
     authors = len({one["author"] for one in contest.submissions})
     refused = len([one for one in contest.record.get("refused") or () if one["id"] is not None])
-    said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
+    said = f"of {pluralize_count(authors, 'author')}" if authors else "none yet"
     said += f"; {refused} refused" if refused else ""
     yield PageKeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
     yield _build_gate_fact_for_page(contest)
@@ -324,7 +324,7 @@ def _build_gate_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     passed = len(contest.submissions) - failed - broke - waiting - left
     parts = ((failed, "failed"), (broke, "broke the rules"), (waiting, "waiting"), (left, "not judged"))
     said = ", ".join(f"{number} {word}" for number, word in parts if number)
-    whole = "all that came" if contest.submissions else "nothing came"
+    whole = "all that came" if contest.submissions else "none yet"
     return PageKeyFact("Passed the gate", format_page_count(passed) or "", said or whole)
 
 
