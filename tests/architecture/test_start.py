@@ -10,7 +10,7 @@ import pytest
 
 import evenhand
 from evenhand import __all__
-from evenhand.cli.app import COMMAND_SUMMARIES
+from evenhand.cli.help_page import COMMAND_SUMMARIES
 
 
 @pytest.mark.parametrize(
