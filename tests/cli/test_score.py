@@ -93,7 +93,7 @@ def test_the_json_of_an_oracle_judge_is_read_as_it_is_printed(oracle: Path, data
 
     rows = [line.removeprefix("   1").split()[:2] for line in done.stdout.splitlines()[3 : 3 + len(ids)]]
     assert rows == [[id, "60.00"] for id in ids]
-    assert f"{ids[0]}: claimed band B differs from C" in done.stdout
+    assert f"{ids[0]}: the judge said band B; the scores give C" in done.stdout
     assert f"{ids[0]}: 60.00 (59.9958) is below --min-score 60" in done.stdout
 
 
@@ -342,6 +342,11 @@ def test_grades_fail_only_when_asked(grade: str, code: int) -> None:
             ["score", "-r", "judge-skill", "-", "--min-grade", "b+"],
             "{}",
             "--min-grade: 'b+' is not a grade (did you mean 'B+'?)",
+        ),
+        (
+            ["score", "-r", "judge-skill", "-", "--min-grade", "Z"],
+            "{}",
+            "--min-grade: 'Z' is not a grade (from best to worst: A+, A, A-, B+, B, B-, C+, C, C-, D+, D, F)",
         ),
         (["score", "-r", "council", "-", "--min-grade", "A"], "{}", "council gives no grades; use --min-score"),
         (["score", "-"], "", "Missing option '--rubric'"),

@@ -149,12 +149,13 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSetup:
-    """How a judge is asked: under which name, in which words, with which settings, from which seed."""
+    """How a judge is asked: under which name, in which words, with which settings, from which seed, in which order."""
 
     judge: str
     prompts: Prompts
     settings: ModelSettings = field(default_factory=ModelSettings)
     seed: int = 0
+    order: tuple[str, ...] = ()  # Of outputs side by side; without one, the seed and the judge decide.
 
 
 def label_prompt_material(
