@@ -72,7 +72,8 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
     """Print what came out, the verdict first: by default one table and what got worse, in full all there is."""
     screen = screen or Screen()
     decision, run = head["decision"], head["run"]
-    state, samples = describe_unfinished_in_report(run), describe_reported_samples(run)
+    samples = describe_reported_samples(run)
+    state = "" if run["state"] == "finished" else describe_unfinished_in_report(run)
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
         colour = "yellow"
@@ -265,8 +266,9 @@ def _print_sample_table(
     names, heads = [*told, "composite", *criteria], len(told)
     rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
     screen.line(title, bold=True, gap=True)
-    cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
-    names = cut if len(set(cut)) == len(cut) else names
+    if any(cell_len(name) > WIDEST_NAME for name in names[heads + 1 :]):
+        cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
+        names = cut if len(set(cut)) == len(cut) else names
     if heads == 1 and measure_whole_table_width(names, rows) > screen.width:
         turned = _turn_sample_table(names[heads:], samples, cells)
         ids = list(turned)[1:]

@@ -110,9 +110,10 @@ class Eval:
             faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
-        faults += list_cascade_conflicts(
-            self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
-        )
+        if self.how.cascade is not None:
+            faults += list_cascade_conflicts(
+                self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
+            )
         for tag, own in self.rubrics.items():
             if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
                 what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
