@@ -1,5 +1,6 @@
 """Where the shared data lies, and what a skip means where skips are forbidden."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -30,6 +31,18 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared is not here: conformance cases and data sets are not checked")
     return SHARED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: modules and tests stay, and a look through them takes most of a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -36,7 +36,7 @@ def test_a_contest_is_played_up_to_a_moment_and_gone_on_with(folder: Path) -> No
 
     assert [done.returncode for done in (first, second, last)] == [1, 1, 0]
     assert "4 submissions" in first.stdout
-    assert "Not decided yet: submissions are still taken.\n  it waits: " in first.stdout
+    assert "Not decided yet: submissions are still taken.\n  it is waiting: played up to " in first.stdout
     assert "kestrel is first, and the challenge period is not over." in second.stdout
     assert "payment" not in second.stdout
     assert "kestrel won." in last.stdout
@@ -96,7 +96,7 @@ def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder:
     said = one_line(done.stdout)
     assert done.returncode == 1
     assert "payment would be due on 2999-11-11 to kestrel: invoice 2026-118" in said
-    assert "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits" in said
+    assert "A rehearsal: played past the present as if no more submissions came. Nobody is paid." in said
     assert "released" not in said
     assert "ahead" not in done.stderr
     assert shown.stdout == done.stdout

@@ -375,7 +375,7 @@ def test_the_short_view_counts_verdicts_and_says_what_is_gated(shown: Any) -> No
     told = " ".join(shown(whole, full=False).split())
 
     assert "new: 0 pass, 2 borderline, 1 fail" in told
-    assert "run gates the mean of all outputs; gates: {pass_rate: 1} gates each output" in told
+    assert "The gate applies to the mean; `gates: {pass_rate: 1}` applies it to each output." in told
 
 
 @pytest.mark.parametrize("width", [40, 50, 60, 80])

@@ -101,7 +101,7 @@ def test_the_json_of_an_oracle_judge_is_read_as_it_is_printed(oracle: Path, data
 
     rows = [line.removeprefix("   1").split()[:2] for line in done.stdout.splitlines()[3 : 3 + len(ids)]]
     assert rows == [[id, "60.00"] for id in ids]
-    assert f"{ids[0]}: claimed band B differs from C" in done.stdout
+    assert f"{ids[0]}: the judge said band B; the scores give C" in done.stdout
     assert f"{ids[0]}: 60.00 (59.9958) is below --min-score 60" in done.stdout
 
 
@@ -355,6 +355,11 @@ def test_grades_fail_only_when_asked(grade: str, code: int) -> None:
             "{}",
             "--min-grade: 'b+' is not a grade (did you mean 'B+'?)",
         ),
+        (
+            ["score", "-r", "judge-skill", "-", "--min-grade", "Z"],
+            "{}",
+            "--min-grade: 'Z' is not a grade (from best to worst: A+, A, A-, B+, B, B-, C+, C, C-, D+, D, F)",
+        ),
         (["score", "-r", "council", "-", "--min-grade", "A"], "{}", "council gives no grades; use --min-score"),
         (["score", "-"], "", "Missing option '--rubric'"),
         (["score", "-r", "oracle", "-"], "{}", "no criteria: the method 'oracle' has none of its own"),
@@ -469,7 +474,9 @@ def test_an_output_that_failed_a_gate_and_ranks_above_others_is_named(
 )
 def test_a_misspelt_setting_is_noted(variable: str, says: str) -> None:
     """It was ignored in silence; what other programs read is none of ours."""
-    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), **{variable: "0.1"})
+    done = evenhand(
+        "score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), folder=None, **{variable: "0.1"}
+    )
 
     told = " ".join(done.stderr.split())
     assert done.returncode == 0

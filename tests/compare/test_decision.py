@@ -75,7 +75,7 @@ def test_lost_outputs_say_how_sure_they_are() -> None:
     """Twelve of twenty-four lost on one side only: 1 of 4,096."""
     found = decided(column(spread(4)), column([None, 4.0] * 12))
 
-    assert found.headline == "new has no score for outputs that old has one for."
+    assert found.headline == "new has no score on 12 samples that old has scores for."
     assert "1 of 4,100 comparisons (p = 0.0002)" in found.sure
 
 

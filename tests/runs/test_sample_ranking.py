@@ -81,6 +81,20 @@ def test_a_failed_verdict_deserves_a_look_before_what_only_got_better(store: Sto
     assert [one.id for one in list_run_samples(store, RUN).samples] == ["failing", "better"]
 
 
+def test_an_output_of_the_control_without_a_score_deserves_a_look(store: Store) -> None:
+    """It is counted as not scored, and leaves its sample without a pair: it is found as one of a treatment is."""
+    results = [judged(0, "old", 4.5), judged(1, "old", None), judged(2, "old", None)]
+    results += [judged(0, "new", 4.5), judged(1, "new", 4.5), judged(2, "new", None)]
+    samples = [sample(at, name) for at, name in enumerate(("plain", "control", "both"))]
+    keep_run(store, RUN, {"old": [], "new": []}, results=results, samples=samples, rubrics=RUBRICS)
+
+    shown = list_run_samples(store, RUN, SampleQuestion(state="unscored"))
+    first = list_run_samples(store, RUN)
+
+    assert {one.id: one.unscored for one in shown.samples} == {"control": 1, "both": 2}
+    assert first.samples[-1].id == "plain"
+
+
 def test_a_page_says_why_and_keeps_the_places_of_the_file(store: Store) -> None:
     """Reasons are numbers with what they are of; a sample that nothing speaks for has none."""
     keep_six(store)

@@ -38,6 +38,7 @@ from evenhand.report.markdown_report import write_markdown
 from evenhand.report.result_phrases import list_reported_cost_parts
 from evenhand.testing import FakeServer, scripted_judge
 from evenhand.workflows.plan import plan_run
+from tests.warm.processes import command_line
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
 CHECK = [{"contains": "refund"}]
@@ -198,15 +199,15 @@ def test_a_file_with_a_changed_function_is_not_resumed(tmp_path: Path) -> None:
     )
     bot = tmp_path / "changing_bot.py"
     script = (
+        "import sys; sys.dont_write_bytecode = True\n"
         "from evenhand import *; print(run_sync('eval.json', options=RunOptions(resume=True)).to_rows()[0]['output'])"
     )
 
     told = []
     for word in ("old", "new"):
         bot.write_text(f"def answer(sample):\n    return {word!r}\n")
-        told.append(
-            subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=True).stdout
-        )
+        command = command_line("python", script)
+        told.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert told == ["old\n", "new\n"]
 

@@ -216,7 +216,8 @@ def verify_contest_command(contest: str, head: str | None, as_data: bool) -> Non
             print_json(asdict(found))
             return
         screen = Screen()
-        screen.line(f"contest {found.id}: {found.events} events are what was written, and replay to this:", fg="green")
+        unchanged = f"the {found.events} events are unchanged since they were written; replayed, they give:"
+        screen.line(f"contest {found.id}: {unchanged}", fg="green")
         screen.line(f"{pluralize_count(found.replayed, 'answer')} read again from the replies behind them", indent=2)
         if found.not_replayed:
             numbers = ", ".join(map(str, found.not_replayed))

@@ -24,8 +24,8 @@ WAITING_REASONS = {
     "challenged": "it was challenged, and nobody has looked at that yet",
 }
 AHEAD_NOTE = (
-    "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits for what may "
-    "still come"
+    "A rehearsal: played past the present as if no more submissions came. Nobody is paid. With --until now it waits "
+    "for what may still come."
 )
 UNCHALLENGEABLE_NOTE = (
     "the challenge period had passed before the ranking was made: nobody could challenge it; run from the start with "
@@ -272,7 +272,11 @@ def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, 
         return "red", "The gate is not passed."
     if status == "unjudged":
         return "yellow", f"It could not be judged: {checked['why']}."
-    met = "The acceptance criterion is met" if count == 1 else f"All {count} acceptance criteria are met"
+    met = (
+        "The acceptance criterion is met"
+        if count == 1
+        else f"{'Both' if count == 2 else f'All {count}'} acceptance criteria are met"
+    )
     if checked["score"] is None:
         return "green", f"{met}. Scores are hidden until the ranking is done."
     if status == "won":

@@ -153,7 +153,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
             goes_on = f"{ran.under_way}; their providers go on without this process"
             print_message(f"{goes_on}\nto wait for them: evenhand runs watch {ran.id}", err=True)
     elif ran.head["unfinished"]:
-        again = f"may get better by another try: evenhand run {name} --resume"
+        again = f"may succeed on another try: evenhand run {name} --resume"
         print_message(f"\n{pluralize_count(ran.head['unfinished'], 'result')} {again}", err=True)
     print_message(f"\nreport: evenhand report {ran.id} --html -o report.html", err=True)
 

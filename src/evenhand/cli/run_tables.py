@@ -361,7 +361,7 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     for one in head["agreement"]:
         pair = " and ".join(names[judge] for judge in one["judges"])
         r = one["pearson"]
-        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {format_figure(r)}"
+        agreed = f"correlation not defined: {one['why_not']}" if r is None else f"correlation {format_figure(r)}"
         gap = f", {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})" if one["n"] else ""
         screen.line(f"{pair}: {agreed}{gap}")
     _print_heuristic_judges(screen, head)

@@ -11,7 +11,7 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import format_p_value, format_plural, word_layer, word_layers
+from evenhand.wording import format_p_value, format_plural, format_rounded, word_layer, word_layers
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -156,9 +156,9 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
     )
     if found.p is None or found.t2 is None or found.f is None:
         return (f"The layers could not be tested together: {found.why_not}.", *left)
-    f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
+    f = f"F({found.df[0]}, {found.df[1]}) = {format_rounded(found.f, 2)}"
     which = f"{'Layers' if left else 'All layers'} together ({word_layers(found.layers)})"
-    return (f"{which}: T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.", *left)
+    return (f"{which}: T² = {format_rounded(found.t2, 2)}, {f}, {format_p_value(found.p)}.", *left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

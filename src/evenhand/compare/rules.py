@@ -107,7 +107,8 @@ def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule="2. the treatment lost outputs",
-        says=f"{facts.treatment} has no score for outputs that {facts.control} has one for",
+        says=f"{facts.treatment} has no score on {format_plural(lost.lost_by_treatment, facts.unit)} that "
+        f"{facts.control} has scores for",
         why=(why,),
         next_step=f"Find out why outputs of {facts.treatment} have no score (see the failures), then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
@@ -274,7 +275,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.few and not facts.reaches_effect:
         return None
     open_end = "the interval still reaches a difference that matters"
-    takes = f"a verdict takes {LEAST_NEEDED}{' clusters' if facts.clusters else ''} at least"
+    takes = f"ruling out a difference takes at least {LEAST_NEEDED}{' clusters' if facts.clusters else ''}"
     why = (f"{facts.counted_pairs}: {takes}.",) if facts.few else ()
     few = f"there are fewer than {LEAST_NEEDED} {'clusters' if facts.clusters else 'pairs'}"
     return VerdictRuling(

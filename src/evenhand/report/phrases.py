@@ -10,6 +10,7 @@ from evenhand.wording import (
     format_dollar_amount,
     format_figure,
     format_milliseconds,
+    format_rounded,
     join_names,
     pluralize_count,
     word_gate,
@@ -33,7 +34,7 @@ def format_reported_estimate(one: ReportData | None) -> str:
 
 def format_report_p_value(one: ReportData | None) -> str:
     """The p-value of a difference, never as a bare zero."""
-    return MISSING_DASH if one is None else "under 0.001" if one["p"] < 0.001 else f"{one['p']:.3f}"
+    return MISSING_DASH if one is None else "under 0.001" if one["p"] < 0.001 else format_rounded(one["p"], 3)
 
 
 BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not known"}
@@ -187,7 +188,7 @@ def describe_reported_verdict_counts(head: ReportData) -> list[str]:
     failed = any(one["verdicts"].get("fail") for one in variants)
     gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
     if failed and not gated:
-        lines.append("run gates the mean of all outputs; gates: {pass_rate: 1} gates each output")
+        lines.append("The gate applies to the mean; `gates: {pass_rate: 1}` applies it to each output.")
     return lines
 
 

@@ -16,6 +16,7 @@ from evenhand.wording import (
     format_fraction,
     format_number,
     format_percent,
+    format_rounded,
     format_signed,
     join_names,
     pluralize_count,
@@ -60,7 +61,8 @@ def _describe_missed(missed: Json | None) -> list[str]:
         return []
     rest = ""
     if missed["unseen"] is not None and missed["unseen_of"]:
-        rest = f"; so about {missed['unseen']:.0f} of the {missed['unseen_of']:,} that only the cheap judge saw"
+        unseen = f"{format_rounded(missed['unseen'], 0)} of the {missed['unseen_of']:,}"
+        rest = f"; so about {unseen} that only the cheap judge saw"
     return [f"Cheap judge alone, another verdict on {' and '.join(parts)}{rest}."]
 
 
@@ -218,7 +220,7 @@ def _format_report_share(share: float | None, low: float | None, high: float | N
 def _format_report_log_odds(one: ReportData, control: str) -> str:
     if one["variant"] == control:
         return "0"
-    return f"{one['log_odds']:+.2f} [{one['low']:.2f}, {one['high']:.2f}]".replace("-", "−")
+    return f"{format_signed(one['log_odds'])} [{format_number(one['low'])}, {format_number(one['high'])}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

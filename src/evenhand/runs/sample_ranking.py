@@ -58,7 +58,7 @@ class SampleRanking:
     gates: Floats
     assertions: Floats
     findings: Floats
-    unscored: Floats  # Outputs without a score.
+    unscored: Floats  # Outputs of any variant without a score.
     verdict: Floats  # The worst, by number.
 
     @property
@@ -137,7 +137,7 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
     verdict = np.full(count, np.nan)
     if "verdict" in table.marks:
         np.fmin.at(verdict, table.sample[own], table.marks["verdict"][own])
-    without = np.isnan(table.score[own]) & np.isnan(table.composite[own])
+    without = np.isnan(table.score) & np.isnan(table.composite)  # The control's too: no pair can be made without it.
     return SampleRanking(
         samples=table.samples,
         positions=np.array(positions, dtype=np.int64),
@@ -150,7 +150,7 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         criteria=criteria,
         near=_measure_gate_distance(table, own, gates, count),
         **{name: _count_marks(table, name, own, count) for name in ("gates", "assertions", "findings")},
-        unscored=_sum_by_sample(without.astype(np.float64), table.sample[own], count),
+        unscored=_sum_by_sample(without.astype(np.float64), table.sample, count),
         verdict=verdict,
     )
 

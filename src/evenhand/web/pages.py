@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
+from starlette.requests import ClientDisconnect
 
 from evenhand._version import __version__
 from evenhand.errors import EvenhandError
@@ -165,6 +166,8 @@ class WorkbenchRoute(ReadRoute):
             except RequestValidationError:
                 fault = {"where": "", "what": "this address has a part that cannot be read", "would_work": "go back"}
                 return render_problem_page(request, ServiceProblem(status=422, faults=(fault,)))
+            except ClientDisconnect:
+                return Response(status_code=400)  # Nobody is there to read it.
             except Exception as error:
                 LOG.exception("a page failed")
                 fault = {"where": "", "what": f"{type(error).__name__}: please report it", "would_work": ""}

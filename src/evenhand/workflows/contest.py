@@ -236,7 +236,7 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     if log.state.phase == "closed":
         return ""
     moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
-    return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
+    return f"it is waiting: played up to {moment}, nothing later yet" if moment else CONTEST_IS_OPEN
 
 
 def _foresee_contest_payment_for_user(

@@ -372,7 +372,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
-            if (kept.get("stopped") or "").startswith(("it waits", "it is open")):
+            if (kept.get("stopped") or "").startswith(("it is waiting", "it waits", "it is open")):
                 state = "waiting"
             if row["key"] is None and kept.get("ahead"):  # Played ahead of the clock: it pays nobody.
                 state = "rehearsal"

@@ -66,6 +66,7 @@ TYPICAL_REPLY_TOKENS = 300  # Tokens.
 BYTES_PER_TOKEN = 3  # As estimate_input_tokens counts them.
 CACHING_PROVIDERS = ("openai/", "anthropic/")  # Of other servers nobody knows what they keep.
 LEAST_CACHED_TOKENS = 1_024  # A shorter beginning is not kept; some models of Anthropic want more.
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 ENGLISH_BYTES_PER_TOKEN = 4  # So that nothing is called long enough that may not be.
 
 
@@ -137,8 +138,9 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     counted = check_eval_samples(eval, os.environ)
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
+    environ, unset = _stand_in_for_keys(eval, os.environ)
     async with (
-        Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
+        Connections(environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
         # What could not be made is said now, as the run would say it.
         open_variant_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
     ):
@@ -178,9 +180,18 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(list_notes_before_run(eval, counted)) or None,
+            "note": "; ".join([*unset, *list_notes_before_run(eval, counted)]) or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
+
+
+def _stand_in_for_keys(eval: Eval, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The environment with something in place of keys that are not set, as nothing is asked; and notes on these."""
+    asked = [*eval.judges, *(one.model for one in eval.variants.values() if isinstance(one, ModelVariant))]
+    providers = {name.partition("/")[0].removesuffix("-decisions") for name in asked}
+    needed = [name for provider, name in PROVIDER_KEYS.items() if provider in providers]
+    unset = [name for name in needed if not environ.get(name, "").strip()]
+    return {**environ, **dict.fromkeys(unset, "not-set")}, [f"{name} is not set: the run needs it" for name in unset]
 
 
 async def _plan_first_samples(
@@ -252,7 +263,8 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
     price = connections.price(name)
     price = price.in_batch() if price is not None and in_batch else price
-    cost = Decimal(0) if name.startswith("replay:") else price.cost(usage) if price else None
+    is_free = name.startswith("replay:") or not (usage.input or usage.output)  # Every reply is cached.
+    cost = Decimal(0) if is_free else price.cost(usage) if price else None
     return {
         "name": name,
         "calls": round(meter.calls * share),

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
-from evenhand.compare.setup_differences import list_setup_differences
+from evenhand.compare.setup_differences import list_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
@@ -82,9 +82,9 @@ def keep_orders_of_run(setup: RunSetup, row: Row) -> RunSetup:
 def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
     """Why the run that was to be resumed cannot be: what changed since."""
     setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
-    parts = list_setup_differences(*setups)
+    parts = list_run_differences(*setups)
     more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
-    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
+    changed = "; ".join([*parts[:MOST_CHANGES], *more])
     taken = "this is a new run that takes over what stayed the same"
     return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 

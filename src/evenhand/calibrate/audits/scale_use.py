@@ -27,7 +27,7 @@ from evenhand.calibrate.jackknife import (
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.rates import wilson
-from evenhand.wording import format_number, format_percent, format_plural
+from evenhand.wording import format_number, format_percent, format_plural, format_rounded
 
 AMBER_END_SHARE, RED_END_SHARE = 0.6, 0.9  # Of graded answers at one end of the scale.
 YES_NO_END_SHARE = 0.95  # Of yes/no answers, which have nothing but ends.
@@ -78,7 +78,7 @@ def _audit_scale_end(
     end = ("lowest", "highest")[which]
     bounds = "(no interval)"
     if found.low is not None and found.high is not None:
-        bounds = f"[{found.low * 100:.0f}, {found.high * 100:.0f}]"
+        bounds = f"[{format_rounded(found.low * 100, 0)}, {format_rounded(found.high * 100, 0)}]"
     says = f"{format_percent(found.value)} {bounds} of its answers are the {end} there is"
     says += (
         f"; most of all on {worst}, {format_percent(_mean_audited_judge_answer(held[worst]))}."

@@ -57,6 +57,29 @@
 
   const filled = (form) => [...new FormData(form)].filter(([, value]) => value !== '');
 
+  // A form is sent once: a held key or a second click does nothing until the answer is there.
+  function setUpSending() {
+    document.addEventListener('submit', (event) => {
+      const form = event.target;
+      if (event.defaultPrevented || form.method !== 'post') return;
+      if (form.dataset.sent) { event.preventDefault(); return; }
+      form.dataset.sent = 'true';
+      const button = event.submitter;
+      // Only now: what a disabled button says is not sent.
+      setTimeout(() => {
+        for (const one of all('button', form)) one.disabled = true;
+        if (button?.dataset.busy) { button.dataset.said = button.textContent; button.textContent = button.dataset.busy; }
+      });
+    });
+    addEventListener('pageshow', (event) => {
+      if (!event.persisted) return;
+      for (const form of all('form[data-sent]')) {
+        delete form.dataset.sent;
+        for (const one of all('button', form)) { one.disabled = false; one.textContent = one.dataset.said ?? one.textContent; }
+      }
+    });
+  }
+
   // Two are compared: a third tick takes the first one away.
   function setUpTicks(within) {
     for (const form of all('form[data-pick="2"]', within)) {
@@ -175,6 +198,7 @@
 
   setUpTheme();
   setUpKeys();
+  setUpSending();
   setUpLive();
   setUpEditor();
   setUpFollowing();
