@@ -288,7 +288,8 @@ def format_fraction(value: Fraction, decimals: int | None = None, *, beside: Ite
     past.
     """
     if decimals is not None:
-        return str(round_number_beside_limits(value, beside, decimals))
+        rounded = round_number_beside_limits(value, beside, decimals) if beside else None
+        return str(round_number_half_away(value, decimals) if rounded is None else rounded)
     if value.denominator == 1:
         return str(value.numerator)
     return _shorten_decimal(str(round_number_beside_limits(value, beside, 4)), value.numerator, value.denominator)
@@ -304,7 +305,11 @@ def format_number_for_json(
     value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
 ) -> int | float:
     """A JSON number: with the method's decimals, or the nearest float of the exact value."""
-    return float(value if decimals is None else round_number_beside_limits(value, beside, decimals))
+    if decimals is None:
+        return float(value)
+    return float(
+        round_number_beside_limits(value, beside, decimals) if beside else round_number_half_away(value, decimals)
+    )
 
 
 def word_score_for_json(

@@ -12,7 +12,7 @@ def tally(outputs: list[tuple[int | None, Fraction | None]]) -> VariantTally:
     made = VariantTally()
     for position, (length, composite) in enumerate(outputs):
         made.clusters.append(position)
-        made.composite.add(composite, position)
+        made.composite.add(None if composite is None else composite.as_integer_ratio(), position)
         made.lengths.append(float("nan") if length is None else length)
     return made
 

@@ -99,7 +99,8 @@ def print_whole_output() -> Iterator[None]:
 def print_message(text: str, *, err: bool = False) -> None:
     """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
     with print_until_reader_leaves():
-        click.echo(_fit_message_to_terminal(text, sys.stderr if err else sys.stdout), err=err)
+        stream = sys.stderr if err else sys.stdout
+        click.echo(_fit_message_to_terminal(text) if stream is not None and stream.isatty() else text, err=err)
 
 
 def print_json(data: object) -> None:
@@ -117,13 +118,12 @@ def discard_command_stdout() -> None:
 def print_error(text: str) -> None:
     """Print to standard error, if there is one that can be written."""
     with suppress(OSError):
-        click.echo(_fit_message_to_terminal(escape_terminal_text(text), sys.stderr), err=True)
+        text, is_terminal = escape_terminal_text(text), sys.stderr is not None and sys.stderr.isatty()
+        click.echo(_fit_message_to_terminal(text) if is_terminal else text, err=True)
 
 
-def _fit_message_to_terminal(text: str, stream: TextIO | None) -> str:
+def _fit_message_to_terminal(text: str) -> str:
     """The text broken between words to the width of a terminal; a file gets whole lines, which programs can search."""
-    if stream is None or not stream.isatty():
-        return text
     from rich.cells import cell_len
 
     width, rows = measure_terminal_width(), []

@@ -65,7 +65,16 @@ def hold_compared_variant_to_gates(
     if PASS_RATE not in frame.gates:
         total = sum(tally.states.values())
         if total and (tally.gated or tally.gates_unknown or any(rubric.get("gated") for rubric in frame.rubrics)):
-            reached.append(_reach_required_gate(tally, total))
+            reached.append(  # Every output is to pass the gates of its rubric.
+                ReachedGate(
+                    name=REQUIRED_GATE,
+                    least=Fraction(1),
+                    mean=Fraction(total - tally.gated - tally.gates_unknown, total),
+                    passed=False if tally.gated else None if tally.gates_unknown else True,
+                    unknown=tally.gates_unknown,
+                    outputs=total,
+                )
+            )
         if len(frame.variants) == 1 and tally.states["scored"] < total:
             scored = Fraction(tally.states["scored"], total)
             reached.append(ReachedGate(name=SCORED_GATE, least=Fraction(1), mean=scored, passed=False, outputs=total))
@@ -145,15 +154,6 @@ def _find_lowest_answer(frame: RunEvalRecord, name: str) -> Fraction | None:
     elif name == "composite" and frame.composite.standardise != "z":
         ends = [LOWEST_COMPOSITE]
     return Fraction(str(min(ends))) if ends else None
-
-
-def _reach_required_gate(tally: VariantTally, total: int) -> ReachedGate:
-    """The gate that every output is to pass: those of its rubric."""
-    known = Fraction(total - tally.gated - tally.gates_unknown, total)
-    passed = False if tally.gated else None if tally.gates_unknown else True
-    return ReachedGate(
-        name=REQUIRED_GATE, least=Fraction(1), mean=known, passed=passed, unknown=tally.gates_unknown, outputs=total
-    )
 
 
 def find_compared_samples_short_of_gate(

@@ -110,9 +110,10 @@ class Eval:
             faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
-        faults += list_cascade_conflicts(
-            self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
-        )
+        if self.how.cascade is not None:
+            faults += list_cascade_conflicts(
+                self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
+            )
         for tag, own in self.rubrics.items():
             if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
                 what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
@@ -255,7 +256,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     mixed = ""
     if len(seen.layers) > 1:
         told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
-        mixed = f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
+        mixed = f"samples have different layers ({'; '.join(told)}): they are scored, but there can be no verdict"
     questions = tuple(sorted(seen.questions))
     return replace(counted, questions=questions, mixed=mixed, rubrics=eval.own_rubrics)
 
@@ -333,7 +334,7 @@ def count_eval_samples(
     if twice and len(faults) < MOST_FAULTS_SHOWN:
         faults += _find_duplicate_sample_ids(source, twice)
     if not count and not faults:
-        faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
+        faults.append(Fault("there are no samples", "a run needs at least one", where=source.where))
     if faults:
         raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
     return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())

@@ -79,7 +79,7 @@ def read_rubric_criterion_node(
         return None
     if isinstance(node, ScalarNode):
         return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
-    if sentence := _find_unquoted_sentence(node):
+    if isinstance(node, MappingNode) and len(node.items) == 1 and (sentence := _find_unquoted_sentence(node)):
         what, hint = f"unknown field {sentence[0]!r}", "a sentence with a colon must be quoted: "
         faults.append(Fault(what, hint + _quote_for_yaml(": ".join(sentence)), (*path, sentence[0])))
         return None
@@ -122,10 +122,8 @@ def _is_bare_word_or_number(node: ScalarNode) -> bool:
     return bare or re.fullmatch(r"[-+]?\d+(\.\d+)?", node.text.strip()) is not None
 
 
-def _find_unquoted_sentence(node: TreeNode) -> tuple[str, str] | None:
-    """The two halves of a sentence that its colon has made a field; None where the entry is no such sentence."""
-    if not isinstance(node, MappingNode) or len(node.items) != 1:
-        return None
+def _find_unquoted_sentence(node: MappingNode) -> tuple[str, str] | None:
+    """The two halves of a sentence that its colon has made the only field; None where the entry is none."""
     ((key, value),) = node.items
     known = suggest_close_word_in_error(key.text[:40], CRITERION_FIELDS) or key.text in CRITERION_FIELDS
     return None if known or not isinstance(value, ScalarNode) else (key.text[:60], value.text[:60])

@@ -126,12 +126,13 @@ def verify_form_evidence(
         found, from_trace, stated, invented = _sort_evidence(answer.evidence, text)
         quoted = found or from_trace
         absent = tuple(stated) if stated and _may_lack_evidence(key, wanted, score) else ()
-        # A bare no needs nothing, nor does a yes where something is not to be there: what is absent cannot be quoted.
-        needed = needs_evidence and key == "criteria"
-        needed = needed and not (wanted.scale.yes_no and _may_lack_evidence(key, wanted, score))
+        needed = needs_evidence and key == "criteria" and not quoted
+        if needed and wanted.scale.yes_no and _may_lack_evidence(key, wanted, score):
+            # A bare no needs nothing, nor does a yes where something is not to be there: what is absent is not quoted.
+            needed = False
         if invented and not quoted and not absent:
             faults[name] = Missing.unreadable(prompts.say("not_quoted", quote="…"), repr(invented[0][:80]))
-        elif needed and not quoted and not absent:
+        elif needed and not absent:
             faults[name] = Missing.unreadable(prompts.say("absent_high" if stated else "no_evidence"))
         else:
             items[name] = EvidencedAnswer(
@@ -241,8 +242,6 @@ _BEHIND = rf"(?![^\W{_IDEOGRAPHS}])(?![.,]\d)"
 
 def is_quotation_evidence(quotation: str) -> bool:
     """Whether there is a letter, a digit or a sign such as € in it: a full stop occurs everywhere and shows nothing."""
-    if any(map(str.isalnum, quotation)):  # As nearly every one, and far quicker to see.
-        return True
     return any(category(character) in ("So", "Sc") or category(character)[0] in "LN" for character in quotation)
 
 
@@ -256,9 +255,12 @@ class QuotedEvidenceText:
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""
         quotation = quotation.strip()
-        if not quotation or not (is_quotation_evidence(quotation) or quotation == self.text.strip()):
+        shows = any(map(str.isalnum, quotation)) or is_quotation_evidence(quotation)  # As nearly every one, at once.
+        if not quotation or not (shows or quotation == self.text.strip()):
             return None
-        at = _find_quotation(quotation, self.text)
+        start = quotation[:SHORT_QUOTE_LETTERS]
+        is_long = len(start) == SHORT_QUOTE_LETTERS and start.isalnum()
+        at = self.text.find(quotation) if is_long else _find_quotation(quotation, self.text)
         if at >= 0:
             return Evidence(quotation, at, at + len(quotation))
         wanted = _SPACE.sub(" ", _IGNORED.sub("", quotation)).strip()
@@ -282,9 +284,7 @@ class QuotedEvidenceText:
 
 def _find_quotation(wanted: str, text: str) -> int:
     """Where it stands in the text, a short one as a whole word; -1 where it does not."""
-    start = wanted[:SHORT_QUOTE_LETTERS]
-    is_long = len(start) == SHORT_QUOTE_LETTERS and start.isalnum()
-    if is_long or sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
+    if sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
         return text.find(wanted)
     found = re.search(rf"{_BEFORE if wanted[0].isalnum() else ''}{re.escape(wanted)}"
                       rf"{_BEHIND if wanted[-1].isalnum() else ''}", text)  # fmt: skip

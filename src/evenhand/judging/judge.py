@@ -247,10 +247,12 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue
-    _refuse_decision_models(rubric, models, how)
+    deciding = {model.name for model in models if is_decision_model(model.name)}
+    if deciding:
+        _refuse_decision_models(rubric, models, how)
     dialogues = {
         "decisions"
-        if is_decision_model(model.name)
+        if model.name in deciding
         else "odds"
         if judges_by_odds(model.name, how) and dialogue != "pairwise"
         else dialogue

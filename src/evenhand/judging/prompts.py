@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -218,9 +218,8 @@ def compose_judge_request(
     )
 
 
-@lru_cache(maxsize=16)
-def _set_temperature_to_zero(settings: ModelSettings) -> ModelSettings:
-    return replace(settings, temperature=0.0)
+# Many requests share their settings, and to copy them takes longer than to look for the copy.
+_set_temperature_to_zero: Callable[[ModelSettings], ModelSettings] = lru_cache(16)(partial(replace, temperature=0.0))
 
 
 @cache

@@ -320,7 +320,7 @@ class Criterion:
     examples: tuple[CriterionExample, ...] = field(default=(), metadata=IF_GIVEN)
 
     def __post_init__(self) -> None:
-        faults = list(self._example_faults())
+        faults = list(self._example_faults()) if self.examples else []
         if not self.id.strip():
             faults.append(Fault("an id cannot be empty", path=("id",)))
         if not self.weight > 0:

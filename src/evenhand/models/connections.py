@@ -156,7 +156,7 @@ class Connections:
                 server = self._find_server(origin)
                 breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
-                share = self._open_share(name, origin)
+                share = None if self._shared is None else self._open_share(name, origin, self._shared)
                 line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets, share)
                 model = RemoteModel(meant, line)
         self._models[name] = self._chain(model)
@@ -245,13 +245,11 @@ class Connections:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _open_share(self, name: str, origin: str) -> ModelShare | None:
+    def _open_share(self, name: str, origin: str, shared: SharedLimits) -> ModelShare:
         """What this process may ask of a model, or of its server, where others ask it too."""
-        if self._shared is None:
-            return None
-        key = origin if self._shared.rates_only else name
+        key = origin if shared.rates_only else name
         if key not in self._shares:
-            self._shares[key] = ModelShare(key, self._shared, self._clock)
+            self._shares[key] = ModelShare(key, shared, self._clock)
             if self._is_shut:
                 self._shares[key].shut()
         return self._shares[key]

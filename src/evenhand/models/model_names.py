@@ -83,10 +83,17 @@ def parse_model_name(
 ) -> ModelAddress | ReplayFile | GgufFile | EmbeddedRules | FunctionPath:
     """Who is meant by a name; a JudgeError where nobody can be."""
     kind, colon, rest = name.partition(":")
-    provider, slash, _ = name.partition("/")
+    provider, slash, model = name.partition("/")
     if name == EMBEDDED:
         return EmbeddedRules()
-    if served := _resolve_served_model(name, environ):
+    served = None  # At a provider, or behind a server of one's own.
+    if provider in (*PROVIDERS, "openai-decisions"):
+        if not slash or not model.strip():
+            raise _make_unknown_model_error(name, f"{provider}/ needs the name of a model")
+        served = _resolve_provider_model(name, provider.removesuffix("-decisions"), model.strip(), environ)
+    elif colon and kind in ("openai-compatible", "anthropic-compatible", "openai-decisions-compatible"):
+        served = _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
+    if served is not None:
         return replace(served, wire="decisions") if is_decision_model(name) else served
     if colon and kind == "replay" and rest:
         return ReplayFile(Path(rest))
@@ -106,19 +113,6 @@ def parse_model_name(
     if family and not slash:
         raise JudgeError(Fault(what, f"did you mean {family}/{name[:60]}?", where=f"model {name[:80]!r}"))
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
-
-
-def _resolve_served_model(name: str, environ: Mapping[str, str]) -> ModelAddress | None:
-    """The model at a provider, or behind a server of one's own; None where the name is of another kind."""
-    kind, colon, rest = name.partition(":")
-    provider, slash, model = name.partition("/")
-    if provider in (*PROVIDERS, "openai-decisions"):
-        if not slash or not model.strip():
-            raise _make_unknown_model_error(name, f"{provider}/ needs the name of a model")
-        return _resolve_provider_model(name, provider.removesuffix("-decisions"), model.strip(), environ)
-    if colon and kind in ("openai-compatible", "anthropic-compatible", "openai-decisions-compatible"):
-        return _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
-    return None
 
 
 def is_decision_model(name: str) -> bool:
@@ -156,6 +150,7 @@ def parse_oracle_model_name(environ: Mapping[str, str]) -> str:
     base = environ.get("ORACLE_LLM_BASE_URL", "").strip().rstrip("/")
     if not base:
         return f"{provider}/{model}"
+    _check_server_base_url(base, "environment variable ORACLE_LLM_BASE_URL")
     plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
     return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
@@ -159,9 +160,12 @@ class RemoteModel:
         self, given: HttpAnswer | HttpFailure, *, attempts: int = 1, seconds: float = 0.0
     ) -> Reply | ServerProblem:
         """The reply in an answer of the server, or why there is none."""
-        line, answer = self._line, self._check_status(given)
-        if isinstance(answer, ServerProblem):
-            return answer
+        line, answer = self._line, given
+        if not isinstance(answer, HttpAnswer) or not 200 <= answer.status < 300:
+            problem = self._check_status(given)
+            assert isinstance(problem, ServerProblem)
+            return problem
+        line.server.answered = True
         try:
             data = decode_plain_json(answer.body)
         except (ValueError, RecursionError) as problem:
@@ -211,11 +215,12 @@ class RemoteModel:
             raise
         finally:
             server.gate.leave()
-        absent = not server.answered
+        absent, seconds = not server.answered, clock.now() - course.sent
         if isinstance(answer, HttpAnswer) and len(answer.body) > _QUICK_BODY:
-            outcome = await asyncio.to_thread(self._read_outcome, answer, course)
+            read = partial(self.read_answer, answer, attempts=course.attempts, seconds=seconds)
+            outcome = await asyncio.to_thread(read)
         else:
-            outcome = self._read_outcome(answer, course)
+            outcome = self.read_answer(answer, attempts=course.attempts, seconds=seconds)
         if not isinstance(answer, HttpFailure) or answer.kind == "large":
             if breaker.failures or breaker.state != "closed":
                 breaker.note_answer()
@@ -276,9 +281,6 @@ class RemoteModel:
         course.had_full_time = seconds == limits.attempt_seconds
         times = LOGPROBS_SIZE if course.request.settings.top_logprobs else 1
         return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
-
-    def _read_outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
-        return self.read_answer(answer, attempts=course.attempts, seconds=self._line.clock.now() - course.sent)
 
     async def _wait_before_retry(self, course: _RequestAttempts, problem: ServerProblem) -> float:
         """How long to wait before asking again, or the error where that would not help."""

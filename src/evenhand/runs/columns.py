@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.files.parsing import decode_plain_json
 from evenhand.runs.kept_texts import count_output_characters, number_output_text, number_sample_texts
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import MOST_REPEATS, VERDICT_NUMBERS, number_cascade_content, parse_result_float
+from evenhand.runs.tally import MOST_REPEATS, VERDICT_NUMBERS, number_cascade_content, parse_result_ratio
 from evenhand.store.store import Store
 
 Floats = NDArray[np.float64]
@@ -168,7 +169,9 @@ class RunColumnsBuilder:
             if value is not None:
                 if len(column) < before:
                     column.extend([nan] * (before - len(column)))
-                column.append(parse_result_float(value) if isinstance(value, str) else value)
+                ratio = parse_result_ratio(value) if isinstance(value, str) else (value, 1)
+                assert ratio is not None
+                column.append(ratio[0] / ratio[1])
 
     def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
         """The columns over these samples, which come by position, as compressed bytes; it can be done once.
@@ -179,7 +182,7 @@ class RunColumnsBuilder:
         for sample in samples:
             positions.append(sample["position"])
             ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            texts.append(number_sample_texts(json.loads(sample["content"])))
+            texts.append(number_sample_texts(decode_plain_json(sample["content"])))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)
         self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}
@@ -214,29 +217,25 @@ def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> 
         found["layers", name] = text
     for name, text in criteria.items():
         found["criteria", name] = text
-    for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
+    card = content["scorecard"] or {}
+    for one in card.get("reviews") or ():
         found["reviews", one["judge"]] = one["score"]
     own_rubric = content.get("own_rubric", "")
     for one in content["judgments"]:
-        id = name_sample_rubric_criterion(own_rubric, one["criterion"])
+        id = name_sample_rubric_criterion(own_rubric, one["criterion"]) if own_rubric else one["criterion"]
         if id in criteria:  # Red flags and bonuses come after, some under the same ids.
             found.setdefault(("judgments", one["judge"], id), one["exact"])
     for judge, seat in content.get("seats", {}).items():
         found["seats", judge] = seat
-    for name, number in number_cascade_content(content).items():
-        found["cascade", name] = number
-    for name, count in _count_result_marks(content).items():
-        found["marks", name] = count
+    if content.get("cascade"):
+        for name, number in number_cascade_content(content).items():
+            found["cascade", name] = number
+    # What failed of an output; None where nothing did.
+    found["marks", "gates"] = len(card.get("gates_failed") or ()) or None
+    found["marks", "assertions"] = sum([one["passed"] is False for one in content["assertions"]]) or None
+    found["marks", "findings"] = len(content["findings"]) or None
+    found["marks", "verdict"] = VERDICT_NUMBERS.get(card.get("verdict") or "")
     return found
-
-
-def _count_result_marks(content: Mapping[str, Any]) -> dict[str, float | None]:
-    """What failed of an output; None where nothing was."""
-    card = content["scorecard"] or {}
-    failed = sum(one["passed"] is False for one in content["assertions"])
-    counts = {"gates": len(card.get("gates_failed") or ()), "assertions": failed, "findings": len(content["findings"])}
-    found: dict[str, float | None] = {name: count or None for name, count in counts.items()}
-    return {**found, "verdict": VERDICT_NUMBERS.get(card.get("verdict") or "")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,14 +149,17 @@ def _iter_unfinished_run_pieces(
     finished: FinishedResults,
 ) -> Iterator[tuple[EvalSample, int, int]]:
     """What is to be done: a sample, its position, a repeat."""
-    book = worker.book
+    book, has_keys = worker.book, any(worker.secrets.keys)
     for position, sample in stage:
         if course.stopping or worker.memory.asks_no_more:
             return
-        todo = list_unfinished_repeats(worker.setup, sample, position, course, ending, finished)
+        todo: Sequence[int] = range(worker.setup.eval.repeats)
+        if finished:
+            todo = list_unfinished_repeats(worker.setup, sample, position, course, ending, finished)
         if todo:  # The sample is in the queue of the writer before its results are.
-            content = encode_plain_json(worker.secrets.remove_from_data(sample.to_json()))
-            book.put_row("samples", {"run": book.hold.run, "position": position, "id": sample.id, "content": content})
+            told = worker.secrets.remove_from_data(sample.to_json()) if has_keys else sample.to_json()
+            place = {"run": book.hold.run, "position": position, "id": sample.id}
+            book.put_row("samples", {**place, "content": encode_plain_json(told)})
         for repeat in todo:
             yield sample, position, repeat
 
@@ -250,20 +253,23 @@ class RunWorker:
         together = rubric is not None and rubric.method.dialogue in ("listwise", PAIRWISE)
         together = together or self.setup.eval.how.cascade is not None  # Passed on together, or not at all.
         parts = [works] if together else [[work] for work in works]
-        kept = await await_judges_in_order([self._score_outputs(rubric, sample, part) for part in parts])
+        shown = {"input": sample.input, "reference": sample.reference, "context": sample.context}
+        if any(self.secrets.keys):  # Neither judges nor checks see one, here or in the output.
+            shown = {name: self.secrets.remove_keys(text) for name, text in shown.items()}
+        kept = await await_judges_in_order([self._score_outputs(rubric, sample, shown, part) for part in parts])
         self.course.carried += any(work.kept for work in works) and not any(work.asked for work in works)
         return [outcome for part in kept for outcome in part]
 
     async def _score_outputs(
-        self, rubric: Rubric | None, sample: EvalSample, works: Sequence[RunWork]
+        self, rubric: Rubric | None, sample: EvalSample, shown: Mapping[str, str], works: Sequence[RunWork]
     ) -> list[ResultOutcome]:
         """Results for outputs that judges see together."""
-        results = await await_judges_in_order([self._check_output(rubric, sample, work) for work in works])
+        results = await await_judges_in_order([self._check_output(rubric, sample, shown, work) for work in works])
         found = {one.work.variant: (one, one.made) for one in results if one.made and one.made.text.strip()}
         if rubric is not None and found:
             findings = {name: one.findings for name, (one, _) in found.items()}
             made = {name: output for name, (_, output) in found.items()}
-            asked = build_judged_sample(sample.id, self._list_shown_texts(sample), made, findings)
+            asked = build_judged_sample(sample.id, shown, made, findings)
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
             if rubric.method.dialogue == PAIRWISE:
                 eval, judges = self.setup.eval, self._open_judges(shared)
@@ -284,7 +290,9 @@ class RunWorker:
                 one.work.kept += shared.kept
         return await await_judges_in_order([self._record_result(sample, one) for one in results])
 
-    async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
+    async def _check_output(
+        self, rubric: Rubric | None, sample: EvalSample, shown: Mapping[str, str], work: RunWork
+    ) -> OutputResult:
         """The output and what rules find in it, or why there is none."""
         eval, scored = self.setup.eval, rubric
         if rubric is not None and rubric.method.dialogue == PAIRWISE:
@@ -305,7 +313,7 @@ class RunWorker:
             result.why = self.secrets.remove_keys(str(error))
             return result
         made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made
-        facts = AssertionFacts(made=made, **self._list_shown_texts(sample))
+        facts = AssertionFacts(made=made, **shown)
         assertions = eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
         result.made = made
@@ -340,11 +348,6 @@ class RunWorker:
         told = write_output_json(made)
         hidden = self.secrets.remove_from_data(told)
         return made if hidden == told else read_sample_output_json(hidden)
-
-    def _list_shown_texts(self, sample: EvalSample) -> dict[str, str]:
-        """What judges and checks see of a sample beside its output; without keys, as the output is."""
-        texts = {"input": sample.input, "reference": sample.reference, "context": sample.context}
-        return {name: self.secrets.remove_keys(text) for name, text in texts.items()}
 
     async def _measure_assertion(
         self, leaf: Assertion, facts: AssertionFacts, result: OutputResult

@@ -153,7 +153,7 @@ def number_sample_texts(content: Mapping[str, Any]) -> int:
     if "texts" in content:
         return int(content["texts"])
     parts = [name for name in SAMPLE_PARTS if name not in OWN_RUBRIC_PARTS or content.get(name)]
-    told = json.dumps([content.get(name) or "" for name in parts], sort_keys=True)
+    told = _encode_said([content.get(name) or "" for name in parts])
     return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True)
 
 

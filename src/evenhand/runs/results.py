@@ -114,7 +114,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
     # What counts for the result, the panel's score where there is a panel; None where there is none.
     own = result.own_rubric
     scores = {
-        name_sample_rubric_criterion(own or "", id): card.criteria.get(id) if card else None
+        id if own is None else name_sample_rubric_criterion(own, id): card.criteria.get(id) if card else None
         for id, leaf in leaves.items()
         if leaf.judged and result.in_tables
     }
@@ -142,7 +142,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         **({"cascade": _note_cascade_path(result, card)} if judged and judged.cascade else {}),
         "unsafe": card.unsafe if card else None,
         "criteria": criteria,
-        **(note_result_open_gates(result.rubric, card) if result.rubric and result.rubric.all_gates else {}),
+        **(note_result_open_gates(result.rubric, card) if card is None or card.gates_open else {}),
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),

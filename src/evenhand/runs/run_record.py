@@ -107,6 +107,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
     if rubric.method.verdicts:
         least = 1 + 4 * (min(one.from_ for one in rubric.method.verdicts) - span.min) / (span.max - span.min)
     own = key.startswith(SAMPLE_RUBRIC_PREFIX)
+    name: Callable[[str], str] = partial(name_sample_rubric_criterion, key) if own else str
     return {
         "name": rubric.name,
         "method": rubric.method.name,
@@ -120,11 +121,11 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
             for one in rubric.method.grades
         ],
         "ties": [
-            name_sample_rubric_criterion(key, one.of) if one.by == "criterion" else str(one)
+            name(one.of) if one.by == "criterion" else str(one)
             for one in (list_scorecard_tie_breaks(rubric) if rubric.method.ties else ())
         ],
         "statements": [
-            {"kind": kind, "id": name_sample_rubric_criterion(key, one.id), "asks": one.asks}
+            {"kind": kind, "id": name(one.id), "asks": one.asks}
             for kind, several in (("red_flag", rubric.red_flags), ("bonus", rubric.bonuses))
             for one in several
         ],
@@ -134,7 +135,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates)),
         "criteria": [
             {
-                "id": name_sample_rubric_criterion(key, leaf.id),
+                "id": name(leaf.id),
                 "asks": leaf.asks,
                 "weight": float(leaf.weight),
                 "scale": str(leaf.scale),

@@ -86,7 +86,11 @@ class RunSetup:
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
             rubrics=tuple(
-                run_rubric_snapshot_json(key, pairs.get(key, rubric), with_criteria=eval.own_rubrics.fits_tables(key))
+                run_rubric_snapshot_json(
+                    key,
+                    pairs.get(key, rubric),
+                    with_criteria=key in eval.rubrics or eval.own_rubrics.fits_tables(key),
+                )
                 for key, rubric in eval.all_rubrics.items()
             ),
             assertions=tuple(one.title for one in eval.assertions),

@@ -40,38 +40,46 @@ class RunTallyMean:
     missing: int = 0
     sums: dict[int, int] = field(default_factory=dict)  # Of numerators, by denominator: far quicker than fractions.
     units: int = 0
-    open: tuple[int, Fraction, int] | None = None  # The sample that is being added to: repeats come one after another.
+    # The sample that is being added to, with a numerator, a denominator and how many: repeats come one after another.
+    open: tuple[int, int, int, int] | None = None
     named: dict[int, tuple[Fraction, int]] = field(default_factory=dict)  # By cluster: the sum, and of how many.
 
-    def add(self, value: Fraction | None, unit: int) -> None:
-        """Count one value of what counts once, or that there is none; clusters of several samples are below 0."""
+    def add(self, value: tuple[int, int] | None, unit: int) -> None:
+        """Count one value of what counts once, or that there is none; clusters of several samples are below 0.
+
+        A value is a numerator and a denominator without a common factor.
+        """
         if value is None:
             self.missing += 1
             self.values.append(nan)
             return
         self.n += 1
-        above, below = value.as_integer_ratio()
+        above, below = value
         self.values.append(above / below)
         if unit < 0:
             total, n = self.named.get(unit, (Fraction(0), 0))
-            self.named[unit] = total + value, n + 1
-        elif self.open is not None and self.open[0] == unit:
-            self.open = unit, self.open[1] + value, self.open[2] + 1
-        else:
-            if self.open is not None:
-                _, total, n = self.open
-                above, below = (total if n == 1 else total / n).as_integer_ratio()
-                self.sums[below] = self.sums.get(below, 0) + above
-                self.units += 1
-            self.open = unit, value, 1
+            self.named[unit] = total + Fraction(above, below), n + 1
+            return
+        if self.open is not None:
+            before, over, under, n = self.open
+            if before == unit:
+                self.open = unit, over * below + above * under, under * below, n + 1
+                return
+            if n > 1:
+                over, under = Fraction(over, under * n).as_integer_ratio()
+            self.sums[under] = self.sums.get(under, 0) + over
+            self.units += 1
+        self.open = unit, above, below, 1
 
     @property
     def exact(self) -> Fraction | None:
         """The mean of those that there are."""
-        last = () if self.open is None else (self.open[1:],)
         total = sum((Fraction(over, under) for under, over in self.sums.items()), Fraction(0))
-        total += sum((part / n for part, n in (*last, *self.named.values())), Fraction(0))
-        units = self.units + len(last) + len(self.named)
+        total += sum((part / n for part, n in self.named.values()), Fraction(0))
+        units = self.units + len(self.named)
+        if self.open is not None:
+            _, over, under, n = self.open
+            total, units = total + Fraction(over, under * n), units + 1
         return total / units if units else None
 
 
@@ -147,11 +155,11 @@ class VariantTally:
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
         self.unfinished += row["key"] == ""
         unit = cluster if self.per == "cluster" else row["position"]
-        self.score.add(parse_result_fraction(row["score"]), unit)
-        self.composite.add(parse_result_fraction(row["composite"]), unit)
+        self.score.add(parse_result_ratio(row["score"]), unit)
+        self.composite.add(parse_result_ratio(row["composite"]), unit)
         five = content.get("five_layers") or {}
-        self.assertion_rate.add(parse_result_fraction(five.get("assertion")), unit)
-        self.raw_judge.add(parse_result_fraction(five.get("llm")), unit)
+        self.assertion_rate.add(parse_result_ratio(five.get("assertion")), unit)
+        self.raw_judge.add(parse_result_ratio(five.get("llm")), unit)
         card = content["scorecard"] or {"reviews": None, "verdict": None}
         reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
         self._add_to_means(self.layers, content["layers"], unit)
@@ -254,7 +262,7 @@ class VariantTally:
                 means[name] = RunTallyMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
         for name, mean in means.items():
             if asked is None or name in asked:
-                mean.add(parse_result_fraction(texts.get(name)), unit)
+                mean.add(parse_result_ratio(texts.get(name)), unit)
             else:
                 mean.values.append(nan)
 
@@ -311,15 +319,9 @@ def number_cascade_content(content: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 @lru_cache(4096)  # Most scores of a run are the same few.
-def parse_result_fraction(text: str | None) -> Fraction | None:
-    """The number that the store keeps as a fraction."""
-    return None if text is None else read_kept_fraction(text)
-
-
-@lru_cache(4096)
-def parse_result_float(text: str) -> float:
-    """The same number as a float."""
-    return float(read_kept_fraction(text))
+def parse_result_ratio(text: str | None) -> tuple[int, int] | None:
+    """Numerator and denominator of the number that the store keeps as a fraction."""
+    return None if text is None else read_kept_fraction(text).as_integer_ratio()
 
 
 def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

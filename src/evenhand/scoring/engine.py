@@ -30,7 +30,15 @@ def compute_answers_scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
         missing = find_unanswered_gate_steps(rubric.method.steps, case)
     if missing:
         return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
-    return _write_scorecard(case, (), _find_score_outcome(case))
+    before, values = rubric.method.before_panel, case.values
+    if answers.red_flags or answers.bonuses or answers.unsafe:  # Steps look at these too.
+        return _write_scorecard(case, (), _decide_score_outcome(case, run_score_steps(before, case)))
+    # Worked out once for equal values: most outputs get one of the same few.
+    ratios = [part for value in values.values() for part in value.as_integer_ratio()]
+    plain = StepInputs(rubric, values, _NO_ANSWERS)
+    key = (rubric, *values, *ratios)
+    outcome = _PLAIN_OUTCOMES.get(key, lambda: _decide_score_outcome(plain, run_score_steps(before, plain)))
+    return _write_scorecard(case, (), outcome)
 
 
 def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[MissingCriterion, ...]]:
@@ -118,19 +126,7 @@ class ScoreOutcome:
     verdict: Verdict | None
 
 
-def _find_score_outcome(case: StepInputs) -> ScoreOutcome:
-    """What the values of a case come to, worked out once for equal ones: most outputs get one of the same few."""
-    answers, values = case.answers, case.values
-    if answers.red_flags or answers.bonuses or answers.unsafe:  # Steps look at these too.
-        return _decide_score_outcome(case, run_score_steps(case.rubric.method.before_panel, case))
-    ratios = [part for value in values.values() for part in value.as_integer_ratio()]
-    plain = StepInputs(case.rubric, values, Answers(id=""))
-    return _PLAIN_OUTCOMES.get(
-        (case.rubric, *values, *ratios),
-        lambda: _decide_score_outcome(plain, run_score_steps(case.rubric.method.before_panel, plain)),
-    )
-
-
+_NO_ANSWERS = Answers(id="")
 _PLAIN_OUTCOMES: RubricIdentityCache[ScoreOutcome] = RubricIdentityCache(1024)
 
 

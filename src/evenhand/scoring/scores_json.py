@@ -35,9 +35,10 @@ def scores_to_json(scores: Scores) -> ScoresJson:
 
 def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
     """One scorecard as plain data."""
+    score = card.score
     return {
         "id": card.id,
-        "score": None if card.score is None else float(card.score),
+        "score": None if score is None else float(score),
         "grade": card.grade,
         "label": card.label,
         "description": next((one.description for one in rubric.method.grades if one.grade == card.grade), "") or None,

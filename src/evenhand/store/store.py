@@ -222,7 +222,8 @@ class Store(AbstractContextManager["Store"]):
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
         bound, options = {"of_run": run}, queries.STREAMED
         with self._connect() as connection, connection.execute(query, bound, execution_options=options) as found:
-            yield from map(dict, found.mappings())
+            names = tuple(found.keys())
+            yield from (dict(zip(names, row, strict=True)) for row in found)
 
     def begin_run(self, run: Mapping[str, object]) -> RunHold:
         """Write down a new run, held by whoever it names."""

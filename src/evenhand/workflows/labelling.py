@@ -57,7 +57,7 @@ class AskedQuestion:
         try:
             score = Fraction(text.strip())
         except (ValueError, ZeroDivisionError):
-            raise InputError(Fault(f"{text[:40]!r} is no number", "type a number, or c for cannot say")) from None
+            raise InputError(Fault(f"{text[:40]!r} is not a number", "type a number, or c for cannot say")) from None
         asked = HumanLabelQuestion(id=self.id, low=float(self.low), high=float(self.high), whole=self.whole)
         if why := asked.find_score_fault(score):
             raise InputError(Fault(why, asked.scale))

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -131,9 +133,12 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     summary = summarise_results(
         list(frame.variants), store.results(run["id"]), calls, columns, models, frame.composite.per
     )
+    tags: dict[str, array[int]] = {}
+    samples = _note_sample_tags(store.samples(run["id"]), tags)
     if columns is not None:
-        store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
+        store.save_columns(run["id"], columns.pack(samples))
         del columns  # A large run has many, and deciding takes room too.
+    deque(samples, maxlen=0)  # Where nothing was packed, they are looked at for their tags alone.
     notable = find_notable_run_samples(frame, summary)
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     first |= {one["position"] for several in notable.values() for one in several}
@@ -143,7 +148,6 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     # A run that was scored anew was settled by others.
     settled = run["state"] == "finished" and "rescored_from" not in setup
     early = looks is not None and looks.taken[-1] < looks.planned and settled
-    tags = _load_user_report_tags(store, run["id"])
     name_samples = partial(store.rows.sample_ids, run["id"])
     decision = decide_between_run_variants(frame, summary, looks, stopped_early=early, name_samples=name_samples)
     if run["state"] != "finished":  # Whoever stops a run when it looks good has not decided anything.
@@ -158,10 +162,13 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         "notable": {
             kind: [{"sample": ids.get(one["position"], ""), **one} for one in some] for kind, some in notable.items()
         },
-        "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
+        "ties": summarise_run_ties(frame, summary) if any(one.get("ties") for one in frame.rubrics) else [],
     }
-    cascade = report_cascade(frame, summary.tallies, summary.calls)
-    if cascade is not None:
+    # What recorded outputs had cost before the run is part of what they cost, and not of what the run did.
+    recorded = [summary.tallies[name] for name, one in setup.get("variants", {}).items() if "recorded" in one]
+    head["cost"]["recorded"] = float(sum((one.cost for one in recorded), Decimal(0))) if recorded else None
+    cascades = any(tally.cascade for tally in summary.tallies.values())
+    if cascades and (cascade := report_cascade(frame, summary.tallies, summary.calls)) is not None:
         head["cascade"] = encode_cascade_report(cascade)
         correct_variant_means(head["variants"], cascade)
     # A part of a run is no evaluation.
@@ -218,14 +225,13 @@ def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, 
     ]
 
 
-def _load_user_report_tags(store: Store, run: str) -> dict[str, array[int]]:
-    """The positions of samples by tag."""
-    found: dict[str, array[int]] = {}
-    for row in store.samples(run):
+def _note_sample_tags(samples: Iterable[Row], found: dict[str, array[int]]) -> Iterator[Row]:
+    """The samples as they are passed on, with their positions noted by tag."""
+    for row in samples:
         if '"tags"' in row["content"]:  # Far quicker than reading all of them.
             for tag in json.loads(row["content"]).get("tags") or ():
                 found.setdefault(tag, array("q")).append(row["position"])
-    return found
+        yield row
 
 
 def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:

@@ -265,16 +265,15 @@ async def _execute_run_for_user(
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
     course = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
-    ending = None
-    if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
-        ending = load_run_ending_for_user(store, row, eval, recorded["until_decided"])
-        course.until = ending.until
+    until = recorded.get("until_decided")  # Part of the run: it does not change when it is resumed.
+    ending = None if until is None else load_run_ending_for_user(store, row, eval, until)
+    course.until = ending.until if ending else course.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
         async with (
             _open_run_connections_for_user(eval, budget, ways.shared) as connections,
-            _open_fleet_for_user(ways.fleet) as fleet,
+            nullcontext() if ways.fleet is None else _open_fleet_for_user(ways.fleet) as fleet,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
@@ -288,10 +287,11 @@ async def _execute_run_for_user(
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
                 memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
-                show = partial(setattr, course, "waiting")
-                batches = open_run_batches(memory, setup.judges, connections, show, batch=ways.batch)
+                in_batches, show = ways.batch or store.batches.count_live(), partial(setattr, course, "waiting")
+                batches = open_run_batches(memory, setup.judges, connections, show, ways.batch) if in_batches else None
                 course.on_stop = partial(stop_asking_for_run, connections, batches)
-                draw = load_cascade_draw(store, row["id"], setup, budget, lambda: connections.spent, goes_on=goes_on)
+                load_draw = partial(load_cascade_draw, store, row["id"], setup, budget, goes_on=goes_on)
+                draw = None if eval.how.cascade is None else load_draw(lambda: connections.spent, eval.how.cascade)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, batches, course=course)
                 execute = partial(execute_run, draw=draw) if fleet is None else fleet.execute_run
                 async with ways.watch(course, fleet.read_spending if fleet else lambda: connections.spent):
@@ -308,7 +308,7 @@ async def _execute_run_for_user(
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
     if eval.keep != "raw":
         await asyncio.to_thread(store.overwrite_removed)
-    under_way = describe_run_batches(store, row["id"])
+    under_way = describe_run_batches(store, row["id"]) if batches is not None else ""
     return replace(ran, why_stopped=why, needs_budget=needs_budget, under_way=under_way)
 
 
@@ -323,9 +323,7 @@ def _end_user_run(
     return RunResult(id=row["id"], state=row["state"], head=head, store=store.address)
 
 
-def _open_fleet_for_user(where: str | None) -> AbstractAsyncContextManager[RayFleet | None]:
-    if where is None:
-        return nullcontext()
+def _open_fleet_for_user(where: str) -> AbstractAsyncContextManager[RayFleet]:
     from evenhand.workflows.fleet import open_run_fleet  # It needs what a run on one machine does not.
 
     return open_run_fleet(where)
@@ -387,7 +385,8 @@ def _begin_or_resume_user_run(
 
 def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: SharedLimits | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
-    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices).share_limits(shared)
+    connections = Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
+    return connections if shared is None else connections.share_limits(shared)
 
 
 def read_clock_for_user() -> str:

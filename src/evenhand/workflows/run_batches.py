@@ -64,12 +64,9 @@ def open_run_batches(
     judges: Sequence[ChainedModel],
     connections: Connections,
     show: Callable[[str], None],
-    *,
     batch: bool,
-) -> RunBatches | None:
-    """The batches of a run; without `batch` only those that are under way, and None where none is."""
-    if not batch and not memory.book.store.batches.count_live():
-        return None
+) -> RunBatches:
+    """The batches of a run; without `batch` only those that are under way."""
     follower = BatchFollower(memory=memory, pace=read_batch_pace(), show=show)
     endpoints = open_batch_endpoints(judges)
     return RunBatches(follower=follower, ledger=connections.ledger, endpoints=endpoints, direct=not batch)

@@ -10,6 +10,7 @@ from typing import Any
 
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval
+from evenhand.judging.single_judge import Cascade
 from evenhand.model.scale import to_exact_fraction
 from evenhand.models.budget import Budget, Spending
 from evenhand.runs.cascade_draw import CascadeDraw
@@ -43,12 +44,17 @@ def refuse_cascade_until_decided(eval: Eval) -> None:
 
 
 def load_cascade_draw(
-    store: Store, run: str, setup: RunSetup, budget: Budget | None, spent: Callable[[], Spending], *, goes_on: bool
-) -> CascadeDraw | None:
-    """What a cascade passes on at random, with what earlier sittings have kept; None where there is no cascade."""
+    store: Store,
+    run: str,
+    setup: RunSetup,
+    budget: Budget | None,
+    spent: Callable[[], Spending],
+    rule: Cascade,
+    *,
+    goes_on: bool,
+) -> CascadeDraw:
+    """What the cascade of a run passes on at random, with what earlier sittings have kept."""
     eval = setup.eval
-    if eval.how.cascade is None:
-        return None
 
     def count_money_left() -> Decimal | None:
         if budget is None or budget.money is None:
@@ -56,7 +62,7 @@ def load_cascade_draw(
         return budget.money - budget.paid - (spent().cost or Decimal(0))
 
     draw = CascadeDraw(
-        rule=eval.how.cascade,
+        rule=rule,
         seed=eval.how.seed,
         control=eval.control,
         strong=eval.judges[-1],

@@ -46,7 +46,7 @@ from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Criterion, Missing, Scale, Scored, Statement
+from evenhand.model.scale import Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import ModelSettings
 
@@ -106,17 +106,19 @@ def build_judge_output_review(
         for name, item in reading.items.items()
         if isinstance(item, EvidencedAnswer)
     }
-    leaves = list_judged_criteria(rubric)
-    asked: tuple[Sequence[Criterion | Statement], ...] = (leaves, rubric.red_flags, rubric.bonuses)
-    criteria, flags, bonuses = (
-        {one.id: found.get(prefix + one.id) or _explain_missing_reply(readings, prefix + one.id) for one in each}
-        for prefix, each in zip(ITEM_PREFIXES.values(), asked, strict=True)
-    )
-    # The statements that are true of the output, each with the judge's reason.
-    red_flags, merits = (
-        {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
-        for items in (flags, bonuses)
-    )
+    criteria = {
+        leaf.id: found.get(leaf.id) or _explain_missing_reply(readings, leaf.id)
+        for leaf in list_judged_criteria(rubric)
+    }
+    statements: dict[str, dict[str, EvidencedAnswer]] = {"red_flags": {}, "bonuses": {}}
+    true: dict[str, dict[str, str]] = {"red_flags": {}, "bonuses": {}}  # Each with the judge's reason.
+    for kind, each in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
+        for one in each:
+            name = ITEM_PREFIXES[kind] + one.id
+            item = statements[kind][one.id] = found.get(name) or _explain_missing_reply(readings, name)
+            if isinstance(item.score, Scored) and item.score.value == 1:
+                true[kind][one.id] = item.reason
+    flags, bonuses = statements.values()
     advice, notes = (
         _take_suggestions_from_replies(manner.judge, readings) if rubric.method.dialogue == "individual" else ((), ())
     )
@@ -126,8 +128,8 @@ def build_judge_output_review(
     answers = Answers(
         id=output,
         scores={id: item.score for id, item in criteria.items()},
-        red_flags=red_flags,
-        bonuses=merits,
+        red_flags=true["red_flags"],
+        bonuses=true["bonuses"],
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
         claims={name: said[name] for name in OVERALL_CLAIMS if name in said},
