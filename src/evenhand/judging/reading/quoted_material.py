@@ -11,10 +11,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property, partial
 
 from evenhand.judging.reading.copied_answers import ComparedValue, PlantedAnswers, read_given_answers
 from evenhand.judging.reading.json_answers import GONE, cut_values_under_foreign_keys, squeeze_quotation
+from evenhand.judging.reading.other_answers import mentions_another_answer, mentions_answer
 from evenhand.judging.reading.quotation_signs import (
     QUOTATION_SIGNS,
     find_introduced_quotations,
@@ -74,6 +76,7 @@ _SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
+MOST_POINTS = 100  # On scales that cannot be asked by one line.
 _QUOTES_ALONE = frozenset("“„«‹「『>")  # In others a judge also puts an answer of its own.
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
 
@@ -154,7 +157,7 @@ class JudgedMaterial:
         for part in parts:
             said = read(part)
             doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
-        return doubtful
+        return doubtful | (_find_answered_otherwise(parts[0], given, read) if parts else set())
 
     def _find_copied(
         self,
@@ -355,3 +358,19 @@ def _blank_first_thinking(reply: str) -> str:
     """The reply with spaces for what the model thought before it said anything, so that all else keeps its place."""
     begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
     return " " * begins + reply[begins:]
+
+
+def _find_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadAnswers) -> set[str]:
+    """The names that the rest of a reply does not answer, but has another number for, or a yes for a no."""
+    said = read(rest)
+
+    def is_answer(name: str, number: Fraction) -> bool:
+        told, value = (read(f"{name}: {float(one):g}").get(name) for one in (number, given[name]))
+        return told is not None if value == given[name] else 0 <= number <= MOST_POINTS
+
+    return {
+        name
+        for name, value in given.items()
+        if not (said.get(name) == value and mentions_answer(rest, value))
+        and mentions_another_answer(rest, value, partial(is_answer, name))
+    }
