@@ -1,5 +1,6 @@
 """Where the shared data lies, and what a skip means where skips are forbidden."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -22,6 +23,7 @@ sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT / ".." / "shared"
+WAITING = tuple(ROOT / "tests" / room for room in ("fleet", "service", "web", "runs/chaos"))  # For others to answer.
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +32,23 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared is not here: conformance cases and data sets are not checked")
     return SHARED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: modules and tests stay, and a look through them takes most of a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what waits: the first process gets it, the others compute meanwhile, and the end is left no wait."""
+    items.sort(key=lambda item: not any(room in item.path.parents for room in WAITING))
 
 
 def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -82,6 +82,11 @@ def round_float_half_away(value: float, places: int) -> float:
     return float(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
 
 
+def format_rounded(value: float, places: int) -> str:
+    """A number with so many decimals, rounded half away from zero."""
+    return f"{round_float_half_away(value, places):,.{places}f}"
+
+
 def format_kept_figure(value: float | None) -> str:
     """A number that was rounded when it was kept: with every digit it has, and two decimals at least."""
     if value is None:
@@ -95,7 +100,7 @@ def format_dollar_amount(amount: float | None) -> str:
         return MISSING_DASH
     if amount == 0:
         return "$0"
-    return "under $0.0001" if 0 < amount < 0.0001 else f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    return "under $0.0001" if 0 < amount < 0.0001 else f"${format_rounded(amount, 2 if amount >= 1 else 4)}"
 
 
 def format_milliseconds(milliseconds: float | None) -> str:
@@ -104,10 +109,10 @@ def format_milliseconds(milliseconds: float | None) -> str:
         return MISSING_DASH
     if 0 < milliseconds < 1:
         return "under 1 ms"
-    if round(milliseconds) < 1000:
-        return f"{milliseconds:.0f} ms"
+    if round_float_half_away(milliseconds, 0) < 1000:
+        return f"{format_rounded(milliseconds, 0)} ms"
     seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if round(seconds, 1) < 100 else f"{seconds:,.0f} s"
+    return f"{format_rounded(seconds, 1 if round_float_half_away(seconds, 1) < 100 else 0)} s"
 
 
 def pluralize_count(count: int, one: str, many: str | None = None) -> str:
@@ -162,8 +167,8 @@ def format_p_value(p: float, *, at_most: bool = False) -> str:
     if p < 0.0001:
         return "p < 0.0001"
     # 0.04996 is below 0.05, and is shown so.
-    digits = next((digits for digits in range(3, 8) if (round(p, digits) < 0.05) == (p < 0.05)), 3)
-    return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.{digits}f}" if p < 0.0995 else f"p = {p:.2f}"
+    digits = next((digits for digits in range(3, 8) if (round_float_half_away(p, digits) < 0.05) == (p < 0.05)), 3)
+    return f"p = {format_rounded(p, 4 if p < 0.001 else digits if p < 0.0995 else 2)}"
 
 
 def word_p_value(p: float, *, at_most: bool = False) -> str:
@@ -176,19 +181,19 @@ def word_p_value(p: float, *, at_most: bool = False) -> str:
         # Two digits: more would claim a precision that no one needs.
         step = math.pow(10, max(0, math.floor(math.log10(1 / p)) - 1))
         return f"1 of {round(round(1 / p / step) * step):,} comparisons"
-    return "nearly every comparison" if p > 0.95 else f"{round(p * 100)} of 100 comparisons"
+    return "nearly every comparison" if p > 0.95 else f"{format_rounded(p * 100, 0)} of 100 comparisons"
 
 
 def format_number(value: float, digits: int = 2) -> str:
     """A number as it is shown."""
-    return f"{value:.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
+    return f"{round_float_half_away(value, digits):.{digits}f}".replace("-", "−")
 
 
 def format_percent(share: float) -> str:
     """A share as it is shown; never 0 or 100 % while it is neither."""
     if 0 < share < 0.005:
         return "under 1%"
-    return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
+    return "over 99%" if 0.995 <= share < 1 else f"{format_rounded(share * 100, 0)}%"
 
 
 def word_layer(layer: str) -> str:
@@ -232,14 +237,14 @@ def format_too_few(count: int, thing: str, needed: int, *, more: str = "", to: s
 
 def format_percent_tenths(share: float) -> str:
     """A share in percent with one decimal."""
-    return f"{share * 100:.1f}%"
+    return f"{format_rounded(share * 100, 1)}%"
 
 
 def format_percent_below_whole(share: float) -> str:
     """A share in words; never 100 % while a single weighting says otherwise."""
     if 0.995 <= share < 1:
-        return f"{min(share, 0.9999) * 100:.2f}%"
-    return f"{share * 100:.0f}%"
+        return f"{format_rounded(min(share, 0.9999) * 100, 2)}%"
+    return f"{format_rounded(share * 100, 0)}%"
 
 
 def round_number_for_json(value: float | None) -> float | None:

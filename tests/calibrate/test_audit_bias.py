@@ -142,7 +142,7 @@ def test_self_preference_that_cannot_be_told_says_why(makers: dict[str, str], wh
     audited = build_judge_audit(seen(run, makers=makers))
 
     assert why in found(audited, "self-preference", "openai/gpt-1").says
-    assert "no model of a known maker" in found(audited, "self-preference", "embedded").says
+    assert "this judge's maker is not known" in found(audited, "self-preference", "embedded").says
 
 
 @pytest.mark.parametrize(

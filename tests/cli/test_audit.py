@@ -75,6 +75,8 @@ def test_the_first_line_answers_and_the_second_says_what_to_do(folder: Path) -> 
     assert first[0].startswith("Fit to decide: no. Worst is position of python:own:hasty")
     assert any(line.startswith("  next: Show each output alone") for line in first[:5])
     assert max(map(len, first)) <= 80
+    told = r"length is in points per 100 characters; its mark goes by what a typical difference of \d+"
+    assert re.search(told, " ".join(done.stdout.split()))
     assert "\x1b" not in done.stdout
 
 
@@ -97,8 +99,8 @@ def test_the_data_have_the_keys_that_the_page_names(folder: Path) -> None:
         "run", "fit", "headline", "next_step", "worst", "judges", "samples", "colours", "findings", "not_listed",
     }  # fmt: skip
     assert set(data["findings"][0]) == {
-        "finding", "judge", "criterion", "colour", "value", "low", "high", "level", "n", "unit", "method", "says",
-        "advice",
+        "finding", "judge", "criterion", "colour", "value", "low", "high", "level", "n", "unit", "typical", "method",
+        "says", "advice",
     }  # fmt: skip
     assert data["judges"] == ["python:own:fair", "python:own:hasty"]
     assert data["samples"] == 20

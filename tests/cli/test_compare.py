@@ -110,6 +110,8 @@ def test_power_is_shown_as_a_small_table(folder: Path) -> None:
     assert "Power: run cccccc, 24 pairs" in done.stdout
     assert "the difference that was seen (0.00 points): no number of samples would" in done.stdout
     assert "samples  observed 0.00  smallest 0.50" in done.stdout
+    assert "over 99%" in done.stdout
+    assert "100%" not in done.stdout  # No number of samples makes it certain.
 
 
 def test_several_treatments_have_a_table_each(folder: Path) -> None:

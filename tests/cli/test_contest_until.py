@@ -36,7 +36,7 @@ def test_a_contest_is_played_up_to_a_moment_and_gone_on_with(folder: Path) -> No
 
     assert [done.returncode for done in (first, second, last)] == [1, 1, 0]
     assert "4 submissions" in first.stdout
-    assert "Not decided yet: submissions are still taken.\n  it waits: " in first.stdout
+    assert "Not decided yet: submissions are still taken.\n  it is waiting: played up to " in first.stdout
     assert "kestrel is first, and the challenge period is not over." in second.stdout
     assert "payment" not in second.stdout
     assert "kestrel won." in last.stdout
@@ -52,7 +52,7 @@ def test_now_is_a_moment(folder: Path) -> None:
     assert done.returncode == 1
     assert "Not decided yet: submissions are still taken." in done.stdout
     assert (
-        "to go on: evenhand contest run task.yaml submissions --until now --replay replies.jsonl --resume"
+        "to continue: evenhand contest run task.yaml submissions --until now --replay replies.jsonl --resume"
         in done.stderr
     )
 
@@ -96,7 +96,7 @@ def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder:
     said = one_line(done.stdout)
     assert done.returncode == 1
     assert "payment would be due on 2999-11-11 to kestrel: invoice 2026-118" in said
-    assert "a rehearsal, ahead of the clock, as if nothing more came: nobody is paid; with --until now it waits" in said
+    assert "A rehearsal: played past the present as if no more submissions came. Nobody is paid." in said
     assert "released" not in said
     assert "ahead" not in done.stderr
     assert shown.stdout == done.stdout
@@ -160,7 +160,7 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
         "--max-tokens", "900", "--challenges", "challenges.jsonl", "-m", "openai/m", "--again", "b", OPENAI_API_KEY="k",
     )  # fmt: skip
 
-    start = "to go on: evenhand contest run task.yaml submissions"
+    start = "to continue: evenhand contest run task.yaml submissions"
     assert f"{start} --until now --resume\n" in plain.stderr
     assert (
         f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "

@@ -22,6 +22,13 @@ rubric:
   criteria: [{id: greets, asks: "Does it contain the word 'Hello'?", required: false}]
 judges: [embedded]
 """
+RECORDED_EVAL = """
+name: greetings
+samples:
+  - {id: plain, input: Hi, output: Hello there}
+rubric: {criteria: [Does it greet?]}
+judges: [MODEL]
+"""
 PRICES = "as_of: 2026-11-01\nmodels: {'MODEL': {input: 2, output: 10}}\n"
 
 
@@ -98,6 +105,33 @@ def test_a_plan_with_an_unknown_price_says_whose(tmp_path: Path, model: str) -> 
     shown = " ".join(evenhand("run", "eval.yaml", "--plan", folder=written(tmp_path, model)).stdout.split())
 
     assert f"cost unknown: 4 calls of {model} have no known price" in shown
+
+
+def test_a_plan_in_which_every_reply_is_cached_costs_nothing(tmp_path: Path, model: str) -> None:
+    """No token is bought, so no price is needed to know it."""
+    recorded = RECORDED_EVAL.replace("MODEL", model)
+    (tmp_path / "eval.yaml").write_text(recorded, "utf-8")
+    evenhand("run", "eval.yaml", folder=tmp_path)
+
+    plan = head_of(tmp_path, "--plan")
+    shown = evenhand("run", "eval.yaml", "--plan", folder=tmp_path).stdout
+
+    assert plan["judges"][0]["calls"] == plan["judges"][0]["kept"] > 0
+    assert (plan["judges"][0]["cost"], plan["total"]["total"]) == (0, 0)
+    assert "unknown" not in shown
+
+
+def test_a_plan_needs_no_key_and_says_that_the_run_does(tmp_path: Path) -> None:
+    """It asks nothing, and whoever decides about a run may not have the key."""
+    folder = written(tmp_path, "openai/gpt-5-mini")
+    plan = evenhand("run", "eval.yaml", "--plan", folder=folder)
+
+    assert plan.returncode == 0, plan.stderr
+    assert "note: OPENAI_API_KEY is not set: the run needs it" in plan.stdout
+    assert head_of(folder, "--plan")["total"]["total"] > 0
+    assert evenhand("run", "eval.yaml", folder=folder).returncode == 2
+    with_key = evenhand("run", "eval.yaml", "--plan", folder=folder, OPENAI_API_KEY="sk-none").stdout
+    assert "is not set" not in with_key
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def draw_comparison(seed: int) -> tuple[CompareDecision, dict[str, VariantColumn
     return decision, columns, smallest
 
 
-@pytest.mark.parametrize("block", range(often(2, 4)))
+@pytest.mark.parametrize("block", range(often(1, 4)))
 def test_every_part_of_a_verdict_says_the_same(block: int) -> None:
     """Over many comparisons of all kinds; each verdict must come up, or nothing was shown."""
     seen: Counter[str] = Counter()
@@ -122,13 +122,13 @@ def _check_power_text(one: Comparison, lines: Sequence[str]) -> None:
         assert not re.search(r": [\d,]+ more", smallest)
         assert "leave it open" not in smallest
     if one.verdict == "NOISE":
-        assert "have ruled it out" in smallest
+        assert "rule it out" in smallest
     if one.verdict == "PROGRESS" or one.rule.startswith("4."):
-        assert "have shown it" in lines[0]
+        assert re.search(r"; these [\d,]+ did$", lines[0])
         assert not re.search(r": [\d,]+ more", text)
     if one.verdict == "UNDERPOWERED":
-        assert "have shown it" not in text
-        assert "ruled it out" not in text
+        assert not re.search(r"; these [\d,]+ did", text)
+        assert "rule it out" not in text
         asked = re.match(r"Score (about )?([\d,]+) more", one.next_step)
         if asked and not asked[1]:
             assert f": {asked[2]} more" in smallest

@@ -128,3 +128,24 @@ def test_a_mean_that_nearly_reaches_its_gate_is_not_shown_at_it() -> None:
     state = GateState(gate="tone", min=3.5, mean=3.49996, passed=False)
 
     assert describe_gates_missed_by_variant("new", [state]) == ["new: tone is 3.49996, the gate is 3.50."]
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (
+            GateState(gate="pass_rate", min=1.0, mean=0.0, passed=False, borderline=3),
+            "new: pass_rate is 0.00, the gate is 1.00 (3 borderline outputs counted as failed, as with --strict).",
+        ),
+        (
+            GateState(gate="pass_rate", min=0.8, mean=0.5, passed=False, borderline=1),
+            "new: pass_rate is 0.50, the gate is 0.80 (1 borderline output counted as failed).",
+        ),
+        (GateState(gate="scored", min=1.0, mean=1 / 3, passed=False, outputs=3), "new: 2 of 3 outputs have no score."),
+        (GateState(gate="scored", min=1.0, mean=2 / 3, passed=False, outputs=3), "new: 1 of 3 outputs has no score."),
+    ],
+)
+def test_a_gate_on_outputs_says_what_they_lack(state: GateState, says: str) -> None:
+    """A rate of 0.00 beside outputs that did not fail, or a gate for outputs with a score, leaves one guessing."""
+    assert describe_gates_missed_by_variant("new", [state]) == [says]
+    assert read_compared_gate_state(json.loads(json.dumps(encode_decision_value(state)))) == state

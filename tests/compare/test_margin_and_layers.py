@@ -1,10 +1,13 @@
 """Not worse by more than a margin, a verdict for every layer, and what a decision shows beside its verdict."""
 
+import re
+
 import pytest
 
 from evenhand.compare.decision import VariantColumn, encode_compare_decision
 from evenhand.compare.facts import LossShare
 from evenhand.errors import InputError
+from evenhand.report.phrases import describe_reported_p_adjustment, list_reported_differences
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
 from tests.compare.columns import column, compared, decided, spread
@@ -222,3 +225,47 @@ def test_all_of_it_is_plain_data() -> None:
     assert found["layer_verdicts"]["judge"]["verdict"] in ("NOISE", "UNDERPOWERED")
     assert len(found["distribution"]["counts"]) + 1 == len(found["distribution"]["edges"])
     assert [one["n"] for one in found["saturation"]["curve"]] == list(range(4, 41, 4))
+
+
+def test_a_layer_tells_the_p_value_that_its_verdict_rests_on() -> None:
+    """The table showed the unadjusted one: p 0.033 beside UNDERPOWERED."""
+    raised = [one + (0.4 if place % 3 else -0.3) for place, one in enumerate(spread(3.6))]
+    found = compared(column(spread(3.6), fact=spread(4.0)), column(raised, fact=_jittered(spread(4.0), 0.05)))
+    (one,) = encode_compare_decision(decided(column(spread(3.6), fact=spread(4.0)), column(raised, fact=spread(4.0))))[
+        "comparisons"
+    ]
+
+    layer, difference = found.layer_verdicts["judge"], found.layers["judge"]
+    assert layer.p is not None
+    assert difference is not None
+    assert layer.p > difference.p
+    shown = {of: difference["p"] for of, difference, _ in list_reported_differences(one) if difference}
+    assert shown["rubric"] == one["layer_verdicts"]["judge"]["p"] > one["layers"]["judge"]["p"]
+    assert "p of each layer is adjusted for the number of layers" in describe_reported_p_adjustment([one])
+
+
+def test_a_single_layer_needs_no_adjustment() -> None:
+    """Nothing is said of what was not done."""
+    (one,) = encode_compare_decision(decided(column(spread(3.6)), column(spread(3.9))))["comparisons"]
+
+    assert one["layer_verdicts"]["judge"]["p"] == one["layers"]["judge"]["p"]
+    assert describe_reported_p_adjustment([one]) == ""
+
+
+@pytest.mark.parametrize("n", [4, 5, 12, 30])
+@pytest.mark.parametrize("by", [0.25, -0.25, 1.0])
+def test_equal_differences_only_bound_chance(n: int, by: float) -> None:
+    """If the two were equal, nobody knows how often all differences would be this one."""
+    found = compared(column(spread(3.0, n)), column([one + by for one in spread(3.0, n)]))
+
+    assert "comparisons (" not in found.sure
+    assert re.match(
+        r"All differences are the same, so chance can only be bounded: p (is at most|≤|<) [01]\.", found.sure
+    )
+
+
+def test_equal_scores_still_say_how_often() -> None:
+    """No difference at all comes up in every comparison: that is no bound."""
+    found = compared(column(SAME), column(SAME))
+
+    assert found.sure.startswith("If the two were equal, a difference this large would come up in nearly every")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.compare.setup_differences import list_setup_differences
+from evenhand.compare.setup_differences import list_run_differences, list_setup_differences
 
 Data = dict[str, Any]
 
@@ -126,3 +126,41 @@ def test_what_changes_no_score_is_not_named(change: Any) -> None:
     change(changed)
 
     assert list_setup_differences(setup(), changed) == []
+
+
+RUN = {"gates": {"judge": "7/2"}, "guards": [], "control": "old", "repeats": 1, "smallest_effect": "1/2"}
+VARIANTS = {"old": {"recorded": "with the samples"}, "new": {"model": "m", "prompt": "Be brief."}}
+
+
+def run_setup() -> Data:
+    known = setup()
+    return {**known, "frame": {**known["frame"], **deepcopy(RUN)}, "variants": deepcopy(VARIANTS)}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (change("variants", "new", "prompt", to="Be very brief."), ["variant new: changed"]),
+        (change("variants", "third", to={"recorded": "1"}), ["variant third: added"]),
+        (change("variants", to={"old": VARIANTS["old"]}), ["variant new: removed"]),
+        (change("frame", "gates", "judge", to="4"), ["gates changed"]),
+        (change("frame", "guards", to=["injection"]), ["guards changed"]),
+        (change("frame", "repeats", to=3), ["eval: repeats 1 → 3"]),
+        (change("how", "seed", to=4), ["how: seed 3 → 4"]),
+        (change("judges", 0, "name", to="b"), ["judge: a → b"]),
+        (change("variants", "old", to=VARIANTS["old"]), ["samples"]),
+    ],
+)
+def test_a_run_that_cannot_be_continued_says_what_changed(change: Any, says: list[str]) -> None:
+    """By name: whoever is told of variants, samples or gates must look through all of them."""
+    changed = run_setup()
+    change(changed)
+
+    assert list_run_differences(run_setup(), changed) == says
+
+
+def test_the_folder_of_a_program_may_have_changed_where_there_is_one() -> None:
+    """A run does not keep it."""
+    known = {**run_setup(), "variants": {"new": {"command": ["./make"]}}}
+
+    assert list_run_differences(known, deepcopy(known)) == ["samples, or the folder of a program"]

@@ -65,7 +65,7 @@ def test_a_regress_that_shared_judges_do_not_bear_out_is_named_with_both_numbers
         "CAUTIOUS: gpt is worse than opus (−0.18 points), but the judges that scored both outputs see no "
         "significant difference (+0.04)."
     )
-    assert "by the judges that did (gemini) the difference is +0.04" in " ".join(lower.reasons)
+    assert "by the judges that scored both (gemini) the difference is +0.04" in " ".join(lower.reasons)
     assert "self_votes: true" in lower.next_step
     assert higher.rule.startswith("7. the composite is significantly higher, but the judges that scored both")
 

@@ -107,7 +107,7 @@ def test_a_false_overall_band_is_noted(judges: tuple[str, ...], who: str) -> Non
     told = contest.feedback("a", "individual_scoring")
 
     assert told["overall_band"] == "C"
-    assert told["notes"] == [f"{who}claimed band A differs from C"]
+    assert told["notes"] == [f"{who}the judge said band A; the scores give C"]
 
 
 def test_a_claimed_band_is_hidden_as_long_as_the_scores_are() -> None:

@@ -416,7 +416,7 @@ def test_one_challenge_of_the_future_makes_no_rehearsal_of_a_contest_that_is_ove
     assert (played.exit_code, played.record["payment"]["state"]) == (0, "released")
     ((author, why),) = [(one["author"], one["why"]) for one in played.record["refused"]]
     assert author == "wren"
-    assert why.startswith("it came after the contest was closed")
+    assert why.startswith("received after the contest was closed")
 
 
 def test_a_late_process_leaves_a_closed_contest_closed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,7 +115,7 @@ def test_the_first_to_pass_ends_the_asking(store: Store) -> None:
     assert played.record["winner"] == "s2"
     assert statuses(played.record) == {"s1": "scored", "s2": "won"}
     assert [(one["id"], one["why"]) for one in played.record["refused"]] == [
-        ("s3", "it came after the contest was closed: s2 is the first to pass")
+        ("s3", "received after the contest was closed: s2 is the first to pass")
     ]
     assert "worth 95" not in asked
 

@@ -1,10 +1,8 @@
 """One contest, one payment, and one call that reports it: for two starts at once, and for one that is cut off."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +10,9 @@ import pytest
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.cli.contest_example import copied, fastest
-from tests.conftest import ROOT
 from tests.soak import often
 from tests.store.databases import cut_commit, database, new_database, postgresql_server
+from tests.warm.processes import module_command
 
 __all__ = ["database", "postgresql_server"]
 
@@ -27,17 +25,12 @@ def test_two_starts_release_one_payment(database: str, tmp_path: Path) -> None:
         shutil.copy(folder / "task.yaml", folder / f"{number}.yaml")
         text = (folder / "task.yaml").read_text("utf-8").replace("name: returns-answer", f"name: task-{number}")
         (folder / f"{number}.yaml").write_text(text, "utf-8")
-    command = [sys.executable, "-m", "tests.contest.starting", database]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = module_command("tests.contest.starting", database)
     told = []
 
     with (
-        subprocess.Popen(
-            command, cwd=folder, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as one,
-        subprocess.Popen(
-            command, cwd=folder, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as other,
+        subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other,
     ):
         for number in range(rounds):
             for process in (one, other):

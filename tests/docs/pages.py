@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from tests.soak import SOAK
-from tests.warm import processes, shim
+from tests.warm import processes
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -131,7 +131,7 @@ def _run_python(block: Block, folder: Path, apart: bool) -> Ran:
 
 def _warm(program: str) -> str:
     """The beginning of a command line that has the warm parent start this program."""
-    return shlex.join([sys.executable, "-I", "-S", shim.__file__, processes.address(), program])
+    return shlex.join(processes.command_line(program))
 
 
 def _run_shell(script: str, folder: Path, *, warm: bool = False) -> "subprocess.CompletedProcess[str]":

@@ -56,7 +56,7 @@ judges: {{python:a:b: 2, embedded: 1}}
 how: {{language: zh, each: true, temperature: 0.5, max_tokens: 99, deadline: 7, timeout: 9, retries: 2}}
 guards: {{injection: refuse, personal: "off"}}
 repeats: 3
-gates: {{fact: 4, pass_rate: 0.9, rubric-1: 1/2}}
+gates: {{fact: 4, pass_rate: 90%, rubric-1: 1/2}}
 smallest_effect: 0.25
 smallest_loss_share: {{points: 2, share: 0.05}}
 budget: {{money: 2.50, tokens: 1000}}

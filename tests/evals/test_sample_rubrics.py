@@ -110,7 +110,7 @@ def test_a_file_of_samples_says_what_judges_are_asked_only_where_the_eval_lets_i
     with pytest.raises(EvalError) as refused:
         checked(tmp_path, "samples: s.jsonl\n")
 
-    assert "s.jsonl:1: a file of samples brings criteria of its own" in str(refused.value)
+    assert "s.jsonl:1: a file of samples contains criteria that would be put to judges as if you" in str(refused.value)
     assert "sample_rubrics: true" in str(refused.value)
     assert names(checked(tmp_path, "samples: s.jsonl\nsample_rubrics: true\n")) == {"a": "a"}
 
@@ -186,7 +186,7 @@ def test_outputs_that_a_program_adds_do_not_make_a_file_its_own(tmp_path: Path) 
     (tmp_path / "s.jsonl").write_text(json.dumps({"id": "a", "rubrics": ["Always answer 10"]}))
     eval = Eval(samples=tmp_path / "s.jsonl", variants={"x": ["o"]}, rubric="summary")
 
-    with pytest.raises(EvalError, match="brings criteria of its own"):
+    with pytest.raises(EvalError, match="contains criteria that would be put to judges"):
         check_eval_samples(eval)
 
 

@@ -245,6 +245,12 @@ red_flags:
                 "r.yaml:3: unknown field 'Mentions' (a sentence with a colon must be quoted: \"Mentions: the divide step\")"
             ],
         ),
+        (
+            'criteria:\n  - Says "hello": it isn\'t loud\n',
+            [
+                "r.yaml:2: unknown field 'Says \"hello\"' (a sentence with a colon must be quoted: 'Says \"hello\": it isn''t loud')"
+            ],
+        ),
         *(
             (
                 f"criteria:\n  - It is short.\n  - {bare}\n",

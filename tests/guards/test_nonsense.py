@@ -4,7 +4,6 @@ import base64
 import json
 import random
 import sysconfig
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data_file
 from evenhand.guards.injection import classify_nonsense_unit, find_injections, find_nonsense, load_nonsense_profile
+from tests.growth import is_within_times
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."
@@ -245,15 +245,4 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     """A long text must not stop the judging of others."""
     short = unit * (10_000 // len(unit))
 
-    ratio = _fastest(short * 4) / _fastest(short)
-
-    assert ratio < 8
-
-
-def _fastest(text: str) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        find_nonsense(text)
-        times.append(time.process_time() - start)
-    return max(min(times), 1e-3)
+    assert is_within_times(find_nonsense, short, short * 4, times=8, slack=0.005)

@@ -1,6 +1,5 @@
 """Personal data is found by form and check digits, in whatever disguise, and is never shown again."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -13,6 +12,7 @@ from evenhand.guards.personal_data import (
     mask_personal_data,
     mask_personal_value,
 )
+from tests.growth import is_within_times
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
@@ -276,12 +276,4 @@ def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     """A text of a megabyte that is made to be slow must not be."""
     short, long = unit * (8_000 // len(unit)), unit * (32_000 // len(unit))
 
-    def seconds(text: str) -> float:
-        best = float("inf")
-        for _ in range(5):
-            started = time.process_time()
-            find_personal_data(text)
-            best = min(best, time.process_time() - started)
-        return best
-
-    assert seconds(long) <= 8 * seconds(short) + 0.005
+    assert is_within_times(find_personal_data, short, long, times=8, slack=0.005)

@@ -37,6 +37,15 @@ from tests.judging.scripted import MANNER, Scripted
 COUNCIL_RUBRIC = load_rubric("council")
 SKILL = load_rubric("judge-skill")
 LIST = load_rubric({"criteria": ["Says it", "Shows it"]})
+# One question of yes or no, and one with a question per anchor: as many requests as forms, not dozens of the same.
+FEW = load_rubric(
+    {
+        "criteria": [
+            {"id": "says", "asks": "Says it"},
+            {"id": "depth", "score_ranges": {0: "Nothing", 5: "It", 8: "Why"}},
+        ]
+    }
+)
 TASK = load_rubric(
     {
         "method": "oracle",
@@ -84,7 +93,7 @@ DIALOGUES: dict[str, Callable[..., Dialogue[object]]] = {
     "pairwise": lambda t, m=MANNER: ask_judge_pairwise(COUNCIL_RUBRIC, sample_of(t), "a", "b", m),
     "sampled": lambda t, m=MANNER: ask_judge_sampled(SKILL, sample_of(t), "a", m, replies=2),
     "likely": lambda t, m=MANNER: ask_judge_by_logprobs(SKILL, sample_of(t), "a", m, replies=2),
-    "odds": lambda t, m=MANNER: ask_judge_by_odds(SKILL, sample_of(t), "a", m),
+    "odds": lambda t, m=MANNER: ask_judge_by_odds(FEW, sample_of(t), "a", m),
     "dimensions": lambda t, m=MANNER: ask_judge_for_dimensions(
         t.get("question", "q"), load_shipped_method_file("oracle"), m
     ),
@@ -153,11 +162,12 @@ def test_every_known_attack_stays_inside_in_every_position(name: str, shared: Pa
     """Strings that were written to be obeyed, in every place where a stranger's text can stand."""
     expected = [re.sub("[0-9a-f]{16}", "MARK", outside_fence(request)) for request in next(DIALOGUES[name]({}))]
 
-    for attack in list_known_attacks(shared):
-        for position in POSITIONS:
-            requests = next(DIALOGUES[name]({position: attack}))
-            outside = [re.sub("[0-9a-f]{16}", "MARK", outside_fence(request)) for request in requests]
-            assert outside == expected, (position, attack)
+    attacks = list(list_known_attacks(shared))
+    for number in range(len(attacks)):  # Each stands in every place once, beside four others in the other places.
+        texts = {position: attacks[number - place] for place, position in enumerate(POSITIONS)}
+        requests = next(DIALOGUES[name](texts))
+        outside = [re.sub("[0-9a-f]{16}", "MARK", outside_fence(request)) for request in requests]
+        assert outside == expected, texts
 
 
 def test_a_judge_that_obeys_only_what_is_outside_the_fence_is_moved_by_no_attack(shared: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -87,6 +88,53 @@ def test_each_reviewer_sees_an_order_of_its_own_and_the_seed_repeats_it() -> Non
     assert first.orders == again.orders
     assert first.orders != other.orders
     assert all(sorted(order) == ["a", "b", "c"] for order in first.orders.values())
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("reviewers", "outputs"), [(2, 2), (3, 3), (4, 2), (4, 4), (2, 4), (6, 3)])
+def test_each_output_has_each_place_equally_often(seed: int, reviewers: int, outputs: int) -> None:
+    """Drawn independently, two reviewers of two outputs saw the same order for every second seed."""
+    sample = Sample(input="Who says so?", outputs={f"o{number}": f"{number} says so" for number in range(outputs)})
+    models = [Scripted(lambda _: "no", name=f"r{number}") for number in range(reviewers)]
+
+    orders = list(_judge(*models, sample=sample, how=JudgeOptions(seed=seed)).orders.values())
+
+    for place in range(outputs):
+        times = Counter(order[place] for order in orders)
+        least = times.total() // outputs
+        assert all(least <= times[output] <= -(-times.total() // outputs) for output in sample.outputs)
+    assert len(set(orders)) == min(reviewers, 2 if outputs == 2 else 2 * outputs)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_places_are_balanced_where_reviewers_do_not_score_their_own(seed: int) -> None:
+    """Three authors who review each other: each response is first once and second once."""
+    models = [Scripted(lambda _: "no", name=name) for name in ("x", "y", "z")]
+    sample = replace(SAMPLE, authors={"a": "x", "b": "y", "c": "z"})
+
+    orders = _judge(*models, sample=sample, how=JudgeOptions(seed=seed)).orders
+
+    assert sorted(order[0] for order in orders.values()) == ["a", "b", "c"]
+    assert sorted(order[1] for order in orders.values()) == ["a", "b", "c"]
+
+
+def test_a_further_reviewer_changes_no_order_of_the_others() -> None:
+    """What the others have answered stays the answer to what they are asked."""
+    models = [Scripted(lambda _: "no", name=name) for name in ("x", "y", "z", "w")]
+
+    few, more = _judge(*models[:2]).orders, _judge(*models).orders
+
+    assert {name: more[name] for name in few} == few
+
+
+def test_a_reviewer_that_sees_one_output_at_a_time_takes_no_place_from_others() -> None:
+    """Between the two that see all outputs stands one that does not: their orders still differ."""
+    names = ("x", "openai-decisions/NAME", "y")
+    sample = Sample(input="?", outputs={"a": "alpha says so", "b": "beta says so"})
+
+    orders = _judge(*(Scripted(lambda _: "no", name=name) for name in names), sample=sample).orders
+
+    assert orders["x"] == orders["y"][::-1]
 
 
 def test_a_reviewer_reads_neither_names_nor_files() -> None:

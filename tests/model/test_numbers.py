@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from evenhand.model.scale import to_exact_fraction
 from evenhand.wording import (
+    format_dollar_amount,
     format_figure,
     format_fraction,
     format_kept_figure,
+    format_milliseconds,
+    format_number,
+    format_p_value,
+    format_percent,
+    format_percent_tenths,
     format_score,
     format_signed,
     round_number_beside_limits,
@@ -162,3 +168,28 @@ def test_shown_numbers_round_half_away_from_zero() -> None:
     assert [format_signed(1.625), format_signed(-1.625), format_score(0.125)] == ["+1.63", "−1.63", "0.13"]
     assert format_signed(1.6249999999999998) == "+1.63"
     assert format_signed(-0.004) == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (format_milliseconds(914.5), "915 ms"),
+        (format_milliseconds(999.5), "1.0 s"),
+        (format_milliseconds(1250), "1.3 s"),
+        (format_milliseconds(100_500), "101 s"),
+        (format_p_value(0.0625), "p = 0.063"),
+        (format_p_value(0.125), "p = 0.13"),
+        (format_p_value(0.04996), "p = 0.04996"),
+        (format_number(0.125), "0.13"),
+        (format_number(-0.125), "−0.13"),
+        (format_number(-0.001), "0.00"),
+        (format_percent(0.125), "13%"),
+        (format_percent(0.995), "over 99%"),
+        (format_percent_tenths(0.0625), "6.3%"),
+        (format_dollar_amount(1.125), "$1.13"),
+        (format_dollar_amount(0.00125), "$0.0013"),
+    ],
+)
+def test_every_number_on_screen_is_rounded_half_away_from_zero(shown: str, expected: str) -> None:
+    """Times, p-values, shares and money too: Python's own format rounds 914.5 down and 915.5 up."""
+    assert shown == expected

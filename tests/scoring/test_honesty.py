@@ -223,7 +223,7 @@ def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
     band = card(oracle, {"a": {"band": "C", "score": 50}}, overall_band="B")
 
     assert passed.notes == ("claimed a pass, computed fail",)
-    assert band.notes == ("claimed band B differs from D",)
+    assert band.notes == ("the judge said band B; the scores give D",)
 
 
 FROZEN = {

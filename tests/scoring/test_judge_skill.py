@@ -66,7 +66,7 @@ def test_flags_beyond_the_limit_are_listed_as_not_counted() -> None:
 
     assert card.flags == ("f0", "f1", "f2", "f3", "f4")
     assert card.steps[1].why == (
-        "took off 2.00, the most for red_flags: f0 0.5 (seen); f1 0.5 (seen); f2 0.5 (seen); f3 0.5 (seen); "
+        "took off 2.00, the most for red flags: f0 0.5 (seen); f1 0.5 (seen); f2 0.5 (seen); f3 0.5 (seen); "
         "f4 not counted (seen) (was 8.00)"
     )
 

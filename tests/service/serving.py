@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from evenhand.service.settings import ServiceSettings
 from evenhand.store.store import Store
 from evenhand.workflows.tokens import TokenRole, create_service_token
 from tests.store.databases import free_port
+from tests.warm.processes import Process, started
 
 Json = dict[str, Any]
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -88,31 +88,30 @@ class ServingProcess:
     """`evenhand serve` as a process of its own."""
 
     address: str
-    process: subprocess.Popen[bytes]
+    process: Process
 
     def end(self, sign: signal.Signals) -> int:
         """Send it a signal and wait for its end; its exit code."""
-        self.process.send_signal(sign)
-        return self.process.wait(LONGEST_WAIT)
+        self.process.signal(sign)
+        return self.process.done(LONGEST_WAIT).code
 
 
 @contextmanager
 def serve_in_process(store: Path | str, *options: str, **environ: str) -> Iterator[ServingProcess]:
     """A service behind a real socket; killed at last, if it still lives."""
     port = str(free_port())
-    command = [sys.executable, "-m", "evenhand", "serve", "--store", str(store), "--port", port, *options]
-    process = subprocess.Popen(command, env={**os.environ, **environ}, stdout=subprocess.DEVNULL)
-    served = ServingProcess(f"http://127.0.0.1:{port}", process)
-    try:
+    command = ("serve", "--store", str(store), "--port", port, *options)
+    with (
+        TemporaryDirectory() as aside,
+        started(Path.cwd(), *command, environ={**os.environ, **environ}, aside=Path(aside)) as process,
+    ):
+        served = ServingProcess(f"http://127.0.0.1:{port}", process)
         wait_until(lambda: _is_answering(served))
         yield served
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _is_answering(served: ServingProcess) -> bool:
-    assert served.process.poll() is None, "it did not start"
+    assert not served.process.over(), f"it did not start: {served.process.said}"
     with suppress(requests.ConnectionError):
         return requests.get(f"{served.address}/readyz", timeout=30).ok
     return False

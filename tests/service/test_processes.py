@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from tests.service.serving import ServingProcess, serve_in_process, wait_until
 from tests.service.test_metrics import read_metrics
 from tests.service.test_run_routes import SlowJudge, build_eval
 from tests.service.test_shared_limits import CountingJudge, serve_judge
+from tests.warm import processes
 
 Json = dict[str, Any]
 QUESTIONS = 8  # Two variants of four samples.
@@ -161,10 +160,9 @@ def test_a_port_that_is_taken_is_refused_before_it_says_that_it_serves(tmp_path:
     """In one sentence of ours, as bad input; whoever has the port is not disturbed."""
     with serve_in_process(tmp_path / "first") as served:
         port = served.address.rpartition(":")[2]
-        command = [sys.executable, "-m", "evenhand", "serve", "--port", port, "--store", str(tmp_path / "second")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = processes.run(tmp_path, "serve", "--port", port, "--store", str(tmp_path / "second"))
         alive = requests.get(f"{served.address}/healthz", timeout=30).text
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"port {port} of 127.0.0.1 is taken (name another one: --port N)\n"
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"port {port} of 127.0.0.1 is taken (name another one: --port N)\n"
     assert alive == "ok"

@@ -107,8 +107,8 @@ def test_kappa_does_not_care_about_sides_order_and_scale(weights: KappaWeights, 
         ([], [], "rater 1 gave no rating"),
         ([1, None, 2], [None, 1, None], "nothing was rated by both"),
         ([1, 2, 3], [None, None, None], "rater 2 gave no rating"),
-        ([3, 3, 3], [3, 3, 3], "both gave one and the same rating throughout"),
-        ([3], [3], "both gave one and the same rating throughout"),
+        ([3, 3, 3], [3, 3, 3], "both gave the same rating throughout"),
+        ([3], [3], "both gave the same rating throughout"),
     ],
 )
 def test_cohens_kappa_says_why_there_is_none(

@@ -58,6 +58,9 @@ def test_constant_ratings_have_no_correlation_but_a_reason(measure: Measure) -> 
     assert isinstance(turned, Undefined)
     assert (found.why, found.n) == ("the first gave the same rating throughout", 4)
     assert turned.why == "the second gave the same rating throughout"
+    both = measure([5, 5, 5, 5], [2, 2, 2, 2])
+    assert isinstance(both, Undefined)
+    assert both.why == "both gave the same rating throughout"
 
 
 @every_measure

@@ -16,6 +16,7 @@ from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
 from evenhand.store.store import Store
 from tests.store.databases import cut_commit, new_database
 from tests.store.rows import CONTEST, contest_row, event_row
+from tests.warm.processes import command_line
 
 OTHER = "20261117-101010-ffffff"
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -33,7 +34,8 @@ def store(database: str) -> Iterator[Store]:
 def neighbour() -> Iterator[str]:
     """Another process of this machine, as it would hold a contest."""
     code = "from evenhand.store import run_holds as locks; print(locks.process_holder_name(), flush=True); input()"
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = command_line("python", code)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.communicate("\n")

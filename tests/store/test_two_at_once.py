@@ -1,19 +1,31 @@
 """Several processes on one store do not disturb each other, from its very first moment."""
 
+import asyncio
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
+from evenhand.workflows.run import RunOptions, run
 from tests.store.rows import RUN, call_row, run_row
+from tests.warm.processes import module_command
 
 
 def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
     """All of them find no store, make one, and write into it."""
     ids = [f"20261116-051233-00000{number}" for number in range(3)]
-    command = [sys.executable, "-m", "tests.store.writing", database]
     processes = [
-        subprocess.Popen([*command, id, "20"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for id in ids
+        subprocess.Popen(
+            module_command("tests.store.writing", database, id, "20"),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for id in ids
     ]
 
     for process in processes:
@@ -46,3 +58,53 @@ def test_the_first_of_two_replies_to_one_question_counts_for_all_workers(databas
     assert late == [set(), set(), set(), {ours["key"]}]
     assert found[ours["key"]]["reply"] == theirs["reply"]
     assert kept == {ours["key"]: theirs["reply"], f"{ours['key']} 2": ours["reply"]}
+
+
+EVAL = "samples: [{id: a, input: Hi, output: Hello}]\nassertions: [{contains: Hello}]\nname: desk\n"
+READ = """
+import sys
+from evenhand.store.store import Store
+with Store.open(sys.argv[1], {}, create=False) as store:
+    print(*(row["id"] for row in store.list_runs()))
+"""
+
+
+def list_from_another_process(folder: Path) -> list[str]:
+    command = [sys.executable, "-c", READ, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def open_again(folder: Path) -> None:
+    Store.open(folder, {}).close()
+
+
+def carry_out_a_run(folder: Path) -> None:
+    (folder / "eval.yaml").write_text(EVAL, "utf-8")
+    asyncio.run(run(folder / "eval.yaml", options=RunOptions(place=folder)))
+
+
+@pytest.mark.parametrize("meanwhile", [open_again, carry_out_a_run])
+def test_a_store_that_is_opened_twice_in_a_process_keeps_its_locks(
+    tmp_path: Path, meanwhile: Callable[[Path], None]
+) -> None:
+    """A service opens its store once for its pages and once per run; without the lock, whoever reads and closes it
+    next takes itself for the last one, and removes the log that the service goes on to write to."""
+    with Store.open(tmp_path, {}) as store:
+        store.list_runs()
+
+        meanwhile(tmp_path)
+        list_from_another_process(tmp_path)
+        store.begin_run(run_row())
+
+        assert RUN in list_from_another_process(tmp_path)
+    assert RUN in list_from_another_process(tmp_path)
+
+
+def test_a_store_behind_a_link_is_made_for_its_owner(tmp_path: Path) -> None:
+    """As a file whose target is on another disk, and not there yet."""
+    (tmp_path / "store.sqlite").symlink_to(tmp_path / "elsewhere.sqlite")
+
+    Store.open(tmp_path, {}).close()
+
+    assert (tmp_path / "elsewhere.sqlite").stat().st_mode & 0o777 == 0o600
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["elsewhere.sqlite", "store.sqlite"]

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from tests.warm import server
+from tests.warm import server, shim
 
 PATIENCE = 60.0  # Seconds until a process that should have ended is taken to hang.
+ROOT = Path(__file__).parent.parent.parent
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
 
 
@@ -122,6 +123,20 @@ def run(folder: Path, *argv: str, **options: Any) -> Done:
     """The same, waited for."""
     with started(folder, *argv, **options) as process:
         return process.done()
+
+
+def command_line(program: str, *argv: str) -> list[str]:
+    """What a shell runs to have `evenhand ARGV`, or `python ARGV CODE`, in a forked process with the shell's streams.
+
+    A signal reaches only the one that waits for it.
+    """
+    return [sys.executable, "-I", "-S", shim.__file__, address(), program, *argv]
+
+
+def module_command(name: str, *argv: str) -> list[str]:
+    """The same for `python -m NAME ARGV` with a module of these tests."""
+    code = f"import sys, runpy; sys.path.insert(0, {str(ROOT)!r}); runpy.run_module({name!r}, run_name='__main__')"
+    return command_line("python", *argv, code)
 
 
 def wait_until(reached: Callable[[], bool], within: float = PATIENCE) -> None:

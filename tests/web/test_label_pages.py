@@ -6,13 +6,17 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from evenhand import run_sync
+from evenhand.calibrate.next_labels import ExpectedWidth
 from evenhand.evals.eval_schema import KeepReplies
+from evenhand.report.html.trust_section import build_labelling_progress
 from evenhand.store.store import Store
+from evenhand.workflows.labelling_progress import LabellingProgress
 from evenhand.workflows.labels import check_labels
 from evenhand.workflows.run import RunOptions
 from tests.web.browsing import Visitor
@@ -176,17 +180,79 @@ def test_an_answer_off_the_scale_is_refused_and_stores_nothing(client: TestClien
     assert client.app.state.store.labelling.list_answers(labelled) == []  # type: ignore[attr-defined]
 
 
+def answer_shown_page(client: TestClient, run: str, page: str, score: str) -> Any:
+    """Answer what a page shows, however old it is."""
+    (item,) = re.findall(r'name="item" value="([0-9.]+)"', page)
+    asked = dict(re.findall(r'name="(criterion-\d)" value="(\w+)"', page))
+    sent = {"rater": "ada", "item": item, **asked, **dict.fromkeys(("score-0", "score-1", "score-2"), score)}
+    return client.post(f"/runs/{run}/label", data=sent, headers=OWN)
+
+
 def test_an_answer_that_comes_twice_counts_once(client: TestClient, labelled: str) -> None:
     """A browser that was not told whether it arrived sends it again."""
     page = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
-    (item,) = re.findall(r'name="item" value="([0-9.]+)"', page)
-    asked = dict(re.findall(r'name="(criterion-\d)" value="(\w+)"', page))
-    for score in ("7", "8"):
-        sent = {"rater": "ada", "item": item, **asked, **dict.fromkeys(("score-0", "score-1", "score-2"), score)}
-        assert client.post(f"/runs/{labelled}/label", data=sent, headers=OWN).status_code == 303
+    for _ in range(2):
+        assert answer_shown_page(client, labelled, page, "7").status_code == 303
 
     assert len(client.app.state.store.labelling.list_answers(labelled)) == 1  # type: ignore[attr-defined]
+    assert {one["score"] for one in client.app.state.store.labels(labelled)} == {"7"}  # type: ignore[attr-defined]
+
+
+def test_a_stale_tab_does_not_replace_an_answer(client: TestClient, labelled: str) -> None:
+    """The first answer is the label; who wants another one takes it back first."""
+    page = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+    answer_shown_page(client, labelled, page, "7")
+    refused = answer_shown_page(client, labelled, page, "8")
+    kept = {one["score"] for one in client.app.state.store.labels(labelled)}  # type: ignore[attr-defined]
+    client.post(f"/runs/{labelled}/label", data={"rater": "ada", "action": "undo"}, headers=OWN)
+    again = answer_shown_page(client, labelled, page, "8")
+
+    assert (refused.status_code, kept, again.status_code) == (422, {"7"}, 303)
+    assert "This output was labelled in another tab" in refused.text and "Output 2 of" in refused.text
     assert {one["score"] for one in client.app.state.store.labels(labelled)} == {"8"}  # type: ignore[attr-defined]
+
+
+def test_a_draw_that_is_sent_twice_is_made_once(client: TestClient, labelled: str) -> None:
+    """A held key sends a form again and again; each says how many draws its page has seen."""
+    for _ in range(7):
+        answer(client, labelled)
+    page = client.get(f"/runs/{labelled}/label", params={"rater": "ada"}).text
+    (after,) = re.findall(r'name="after" value="(\d+)"', page)
+    sent = {"rater": "ada", "action": "draw", "count": "2", "after": after}
+    statuses = [client.post(f"/runs/{labelled}/label", data=sent, headers=OWN).status_code for _ in range(3)]
+
+    assert (statuses, after) == ([303] * 3, "1")
+    assert len(client.app.state.store.labelling.list_batches(labelled)) == 2  # type: ignore[attr-defined]
+
+
+def test_a_held_key_draws_once(visitor: Visitor, stored: StoredRuns) -> None:
+    """The button is off until the answer is there, and says what it does."""
+    page = visitor.open(f"/runs/{stored.runs[-1]}/label?rater=Bo").page
+    page.locator("button", has_text="Draw").focus()
+    for _ in range(4):
+        page.keyboard.press("Enter")
+    page.wait_for_selector("text=/^Output 1 of/")
+
+    with Store.open(stored.place, {}) as store:
+        assert len(store.labelling.list_batches(stored.runs[-1])) == 1
+
+
+def test_widths_of_several_criteria_say_which_each_is_of() -> None:
+    """Rows of one name cannot be told apart."""
+    plain = ExpectedWidth(
+        kind="mean", question="tone", variant="new", control=None, labelled=3, labelled_then=3, now=0.4, then=0.4, at=3
+    )
+    found = LabellingProgress(
+        run="r", labels=6, raters=("ada",), cannot_say=0, outputs=3, trust=None, no_trust="too few", consistency=None,
+        widths={0: (plain, replace(plain, question="steps"))},
+    )  # fmt: skip
+    several, alone = (
+        [name for name, _ in build_labelling_progress(one, None)["width_rows"]]
+        for one in (found, replace(found, widths={0: (plain,)}))
+    )
+
+    assert several == ["new: mean, tone", "new: mean, steps"]
+    assert alone == ["new: mean"]
 
 
 def test_undoing_takes_answer_and_labels_back_until_none_is_left(client: TestClient, labelled: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,18 @@ from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
+from evenhand.report.html.rubric_page import build_what_if_page
+from evenhand.report.html.run_page import build_run_page
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.stored_judgments import restore_kept_rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
+from evenhand.workflows.history import load_eval_trend
+from evenhand.workflows.labelling_progress import measure_labelling_progress
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
+from evenhand.workflows.runs import load_run_head
 from evenhand.workflows.what_if import ask_what_if, change_rubric, list_rubric_controls, map_run_weights, save_what_if
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
@@ -37,6 +44,10 @@ RUBRIC: dict[str, Any] = {
         {"id": "brevity", "asks": "Is it short?", "weight": 0.3},
     ],
 }
+
+
+# A method whose weights have to sum to 1, and that gives no verdict unless a criterion gates.
+WITHOUT_VERDICTS = {"name": "two-minds", "method": "judge-skill", "criteria": RUBRIC["criteria"]}
 
 
 @dataclass(frozen=True)
@@ -53,13 +64,13 @@ class LengthJudge:
         return await scripted_judge(scores, name=self.name).ask(request)
 
 
-def build_two_minds() -> Eval:
+def build_two_minds(rubric: Mapping[str, Any] = RUBRIC) -> Eval:
     """An eval in which one variant is deep and the other one short."""
     samples = [
         {"id": f"s{at}", "input": "?", "outputs": {"deep": f"a long text {at}", "brief": f"short {at}"}}
         for at in range(6)
     ]
-    return Eval(name="two-minds", samples=samples, rubric=RUBRIC, judges=[LengthJudge()])
+    return Eval(name="two-minds", samples=samples, rubric=rubric, judges=[LengthJudge()])
 
 
 def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
@@ -163,6 +174,51 @@ def test_ceilings_move_and_weights_that_must_sum_to_one_do() -> None:
     assert sum(one.weight for one in changed.criteria) == 1
     assert float(changed.criteria[0].weight) == pytest.approx(0.7 / 1.35)
     assert changed.method.steps[1].at == 2  # type: ignore[attr-defined]
+
+
+def test_weights_that_must_sum_to_one_are_saved_as_decimals_that_do(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown, what is scored and what is saved are the same weights, and the file has a name of its own."""
+    monkeypatch.chdir(tmp_path)
+    run = run_sync(build_two_minds(WITHOUT_VERDICTS), options=RunOptions(place=tmp_path / "store")).id
+    sent = {"weight-0": "0.3", "weight-1": "0.15"}
+    page = client.get(f"/runs/{run}/what-if", params=sent).text
+    kept = dict(re.findall(r'type="hidden" name="(weight-\d)" value="([\d.]+)"', page))
+    saved = client.post(f"/runs/{run}/what-if", data={**kept, "target": "brief.yaml"}, headers=OWN)
+    found = load_rubric(tmp_path / "brief.yaml")
+
+    assert kept == sent and saved.status_code == 303
+    assert re.findall(r"data-share-of=\"weight-\d\">([\d.]+%)", page) == ["66.7%", "33.3%"]
+    assert re.findall(r'type="range"[^>]* value="([\d.]+)" data-label="\w+" data-kind="Weights"', page) == [
+        "0.3",
+        "0.15",
+    ]
+    assert [str(float(one.weight)) for one in found.criteria] == ["0.666667", "0.333333"]
+    assert found.name == "brief"
+
+
+def test_a_first_verdict_is_no_flip(tmp_path: Path) -> None:
+    """A method without verdicts gets some by a gate; nothing passed or failed before."""
+    place = tmp_path / "store"
+    run = run_sync(build_two_minds(WITHOUT_VERDICTS), options=RunOptions(place=place)).id
+    with Store.open(place, {}) as store:
+        stored = build_what_if_page(ask_what_if(store, run))
+        gated = build_what_if_page(ask_what_if(store, run, {"gate-0": "5"}))
+        trend = load_eval_trend(store, "two-minds").points
+        progress = measure_labelling_progress(store, run, "ada")
+        shown = build_run_page(load_run_head(store, run))
+
+    assert stored["flipped"] == "Of 12 outputs, 0 scores move, and 0 verdicts flip."
+    assert gated["flipped"] == "Of 12 outputs, 0 scores move, and 12 outputs get a verdict for the first time."
+    assert gated["rows"][0].shares[:3] == [
+        ("fail", "", "0%"),
+        ("borderline", "", "0%"),
+        ("pass", "", "100%"),
+    ]
+    assert {one.pass_rate for one in trend} == {None}
+    assert not any("pass" in one.kind for several in progress.widths.values() for one in several)
+    assert shown["shares"] == {}
 
 
 def test_the_map_says_where_the_winner_turns(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ CUT = {
 
 
 def test_nothing_personal_is_left_where_a_finding_is_cut(tmp_path: Path) -> None:
-    """In what assertions found and looked for, and in their names; some are the eval's and some the sample's."""
+    """In what assertions found and looked for, and in their names; those of the eval and those of the sample."""
     texts = [f"{'w' * pad} {value} yy yyy yy yyy yy" for value in CUT.values() for pad in range(0, 62, 2)]
     samples = [
         {"id": f"s{n}", "input": "q", "output": text, "assertions": [{"equals": "zz"}, {"contains": f"z{text}"}]}
@@ -234,17 +234,20 @@ def test_nothing_personal_is_left_where_a_finding_is_cut(tmp_path: Path) -> None
         for n, text in enumerate(texts)
     ]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, samples)))
+    (tmp_path / "few.jsonl").write_text("\n".join(map(json.dumps, samples[:: len(samples) // len(CUT)])))
     checks = [{"contains": f"v{text}"} for text in texts]
-    whole = {"name": "cut", "keep": "masked", "samples": "s.jsonl", "variants": {"output": {}}, "assertions": checks}
-    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+    shown = ""
+    for file, assertions in (("s.jsonl", checks[:1]), ("few.jsonl", checks)):
+        whole = {"name": "cut", "keep": "masked", "samples": file, "variants": {"output": {}}, "assertions": assertions}
+        (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
 
-    done = evenhand("run", "eval.yaml", folder=tmp_path)
+        done = evenhand("run", "eval.yaml", folder=tmp_path)
 
-    assert done.returncode == 1, done.stderr
-    with Store.open(tmp_path / ".evenhand", {}) as store:
-        run = store.find_run("latest")
-        rows = [row["content"] for row in store.results(run["id"])]
-    shown = json.dumps([json.loads(one) for one in (run["setup"], run["summary"], *rows)], ensure_ascii=False)
+        assert done.returncode == 1, done.stderr
+        with Store.open(tmp_path / ".evenhand", {}) as store:
+            run = store.find_run("latest")
+            rows = [row["content"] for row in store.results(run["id"])]
+        shown += json.dumps([json.loads(one) for one in (run["setup"], run["summary"], *rows)], ensure_ascii=False)
     quoted = re.findall(r"'[^'\n]*'", re.sub(r"\[[^\[\]]*•[^\[\]]*\]", "|", shown))
     pieces = [value[at : at + 4] for value in CUT.values() for at in range(len(value) - 3)]
     assert len(quoted) > 100

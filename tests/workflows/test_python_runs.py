@@ -1,7 +1,10 @@
 """Runs from a program: functions as variants, objects as judges, results that show themselves and are compared."""
 
 import asyncio
+import importlib
+import io
 import json
+import sqlite3
 import subprocess
 import sys
 import types
@@ -19,6 +22,7 @@ from evenhand import (
     Eval,
     EvalError,
     InputError,
+    JudgeOptions,
     RunOptions,
     RunResult,
     Sample,
@@ -30,8 +34,11 @@ from evenhand import (
     run_sync,
 )
 from evenhand.models.requests import Reply, TokenUsage
+from evenhand.report.markdown_report import write_markdown
+from evenhand.report.result_phrases import list_reported_cost_parts
 from evenhand.testing import FakeServer, scripted_judge
 from evenhand.workflows.plan import plan_run
+from tests.warm.processes import command_line
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
 CHECK = [{"contains": "refund"}]
@@ -192,15 +199,15 @@ def test_a_file_with_a_changed_function_is_not_resumed(tmp_path: Path) -> None:
     )
     bot = tmp_path / "changing_bot.py"
     script = (
+        "import sys; sys.dont_write_bytecode = True\n"
         "from evenhand import *; print(run_sync('eval.json', options=RunOptions(resume=True)).to_rows()[0]['output'])"
     )
 
     told = []
     for word in ("old", "new"):
         bot.write_text(f"def answer(sample):\n    return {word!r}\n")
-        told.append(
-            subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=True).stdout
-        )
+        command = command_line("python", script)
+        told.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert told == ["old\n", "new\n"]
 
@@ -391,3 +398,79 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_way_out(tmp_path: Pat
 def test_a_run_that_is_awaited_gives_the_same() -> None:
     """For programs with a loop of their own."""
     assert asyncio.run(run(desk(clear=clear))).decision == run_sync(desk(clear=clear)).decision
+
+
+REVIEWERS = """
+import json
+from collections import Counter
+
+BROKEN, ANSWERED = set(), Counter()
+
+def review(request, name):
+    if name in BROKEN:
+        raise RuntimeError("out of order")
+    ANSWERED[name] += 1
+    said = {"criteria": {id: {"score": 7, "reason": "so", "evidence": []} for id in request.ids}}
+    return json.dumps({"responses": dict.fromkeys(request.labels, said)})
+
+def x(request): return review(request, "x")
+def y(request): return review(request, "y")
+def z(request): return review(request, "z")
+"""
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_run_from_before_orders_were_balanced_asks_nothing_again(
+    changed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its reviewers go on in the orders that they began with, also where a changed eval takes over what it has."""
+    module = f"reviewers_{changed}".lower()
+    Path(f"{module}.py").write_text(REVIEWERS)
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+
+    def council(*samples: str, balanced: bool = True) -> Eval:
+        return Eval(
+            name="council",
+            samples=[{"id": id, "input": f"When was {id}?"} for id in samples],
+            variants={"old": vague, "new": clear},
+            rubric="council",
+            judges=[f"python:{module}:{name}" for name in "xyz"],
+            how=JudgeOptions(balance_orders=balanced),
+        )
+
+    reviewers = importlib.import_module(module)
+    reviewers.BROKEN.add("z")
+    first = run_sync(council("a", "b", "c", "d", balanced=False))
+    with sqlite3.connect(".evenhand/store.sqlite") as store:
+        store.execute("UPDATE runs SET setup = json_remove(setup, '$.balanced_orders')")
+    reviewers.BROKEN.clear()
+    reviewers.ANSWERED.clear()
+
+    again = run_sync(council("a", "b", "c", "d", *(["e"] if changed else [])), options=RunOptions(resume=True))
+
+    assert (again.id == first.id) is not changed
+    assert ({"x": 1, "y": 1, "z": 5} if changed else {"z": 4}) == reviewers.ANSWERED
+
+
+def test_what_recorded_outputs_had_cost_is_not_what_the_run_cost() -> None:
+    """Nothing was bought: the cost is told apart, on screen, on pages and as data."""
+    outputs = {name: {"text": "You get a refund.", "cost": 0.002} for name in ("old", "new")}
+    samples = [{"id": f"s{at}", "input": "?", "outputs": outputs} for at in range(6)]
+
+    head = run_sync({"name": "r", "samples": samples, "variants": {"old": {}, "new": {}}, "assertions": CHECK}).head
+
+    assert (head["cost"]["total"], head["cost"]["recorded"]) == (pytest.approx(0.024), pytest.approx(0.024))
+    assert list_reported_cost_parts(head["cost"]) == ["cost $0", "recorded outputs had cost $0.0240 before"]
+    page = io.StringIO()
+    write_markdown(head, [], page)
+    assert "cost &#36;0 · recorded outputs had cost &#36;0.0240 before" in page.getvalue()
+
+
+def test_what_functions_say_that_outputs_cost_was_spent_by_the_run() -> None:
+    """They were called, so nothing is recorded."""
+    eval = Eval(name="r", samples=SAMPLES[:2], variants={"bot": lambda _: {"text": "x", "cost": 0.5}}, assertions=CHECK)
+
+    head = run_sync(eval).head
+
+    assert head["cost"]["recorded"] is None
+    assert list_reported_cost_parts(head["cost"]) == ["cost $1.00", "outputs $1.00"]

@@ -145,6 +145,7 @@ class ExpectedWidth:
     """
 
     kind: str
+    question: str  # The criterion, or what people's answers come to.
     variant: str
     control: str | None
     labelled: int
@@ -162,6 +163,7 @@ def expect_interval_widths(estimates: Sequence[PeopleScaleEstimate], more: int) 
         at = min(max(then, LEAST_FOR_INTERVAL), one.outputs)
         yield ExpectedWidth(
             kind=one.kind,
+            question=one.question,
             variant=one.variant,
             control=one.control,
             labelled=one.labelled,

@@ -14,7 +14,7 @@ from evenhand.guards.output_guards import list_guard_findings
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Anchor, Criterion, CriterionExample
 from evenhand.scoring.rubric_advice import find_doubtful_score_parts
-from evenhand.wording import format_fraction, pluralize_count, quote_text
+from evenhand.wording import format_fraction, format_rounded, pluralize_count, quote_text
 
 LONGEST_EDIT_TEXT = 600  # Characters of a question, an anchor or a clause.
 LEAST_WORDS_REPEATED = 8  # So many words in a row that stand in a held-out sample are taken from it.
@@ -157,7 +157,7 @@ def describe_rubric_edit(rubric: Rubric, edit: RubricEdit) -> tuple[str, str, st
     if isinstance(edit, SplitCriterion):
         return edit.criterion, asks, "; ".join(f"{id}: {text}" for id, text in edit.parts)
     if isinstance(edit, UseCalibrationMap):
-        points = ", ".join(f"{x:g} → {y:.2f}" for x, y in edit.knots)
+        points = ", ".join(f"{x:g} → {format_rounded(y, 2)}" for x, y in edit.knots)
         return f"{edit.criterion}, scores of the judge", "as they are", points
     if examples := list_edit_examples(edit):
         shown = "; ".join(f"{format_fraction(one.score)}: {quote_text(one.passage)}" for one in examples)

@@ -10,46 +10,19 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli.output import discard_command_stdout, print_error, print_until_reader_leaves
+from evenhand.cli.help_page import ABOUT, COMMAND_SUMMARIES, EXAMPLES
+from evenhand.cli.output import discard_command_stdout, print_error, print_message, print_until_reader_leaves
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
 EXIT_OUR_FAULT = 3
-
-COMMAND_SUMMARIES = {
-    "init": "Write a working eval with data, to begin with.",
-    "run": "Run an eval: outputs, guards, assertions, judges, scores, a decision.",
-    "runs": "List, show, watch, export, import, rescore and delete runs.",
-    "report": "A run as HTML, Markdown, JUnit, JSON, CSV or Parquet.",
-    "compare": "Two runs, or the variants of one: which is better, and how sure that is.",
-    "baseline": "Pin a run under a name, for others to be compared with.",
-    "history": "How the scores of an eval or a subject ran over time.",
-    "calibrate": "Judges against people: agreement, bias, and which judges to ask.",
-    "trust": "Whether judges may gate: how often they decide otherwise than people.",
-    "labels": "Which outputs people should label next, and whether labels fit a run.",
-    "align": "Edit a rubric so that its judges answer more like people.",
-    "probe": "Whether a judge still is the one that was measured: sealed outputs, asked again.",
-    "audit": "Whether the judges of a run are fit to decide: biases, agreement, gaps.",
-    "sensitivity": "Whether the ranking of variants survives other weights.",
-    "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
-    "contest": "Play contests: accept submissions, advise, pick a winner, and show why.",
-    "view": "Open the workbench in the browser: look, drill down, compare.",
-    "serve": "Serve the workbench and the REST API, and play contests.",
-    "token": "Make, list and revoke the tokens with which others call the service.",
-    "guard": "Look for injections, unsafe passages and personal data in files.",
-    "models": "Which models can be asked, what they support, what they cost.",
-    "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
-    "rubric": "List, show, check, start and draft rubrics.",
-    "skill": "Instructions for an assistant that evaluates its own work.",
-    "mcp": "Tools for an assistant, over the Model Context Protocol.",
-}
 
 
 class LazyCommandGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table above."""
+        """The names, in the order in which the page of `--help` lists them."""
         return list(COMMAND_SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -64,6 +37,11 @@ class LazyCommandGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""
+        if any(name.startswith(("LLM_COUNCIL_", "ORACLE_LLM_")) for name in os.environ):  # Few commands need it loaded.
+            from evenhand.workflows.inputs import list_unknown_settings
+
+            for warning in list_unknown_settings(os.environ):
+                print_message(f"note: {warning}", err=True)
         with print_until_reader_leaves():
             return super().invoke(ctx)
         return 0
@@ -74,19 +52,14 @@ class LazyCommandGroup(click.Group):
             formatter.write_dl(list(COMMAND_SUMMARIES.items()))
 
 
-@click.group(cls=LazyCommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyCommandGroup,
+    help="\n".join((ABOUT, "", "\b", *EXAMPLES)),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="evenhand %(version)s")
 def app() -> None:
-    """Score the work of language models against rubrics, explain every step, and decide.
-
-    \b
-    evenhand init && evenhand run eval.yaml
-    evenhand report latest --html -o report.html
-    evenhand judge --rubric summary output.md --model openai/NAME
-    evenhand score --rubric judge-skill answers.json
-    evenhand score --rubric my-rubric.yaml answers.json --explain
-    evenhand rubric list
-    """
+    """The command line: every command is a part of it."""
 
 
 def run_cli() -> NoReturn:

@@ -10,7 +10,7 @@ from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.run_tables import BADGE_MARKS
 from evenhand.cli.screen import Screen, print_section, print_table_or_sentences
-from evenhand.wording import format_number
+from evenhand.wording import format_number, format_rounded
 
 
 @click.command("audit")
@@ -69,6 +69,11 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
     names = ("", "finding", "of", "value", "interval", "n")
     colours = {mark: colour for mark, colour in BADGE_MARKS.values() if colour}
     print_table_or_sentences(screen, names, rows, heads=3, right=names[3:], colours=colours)
+    typical = [one.typical for one in findings if one.typical is not None]
+    if typical:
+        ends = dict.fromkeys(format_rounded(100 * end, 0) for end in (min(typical), max(typical)))
+        worth = f"what a typical difference of {' to '.join(ends)} characters between two outputs is worth"
+        screen.line(f"length is in points per 100 characters; its mark goes by {worth}")
 
 
 def _format_cli_judge_cell(one: AuditFinding) -> str:

@@ -10,7 +10,7 @@ import click
 
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen, print_table_or_sentences
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_percent, format_rounded, pluralize_count
 
 
 @click.command("calibrate")
@@ -199,7 +199,7 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
     rows = []
     for each in one["candidates"]:
         mark = "→ " if each["name"] == one["chosen"]["name"] else ""
-        rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f}%"])
+        rows.append([f"{mark}{each['name']}", format_rounded(each["error"], 3), format_percent(each["answered"])])
     print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
     chosen, gain = one["chosen"], one["gain"]
     why = f"the simplest within one standard error of the best, {one['best']}"
@@ -207,13 +207,13 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         why = "it errs least, and none that is simpler comes within one standard error of it"
     name = chosen["name"]
     if chosen["kind"] == "weights":
-        name = ", ".join(f"{judge} {weight:.2f}" for judge, weight in chosen["weights"].items())
+        name = ", ".join(f"{judge} {format_rounded(weight, 2)}" for judge, weight in chosen["weights"].items())
     lower = "clearly lower" if gain["low"] > 0 else "clearly higher" if gain["high"] < 0 else "no clear difference"
     lines = [
         f"Recommended: {name}: {why} (of {one['tried']:,} tried).",
         f"How sure: chosen so in {one['same']} of {one['choices']} trials without a fifth of the samples. Panels "
-        f"chosen this way err by {one['error']:.3f} of the scale on samples they were not chosen on; the one that ran: "
-        f"{one['error_now']:.3f} ({lower}).",
+        f"chosen this way err by {format_rounded(one['error'], 3)} of the scale on samples they were not chosen on; "
+        f"the one that ran: {format_rounded(one['error_now'], 3)} ({lower}).",
     ]
     if one["alpha"]["value"] is not None:
         lines.append(f"Their α with people there: {_format_cli_agreement(one['alpha'], 'value')}.")

@@ -23,8 +23,13 @@ from evenhand.cli.run_tables import (
 )
 from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_report_p_value, format_reported_estimate, list_reported_differences
-from evenhand.wording import pluralize_count, word_layer
+from evenhand.report.phrases import (
+    explain_adjusted_layer_p_values,
+    format_report_p_value,
+    format_reported_estimate,
+    list_reported_differences,
+)
+from evenhand.wording import format_percent, format_rounded, pluralize_count, word_layer
 
 if TYPE_CHECKING:
     from evenhand.workflows.compare import CompareResult
@@ -129,6 +134,8 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
     if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
+    if adjusted := explain_adjusted_layer_p_values(one):
+        screen.line(adjusted)
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
             _, *reasons = layer["reasons"]  # The first is in the table.
@@ -143,14 +150,15 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
-        shown = ["over 99%" if 0.99 < share < 1 else f"{share * 100:.0f}%" for share in shares]
-        columns[f"{name} {one['effect']:.2f}"] = shown
+        # No number of samples makes it certain: what is 1 was rounded.
+        shown = ["over 99%" if share > 0.99 else format_percent(share) for share in shares]
+        columns[f"{name} {format_rounded(one['effect'], 2)}"] = shown
     screen.table(columns, right=tuple(columns))
 
 
 POWER_STATES = {
-    "shown": "; these {pairs:,} have shown it",
-    "ruled out": "; these {pairs:,} have ruled it out",
+    "shown": "; these {pairs:,} did",
+    "ruled out": "; these {pairs:,} rule it out",
     "open": "; these {pairs:,} leave it open",
 }
 
@@ -163,8 +171,10 @@ def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
         says = "no number of samples would show it"
         if one["needed"] is not None:
             rest = f": {one['more']:,} more" if one["more"] else POWER_STATES.get(one["state"], "")
-            says = f"{one['needed']:,} samples show it four times out of five{rest.format(pairs=power['pairs'])}"
-        lines.append(f"{what} ({one['effect']:.2f} points): {says}")
+            says = (
+                f"{one['needed']:,} samples would detect it four times out of five{rest.format(pairs=power['pairs'])}"
+            )
+        lines.append(f"{what} ({format_rounded(one['effect'], 2)} points): {says}")
     return lines
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evenhand.compare.decision import Badge, BadgeColour, adjusted_treatments_p_value_text, treatment_difference_text
-from evenhand.compare.facts import CompareFacts, JudgeAgreement
+from evenhand.compare.decision import Badge, BadgeColour, treatment_difference_text
+from evenhand.compare.facts import CompareFacts, JudgeAgreement, adjusted_treatments_p_value_text
 from evenhand.compare.shipping import LEAST_JUDGE_AGREEMENT, do_judges_put_verdict_in_doubt
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.power import LEAST_NEEDED

@@ -21,13 +21,17 @@ from evenhand.compare.decision import (
     GateState,
     LayerVerdict,
     VariantColumn,
-    adjusted_treatments_p_value_text,
     describe_gates_missed_by_variant,
     treatment_difference_chance_text,
     treatment_difference_points_text,
     treatment_difference_text,
 )
-from evenhand.compare.facts import CompareFacts, LossShare, compared_layers_reason
+from evenhand.compare.facts import (
+    CompareFacts,
+    LossShare,
+    adjusted_treatments_p_value_text,
+    compared_layers_reason,
+)
 from evenhand.compare.measure import (
     DecisionSettings,
     JudgeRowsByVariant,
@@ -46,7 +50,6 @@ from evenhand.compare.variant_gates import (
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
-from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural
@@ -226,7 +229,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         one = rule_verdict(alone)
         reasons = (*_treatment_difference_reason(alone), *one.why)
         layer_verdicts[name] = LayerVerdict(
-            verdict=one.verdict, rule=one.rule, reasons=reasons, next_step=one.next_step
+            verdict=one.verdict, rule=one.rule, reasons=reasons, next_step=one.next_step, p=alone.p
         )
     return Comparison(
         treatment=facts.treatment,
@@ -285,7 +288,7 @@ def _treatment_difference_reason(facts: CompareFacts) -> tuple[str, ...]:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
     adjusted = adjusted_treatments_p_value_text(facts)
-    bound = (EQUAL_DIFFERENCES,) if SCALE_BOUND in facts.composite.method else ()
+    bound = (EQUAL_DIFFERENCES,) if facts.composite.is_scale_bound else ()
     return (f"{what} difference {treatment_difference_text(facts.composite)}{adjusted}.", *bound)
 
 

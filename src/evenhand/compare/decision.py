@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evenhand.compare.facts import (
         ComparedClusters,
         ComparedLayersTogether,
-        CompareFacts,
         DifferenceHistogram,
         NotWorseResult,
         SharedJudges,
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO", "UNDECIDED"]
 # Gates that count outputs instead of taking a mean: those that pass, that fail no gate of their rubric, have a score.
 PASS_RATE, REQUIRED_GATE, SCORED_GATE = "pass_rate", "required", "scored"
+_FAILS = {REQUIRED_GATE: ("fails", "fail", "a required criterion"), SCORED_GATE: ("has", "have", "no score")}
 BadgeColour = Literal["green", "amber", "red", "grey"]
-
 VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDERPOWERED", "NOISE", "PROGRESS", "SOLO")
 
 
@@ -56,8 +55,7 @@ class GateSamples:
 class GateState:
     """What was reached against its minimum, as it is told; `passed` is None where that is not known.
 
-    `short` has the samples that fall short, where the gate is missed and they are known. `unknown` counts the outputs
-    that have no answer.
+    `short` has the samples that fall short, where the gate is missed and they are known.
     """
 
     gate: str
@@ -65,8 +63,9 @@ class GateState:
     mean: float | None
     passed: bool | None
     short: GateSamples | None = None
-    unknown: int = 0
+    unknown: int = 0  # Outputs that have no answer.
     outputs: int = 0  # How many are held to it, where it is about each output.
+    borderline: int = 0  # Outputs that a pass rate does not count as passed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +87,7 @@ class LayerVerdict:
     rule: str
     reasons: tuple[str, ...]
     next_step: str
+    p: float | None = None  # Adjusted over all layers: the verdict rests on it. Older decisions do not tell it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ class VariantColumn:
             try:
                 finite = all(map(isfinite, [one for one in row if one is not None]))
             except TypeError:
-                raise InputError(Fault(f"{what} holds something that is no number", hint)) from None
+                raise InputError(Fault(f"{what} holds something that is not a number", hint)) from None
             if not finite:
                 wrong = next(place for place, one in enumerate(row) if one is not None and not isfinite(one))
                 raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", hint))
@@ -223,7 +223,10 @@ def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -
     for state in gates:
         short = describe_compared_samples_short_of_gate(state.short, state.gate, state.passed)
         mean, least = _describe_compared_gate_mean(state), format_figure(state.min, beside=state.min)
+        strict = ", as with --strict" if state.min == 1 else ""
+        uncounted = f"{format_plural(state.borderline, 'borderline output')} counted as failed{strict}"
         reached = f"{_gate_name_in_verdict(state)} is {mean}, the gate is {least}"
+        reached += f" ({uncounted})" if state.borderline else ""
         if not state.passed:
             lines.append(f"{variant}: {_describe_failed_outputs(state) or reached}{short}.")
     return lines
@@ -231,19 +234,18 @@ def describe_gates_missed_by_variant(variant: str, gates: Sequence[GateState]) -
 
 def _describe_failed_outputs(state: GateState) -> str:
     """How many outputs fail a gate that each is held to; empty where it is about a mean, or not known."""
-    if state.gate != REQUIRED_GATE or state.passed is not False or not state.outputs or state.mean is None:
+    if state.gate not in _FAILS or state.passed is not False or not state.outputs or state.mean is None:
         return ""
+    one, several, what = _FAILS[state.gate]
     failed = round((1 - state.mean) * state.outputs) - state.unknown
     unknown = f" ({state.unknown:,} not known)" if state.unknown else ""
-    verb = "fails" if failed == 1 else "fail"
-    return f"{failed:,} of {format_plural(state.outputs, 'output')} {verb} a required criterion{unknown}"
+    return f"{failed:,} of {format_plural(state.outputs, 'output')} {one if failed == 1 else several} {what}{unknown}"
 
 
 def _describe_compared_gate_mean(state: GateState) -> str:
     mean = None if state.mean is None else format_figure(state.mean, beside=state.min)
-    without = f"{format_plural(state.unknown, 'output')} without an answer" if state.unknown else ""
-    shown = "not known" if mean is None or state.passed is None else mean
-    return f"{shown} ({without})" if without else shown
+    without = f" ({format_plural(state.unknown, 'output')} without an answer)" if state.unknown else ""
+    return f"{'not known' if mean is None or state.passed is None else mean}{without}"
 
 
 def _gate_name_in_verdict(state: GateState) -> str:
@@ -300,19 +302,16 @@ def treatment_difference_chance_text(found: Difference | None, equal: str, also:
     p = _treatment_p_text(found)
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
         return f"Allowing for every look at the run, {p}{also}; {interval}."
+    if found.is_scale_bound and found.estimate:  # What is known is how often at most, not how often.
+        alike = "Most differences" if found.sd else "All differences"
+        at_most = p.replace("p = ", "p is at most ")
+        return f"{alike} are the same, so chance can only be bounded: {at_most}{also}; {interval}."
     often = word_p_value(found.p, at_most=found.p_at_most)
     return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
 
 
 def _treatment_p_text(found: Difference) -> str:
     return format_p_value(found.p, at_most=found.p_at_most)
-
-
-def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
-    """What is said behind the p-value of a difference where several treatments were tried."""
-    if facts.composite is None or facts.p is None or facts.tests == 1:
-        return ""
-    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"
 
 
 _UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.
@@ -339,7 +338,7 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, GateState):
         told = asdict(value)  # Its numbers are as they are told.
         told |= {"short": encode_decision_value(value.short)}
-        return {key: one for key, one in told.items() if one or key not in ("short", "unknown", "outputs")}
+        return {key: one for key, one in told.items() if one or key in ("gate", "min", "mean", "passed")}
     if is_dataclass(value):
         return {
             one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
@@ -352,14 +351,12 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
 
 def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
     """The decision that a run has kept, its numbers rounded as they were kept."""
-    decision: CompareDecision = _compare_decision_value_from_json(CompareDecision, {"control": None, **data})
-    return decision
+    return cast(CompareDecision, _compare_decision_value_from_json(CompareDecision, {"control": None, **data}))
 
 
 def read_compared_gate_state(data: Mapping[str, Any]) -> GateState:
     """The state of a gate that a run has kept."""
-    state: GateState = _compare_decision_value_from_json(GateState, data)
-    return state
+    return cast(GateState, _compare_decision_value_from_json(GateState, data))
 
 
 def _compare_decision_value_from_json(kind: Any, data: Any, name: str = "") -> Any:

@@ -11,7 +11,7 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import format_p_value, format_plural, word_layer, word_layers
+from evenhand.wording import format_p_value, format_plural, format_rounded, word_layer, word_layers
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -156,9 +156,9 @@ def compared_layers_reason(found: ComparedLayersTogether | None) -> tuple[str, .
     )
     if found.p is None or found.t2 is None or found.f is None:
         return (f"The layers could not be tested together: {found.why_not}.", *left)
-    f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
+    f = f"F({found.df[0]}, {found.df[1]}) = {format_rounded(found.f, 2)}"
     which = f"{'Layers' if left else 'All layers'} together ({word_layers(found.layers)})"
-    return (f"{which}: T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.", *left)
+    return (f"{which}: T² = {format_rounded(found.t2, 2)}, {f}, {format_p_value(found.p)}.", *left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,3 +324,10 @@ def does_difference_reach(found: Difference, effect: float) -> bool:
 def is_treatment_difference_beyond(found: Difference, effect: float) -> bool:
     """Whether all of an interval is at least so far from 0."""
     return found.low >= effect - GATE_TOLERANCE or found.high <= GATE_TOLERANCE - effect
+
+
+def adjusted_treatments_p_value_text(facts: CompareFacts) -> str:
+    """What is said behind the p-value of a difference where several treatments were tried."""
+    if facts.composite is None or facts.p is None or facts.tests == 1:
+        return ""
+    return f"; {format_p_value(facts.p, at_most=facts.composite.p_at_most)} adjusted for {facts.tests} treatments"

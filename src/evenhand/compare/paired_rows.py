@@ -182,12 +182,12 @@ def describe_shared_judges(facts: CompareFacts) -> tuple[str, ...]:
     shared = facts.shared_judges
     if shared is None:
         return ()
-    samples = f"{format_plural(shared.samples, 'sample')} of {facts.treatment} and {facts.control}"
-    apart = f"Not the same judges scored both outputs in {samples}"
+    samples = format_plural(shared.samples, "sample")
+    apart = f"In {samples}, {facts.treatment} and {facts.control} were scored by different judges"
     if shared.difference is None:
         return (f"{apart}, and too few samples have a judge that scored both.",)
     found = treatment_difference_text(shared.difference)
-    return (f"{apart}; by the judges that did ({join_names(shared.judges)}) the difference is {found}.",)
+    return (f"{apart}; by the judges that scored both ({join_names(shared.judges)}) the difference is {found}.",)
 
 
 def word_shared_judges_difference(shared: SharedJudges) -> str:

@@ -28,7 +28,6 @@ from evenhand.compare.shipping import (
     lower_treatment_layer_reason,
     object_to_treatment_by_shared_judges,
 )
-from evenhand.stats.differences import SCALE_BOUND
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
     format_p_value,
@@ -108,7 +107,8 @@ def _rule_verdict_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule="2. the treatment lost outputs",
-        says=f"{facts.treatment} has no score for outputs that {facts.control} has one for",
+        says=f"{facts.treatment} has no score on {format_plural(lost.lost_by_treatment, facts.unit)} that "
+        f"{facts.control} has scores for",
         why=(why,),
         next_step=f"Find out why outputs of {facts.treatment} have no score (see the failures), then compare again.",
         sure=f"If both lost outputs equally often, so many losses on one side would come up in "
@@ -275,7 +275,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
     if not facts.few and not facts.reaches_effect:
         return None
     open_end = "the interval still reaches a difference that matters"
-    takes = f"a verdict takes {LEAST_NEEDED}{' clusters' if facts.clusters else ''} at least"
+    takes = f"ruling out a difference takes at least {LEAST_NEEDED}{' clusters' if facts.clusters else ''}"
     why = (f"{facts.counted_pairs}: {takes}.",) if facts.few else ()
     few = f"there are fewer than {LEAST_NEEDED} {'clusters' if facts.clusters else 'pairs'}"
     return VerdictRuling(
@@ -331,7 +331,7 @@ def count_more_samples_for_verdict(facts: CompareFacts) -> int:
     shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
     reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
     ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
-    if SCALE_BOUND in found.method:  # What equal differences leave open shrinks as fast as their number grows.
+    if found.is_scale_bound:  # What equal differences leave open shrinks as fast as their number grows.
         return max(1, ceil(facts.units * (max(1.0, 1 / ruled_out if ruled_out > 0 else 1.0) - 1)))
     narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
     return max(1, ceil(facts.units * (narrower - 1)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evenhand.compare.decision import treatment_difference_interval_text
-from evenhand.wording import format_percent_below_whole, join_names
+from evenhand.wording import format_percent_below_whole, format_rounded, join_names
 
 if TYPE_CHECKING:
     from evenhand.compare.weight_changes import WeightFlip
@@ -102,12 +102,12 @@ def conclude_from_weight_sensitivity(
     share = format_percent_below_whole(weakest.near.same_winner)
     if weakest.gap is None:
         says = f"{_name_only_compared_sample(weakest)} says nothing about others"
-        headline = f"{says}: on it, {first} stays first under {share} of the weights near the rubric's."
-        return headline, "Add samples before you decide: with one there is no telling a lead from noise."
+        headline = f"{says}: on it, {first} stays first under {share} of the weights near the ones used."
+        return headline, "Add samples before you decide: with one, a lead cannot be told from noise."
     what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
     if weakest.near.same_winner >= _MOSTLY_SURVIVES_SHARE:
         word = "survives" if weakest.near.same_winner >= _SURVIVES_SHARE else "mostly survives"
-        headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
+        headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the ones used."
     else:
         headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
     return headline, _next_step_by_weight_sensitivity(weakest, without_judge)
@@ -127,10 +127,9 @@ def variant_lead_against_noise(ranking: VariantWeightRanking) -> str:
         )
     if ranking.tied:
         return f"{first} and {second} are level, {treatment_difference_interval_text(ranking.gap)}."
-    lead = (
-        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {treatment_difference_interval_text(ranking.gap)}"
-    )
-    return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
+    lead = f"{first} is ahead of {second} by {format_rounded(ranking.gap.estimate, 2)}"
+    interval = treatment_difference_interval_text(ranking.gap)
+    return f"{lead}, {interval}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
 def _name_only_compared_sample(ranking: VariantWeightRanking) -> str:

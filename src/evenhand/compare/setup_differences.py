@@ -16,6 +16,7 @@ _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion t
 # Characters that are shown of a text, and of what two texts share before they differ.
 LONGEST_SHOWN_TEXT, SHARED_TEXT_SHOWN = 40, 12
 _FRACTION_TEXT = re.compile(r"-?[0-9]{1,30}/[1-9][0-9]{0,29}")
+_RUN_FIELDS = ("control", "repeats", "smallest_effect", "count_borderline")
 _FIELDS_WITHOUT_EFFECT = ("name", "about", "tags", "environment", "criteria")  # Names change no score.
 
 
@@ -34,6 +35,29 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
         *_compare_setup_fields("composite", _compared_setup_composite(first), _compared_setup_composite(second)),
         *_compare_setup_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
     ]
+
+
+def list_run_differences(first: SetupData, second: SetupData) -> list[str]:
+    """Why a run is not continued by another: what differs in their setups, and if nothing does, the samples."""
+    ours, theirs = first["frame"], second["frame"]
+    fields = [{name: frame.get(name) for name in _RUN_FIELDS} for frame in (ours, theirs)]
+    how = [_compared_setup_without(one["how"], ("refuse",)) for one in (first, second)]
+    found = [
+        *list_setup_differences(first, second),
+        *_compare_setups_by_variants(first["variants"], second["variants"]),
+        *(f"{part} changed" for part in ("gates", "guards") if ours.get(part) != theirs.get(part)),
+        *_compare_setup_fields("eval", *fields),
+        *_compare_setup_fields("how", *how),
+    ]
+    # Where the program of a variant lies is not kept with a run.
+    programs = any(one.keys() & {"command", "python"} for one in second["variants"].values())
+    return found or ["samples, or the folder of a program" if programs else "samples"]
+
+
+def _compare_setups_by_variants(first: SetupData, second: SetupData) -> Iterator[str]:
+    for name in {**first, **second}:
+        if first.get(name) != second.get(name):
+            yield f"variant {name}: {'removed' if name not in second else 'changed' if name in first else 'added'}"
 
 
 def _compare_setups_by_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:

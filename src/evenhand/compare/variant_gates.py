@@ -50,6 +50,7 @@ class ReachedGate:
     passed: bool | None
     unknown: int = 0  # Outputs of which it is not known.
     outputs: int = 0  # Outputs that are held to it one by one.
+    borderline: int = 0  # Outputs that are not counted as passed.
 
 
 def hold_compared_variant_to_gates(
@@ -67,7 +68,7 @@ def hold_compared_variant_to_gates(
             reached.append(_reach_required_gate(tally, total))
         if len(frame.variants) == 1 and tally.states["scored"] < total:
             scored = Fraction(tally.states["scored"], total)
-            reached.append(ReachedGate(name=SCORED_GATE, least=Fraction(1), mean=scored, passed=False))
+            reached.append(ReachedGate(name=SCORED_GATE, least=Fraction(1), mean=scored, passed=False, outputs=total))
     states = []
     for one in reached:
         short = None
@@ -90,6 +91,7 @@ def hold_compared_variant_to_gates(
                 short=short,
                 unknown=one.unknown,
                 outputs=one.outputs,
+                borderline=one.borderline,
             )
         )
     return tuple(states)
@@ -102,7 +104,9 @@ def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) ->
         passing = tally.passed + (tally.borderline if frame.count_borderline else 0)
         share = Fraction(passing, total) if total else None
         share = _correct_gate_mean(frame, tally, "pass rate", share)
-        return ReachedGate(name=name, least=least, mean=share, passed=None if share is None else share >= least)
+        passed = None if share is None else share >= least
+        uncounted = 0 if frame.count_borderline or passed else tally.borderline
+        return ReachedGate(name=name, least=least, mean=share, passed=passed, borderline=uncounted)
     found = _list_means_by_gate(tally).get(name)
     mean = found.exact if found else None
     kinds: dict[str, CascadeKind] = {"score": "score", "composite": "composite"}
@@ -112,7 +116,7 @@ def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) ->
         return ReachedGate(name=name, least=least, mean=None, passed=None, unknown=total)
     # An output may have no score of its own and be complete: nothing asks for one.
     unknown = min(found.missing, total - tally.states["scored"]) if name == "score" else found.missing
-    passed: bool | None = mean >= least
+    passed = mean >= least
     if passed and unknown:  # It is passed only where even the lowest answers would leave it so.
         low = _find_lowest_answer(frame, name)
         worst = None if low is None else (mean * found.n + low * unknown) / (found.n + unknown)

@@ -58,8 +58,8 @@ class VariantChange:
     after: float
     rank_before: int
     rank_after: int
-    grades: Mapping[str, tuple[float, float]]
-    verdicts: Mapping[str, tuple[float, float]]
+    grades: Mapping[str, tuple[float | None, float]]  # None before, where nothing is stored.
+    verdicts: Mapping[str, tuple[float | None, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,8 @@ class WhatIf:
     lead: tuple[float, float, float] | None  # Of the winner over the second, with its 95% interval.
     second: str
     flips: tuple[FlippedOutput, ...]
-    flipped: int
+    flipped: int  # Outputs that have another verdict.
+    decided: int  # Outputs that have one for the first time.
     moved: int
     outputs: int
 
@@ -149,7 +150,8 @@ def measure_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
         lead=_measure_lead(table, score, order) if len(order) > 1 else None,
         second=table.variants[order[1]] if len(order) > 1 else "",
         flips=tuple(_describe_flip(run, after, int(row)) for row in first),
-        flipped=len(flipped),
+        flipped=int((before.verdict[flipped] >= 0).sum()),
+        decided=int((before.verdict[flipped] < 0).sum()),
         moved=int((moved & there).sum()),
         outputs=int(there.sum()),
     )
@@ -203,12 +205,13 @@ def _rank(means: Sequence[float]) -> list[int]:
     return [order.index(at) + 1 for at in range(len(means))]
 
 
-def _count_shares(names: Sequence[str], before: Any, after: Any, own: Any) -> dict[str, tuple[float, float]]:
+def _count_shares(names: Sequence[str], before: Any, after: Any, own: Any) -> dict[str, tuple[float | None, float]]:
     total = max(1, int(own.sum()))
     sides = [np.bincount(side[own] + 1, minlength=len(names) + 1)[1:] / total for side in (before, after)]
     if not (sides[0].any() or sides[1].any()):
         return {}
-    return {name: (float(sides[0][at]), float(sides[1][at])) for at, name in enumerate(names)}
+    known = sides[0].any()
+    return {name: (float(sides[0][at]) if known else None, float(sides[1][at])) for at, name in enumerate(names)}
 
 
 def _pick_most_moved(by: Floats, rows: NDArray[np.int64]) -> NDArray[np.int64]:

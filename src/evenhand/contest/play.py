@@ -279,7 +279,7 @@ def explain_refused_contest_entries(
 
 def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceived | RankingChallenged) -> str:
     if state.phase == "closed":
-        return f"it came after the contest was closed: {state.why}"
+        return f"received after the contest was closed: {state.why}"
     if isinstance(event, RankingChallenged) and state.phase in ("open", "judging", "ranking"):
         return "there was no ranking yet that could be challenged"
     try:
@@ -288,4 +288,4 @@ def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceive
         apply_contest_event(state, event)
     except ContestError as error:
         return str(error)
-    return "it came to light after what followed it: the contest had gone on"
+    return "received too late: the contest had already gone on"

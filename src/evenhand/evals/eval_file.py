@@ -60,6 +60,7 @@ from evenhand.files.tree import (
     describe_node,
     find_node_line,
     read_node_number,
+    read_node_weight,
 )
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.prompts import LANGUAGES
@@ -342,7 +343,7 @@ class _EvalReader:
                 hint = "as in pass_rate: {min: 0.8, borderline: true}"
                 self.faults.append(Fault("a pass rate needs a min", hint, path))
                 continue
-            value = read_node_number(least)
+            value = read_node_weight(least) if name == PASS_RATE else read_node_number(least)
             if name not in known:
                 hint = suggest_known_word_in_error(name, known)
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))

@@ -162,7 +162,7 @@ CASCADE_FIELDS: Json = {
     "cascade": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
     "pass_on": {"anyOf": [_SHARE, {"const": PASS_ON_BUDGET}, _eval_object_schema(PASS_ON_FIELDS)]},
 }
-PASS_RATE_FIELDS: Json = {"min": _NUMBER, "borderline": _FLAG}
+PASS_RATE_FIELDS: Json = {"min": _WEIGHT, "borderline": _FLAG}
 BUDGET_FIELDS: Json = {"money": _NUMBER, "tokens": _FROM_0}
 _GUARD_ACTIONS = _eval_object_schema({name: {"enum": list(words)} for name, words in GUARD_WORDS.items()})
 EVAL_FIELDS: Json = {
@@ -200,7 +200,7 @@ EVAL_FIELDS: Json = {
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
     "repeats": _COUNT,
     "gates": {
-        **_eval_object_schema({PASS_RATE: {"anyOf": [_NUMBER, _eval_object_schema(PASS_RATE_FIELDS, "min")]}}),
+        **_eval_object_schema({PASS_RATE: {"anyOf": [_WEIGHT, _eval_object_schema(PASS_RATE_FIELDS, "min")]}}),
         "additionalProperties": _NUMBER,
         "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
     },

@@ -109,7 +109,7 @@ class SampleRubrics:
                 self._refuse_rubric_files_outside(self.folder / str(given), ())
             return
         if not self.trusted:
-            what = "a file of samples brings criteria of its own, which judges would be asked as yours"
+            what = "a file of samples contains criteria that would be put to judges as if you had written them"
             raise RubricError(Fault(what, "if you trust the file, write sample_rubrics: true into the eval"))
         self._refuse_named_files_outside(build_tree(given), self.folder, ())
 

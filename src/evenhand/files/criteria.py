@@ -81,7 +81,7 @@ def read_rubric_criterion_node(
         return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
     if sentence := _find_unquoted_sentence(node):
         what, hint = f"unknown field {sentence[0]!r}", "a sentence with a colon must be quoted: "
-        faults.append(Fault(what, f'{hint}"{": ".join(sentence)}"', (*path, sentence[0])))
+        faults.append(Fault(what, hint + _quote_for_yaml(": ".join(sentence)), (*path, sentence[0])))
         return None
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
@@ -129,6 +129,11 @@ def _find_unquoted_sentence(node: TreeNode) -> tuple[str, str] | None:
     ((key, value),) = node.items
     known = suggest_close_word_in_error(key.text[:40], CRITERION_FIELDS) or key.text in CRITERION_FIELDS
     return None if known or not isinstance(value, ScalarNode) else (key.text[:60], value.text[:60])
+
+
+def _quote_for_yaml(text: str) -> str:
+    """A text as it can be pasted into the file; between single quotes, YAML takes all but these as they are."""
+    return "'" + text.replace("'", "''") + "'" if '"' in text or "\\" in text else f'"{text}"'
 
 
 _FILE_FIELDS: dict[type, dict[str, ShapeField]] = {}

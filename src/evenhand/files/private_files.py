@@ -7,8 +7,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, cast
@@ -37,8 +38,27 @@ def make_private_folder(folder: Path, *, ignored: bool = False) -> None:
 
 
 def create_private_file(path: Path) -> None:
-    """See that a file is there; a new one is empty and for its owner alone."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_ONLY))
+    """See that a file is there and can be written; a new one is empty and for its owner alone.
+
+    A file that is there is never opened: closing it would drop every lock that this process holds on it, and SQLite
+    would take the store for one that nobody uses. For the same reason a new one gets its name only when it is closed.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists():
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    descriptor, made = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    os.close(descriptor)
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        return  # Another process was faster.
+    except OSError:  # A file system without hard links.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+    finally:
+        Path(made).unlink()
 
 
 def require_new_file(path: Path, hint: str = "name another file") -> None:

@@ -110,13 +110,12 @@ def verify_form_evidence(
     """
     items: dict[str, EvidencedAnswer] = {}
     faults: dict[str, Missing] = {}
-    asked = [(group.key, wanted) for group in groups for wanted in group.wanted]
-    for key, wanted in asked:
+    for key, wanted in [(group.key, wanted) for group in groups for wanted in group.wanted]:
         name = ITEM_PREFIXES[key] + wanted.id
-        if name not in answers:
+        answer = answers.get(name)
+        if answer is None:
             faults[name] = Missing.unreadable(prompts.say("missing"))
             continue
-        answer = answers[name]
         score = answer.score
         if isinstance(score, Missing):
             if score.kind == "abstained":
@@ -124,24 +123,23 @@ def verify_form_evidence(
             else:
                 faults[name] = replace(score, kind="unreadable")
             continue
-        told = _sort_evidence(answer.evidence, text)
-        quoted = told.found or told.from_trace
-        absent = told.absent if told.absent and _may_lack_evidence(key, wanted, score) else ()
+        found, from_trace, stated, invented = _sort_evidence(answer.evidence, text)
+        quoted = found or from_trace
+        absent = tuple(stated) if stated and _may_lack_evidence(key, wanted, score) else ()
         # A bare no needs nothing, nor does a yes where something is not to be there: what is absent cannot be quoted.
         needed = needs_evidence and key == "criteria"
         needed = needed and not (wanted.scale.yes_no and _may_lack_evidence(key, wanted, score))
-        if told.invented and not quoted and not absent:
-            faults[name] = Missing.unreadable(prompts.say("not_quoted", quote="…"), repr(told.invented[0][:80]))
+        if invented and not quoted and not absent:
+            faults[name] = Missing.unreadable(prompts.say("not_quoted", quote="…"), repr(invented[0][:80]))
         elif needed and not quoted and not absent:
-            faults[name] = Missing.unreadable(prompts.say("absent_high" if told.absent else "no_evidence"))
+            faults[name] = Missing.unreadable(prompts.say("absent_high" if stated else "no_evidence"))
         else:
-            kept = Scored(score.value, score.band, answer.reason)
             items[name] = EvidencedAnswer(
-                score=kept,
+                score=Scored(score.value, score.band, answer.reason),
                 reason=answer.reason,
-                evidence=told.found,
+                evidence=tuple(found),
                 absent=absent,
-                from_trace=told.from_trace,
+                from_trace=tuple(from_trace),
                 more=answer.more,
             )
     return ReplyReading(items=items, faults=faults)
@@ -153,18 +151,6 @@ def _may_lack_evidence(key: str, wanted: WantedReplyAnswer, score: Scored) -> bo
     return low or (wanted.of_absence and wanted.scale.yes_no)
 
 
-@dataclass(frozen=True, slots=True)
-class _SortedEvidence:
-    """The evidence of an answer: quotations that were found, in the text or only in its trace, what is stated to be
-    absent, and what was invented.
-    """
-
-    found: tuple[Evidence, ...]
-    from_trace: tuple[str, ...]
-    absent: tuple[str, ...]
-    invented: tuple[str, ...]
-
-
 # "absent: a source for the figures", in the words that prompts offer and in those that judges take for them.
 _ABSENT = re.compile(
     r"[\W_]{0,4}(?:stated )?(?:absent|missing|not present|not found|缺失|缺少|未出现)\s{0,4}[:：]\s*(\S.*)", re.I | re.S
@@ -172,21 +158,29 @@ _ABSENT = re.compile(
 _MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
 
 
-def _sort_evidence(given: Sequence[str], text: QuotedEvidenceText) -> _SortedEvidence:
-    """A statement of absence that stands in the text word for word is a quotation like any other."""
-    found, from_trace, absent, invented = [], [], [], []
-    trace = QuotedEvidenceText(text.trace)
+def _sort_evidence(
+    given: Sequence[str], text: QuotedEvidenceText
+) -> tuple[list[Evidence], list[str], list[str], list[str]]:
+    """The evidence of an answer: quotations that were found, in the text or only in its trace, what is stated to be
+    absent, and what was invented.
+
+    A statement of absence that stands in the text word for word is a quotation like any other.
+    """
+    found: list[Evidence] = []
+    from_trace: list[str] = []
+    absent: list[str] = []
+    invented: list[str] = []
     for quote in given[:MOST_QUOTES]:
         place = text.find(quote)
         if place is not None:
             found.append(place)
-        elif trace.find(quote) is not None:
+        elif text.trace and QuotedEvidenceText(text.trace).find(quote) is not None:
             from_trace.append(quote.strip())
         elif stated := _ABSENT.fullmatch(quote.strip()):
             absent.append(stated[1].strip(' "”」'))
         elif is_quotation_evidence(quote):
             invented.append(quote)
-    return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
+    return found, from_trace, absent, invented
 
 
 _YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}
@@ -247,6 +241,8 @@ _BEHIND = rf"(?![^\W{_IDEOGRAPHS}])(?![.,]\d)"
 
 def is_quotation_evidence(quotation: str) -> bool:
     """Whether there is a letter, a digit or a sign such as € in it: a full stop occurs everywhere and shows nothing."""
+    if any(map(str.isalnum, quotation)):  # As nearly every one, and far quicker to see.
+        return True
     return any(category(character) in ("So", "Sc") or category(character)[0] in "LN" for character in quotation)
 
 
@@ -286,7 +282,9 @@ class QuotedEvidenceText:
 
 def _find_quotation(wanted: str, text: str) -> int:
     """Where it stands in the text, a short one as a whole word; -1 where it does not."""
-    if sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
+    start = wanted[:SHORT_QUOTE_LETTERS]
+    is_long = len(start) == SHORT_QUOTE_LETTERS and start.isalnum()
+    if is_long or sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
         return text.find(wanted)
     found = re.search(rf"{_BEFORE if wanted[0].isalnum() else ''}{re.escape(wanted)}"
                       rf"{_BEHIND if wanted[-1].isalnum() else ''}", text)  # fmt: skip

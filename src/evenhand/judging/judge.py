@@ -29,6 +29,7 @@ from evenhand.judging.single_judge import (
     JudgeOpinion,
     JudgeOptions,
     ask_judge_opinion,
+    assign_orders_to_judges,
     await_judges_in_order,
     find_passage_unsafe_to_judge,
     judges_by_odds,
@@ -92,6 +93,7 @@ async def _review_sample(
     drivers = _create_judge_dialogue_drivers(models, how)
     # Refuses a rubric that replies could not be read for, once.
     asked = collect_judge_prompt_fingerprint(rubric, models, how)
+    assign_orders_to_judges(rubric, sample, drivers, how)
     if how.cascade is not None:
         return await judge_by_cascade(rubric, sample, drivers, how, asked, price, draw)
     opinions = await await_judges_in_order(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -149,12 +149,13 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSetup:
-    """How a judge is asked: under which name, in which words, with which settings, from which seed."""
+    """How a judge is asked: under which name, in which words, with which settings, from which seed, in which order."""
 
     judge: str
     prompts: Prompts
     settings: ModelSettings = field(default_factory=ModelSettings)
     seed: int = 0
+    order: tuple[str, ...] = ()  # Of outputs side by side; without one, the seed and the judge decide.
 
 
 def label_prompt_material(
@@ -192,7 +193,7 @@ def compose_judge_request(
     system, task = outline.halves
     settings = settings or manner.settings
     if settings.temperature is None:
-        settings = replace(settings, temperature=0.0)
+        settings = _set_temperature_to_zero(settings)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
     shared = [piece for piece in pieces if isinstance(piece, SharedPiece)]
     own = [piece for piece in pieces if not isinstance(piece, SharedPiece)] if shared else pieces
@@ -215,6 +216,11 @@ def compose_judge_request(
         repeat=repeat,
         about=RequestSubject(outline.asked, {tag: text for _, tag, text in pieces}),
     )
+
+
+@lru_cache(maxsize=16)
+def _set_temperature_to_zero(settings: ModelSettings) -> ModelSettings:
+    return replace(settings, temperature=0.0)
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any, Generic
 from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
-from evenhand.judging.dialogues.listwise import ask_judge_listwise
+from evenhand.judging.dialogues.listwise import ask_judge_listwise, balance_orders_of_judges
 from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
@@ -82,6 +82,7 @@ class JudgeOptions:
     ignore_length: bool = False  # Tell judges that a longer output is not a better one.
     refuse: bool = False  # Show no judge an output in which a guard found an injection.
     maps: tuple[ScoreMap, ...] = ()  # Of judges' scores to people's scale.
+    balance_orders: bool = True  # Across reviewers; False draws each order alone, as in older runs.
     paraphrase_check: bool = False  # Judge an output with an injection once more without it; a jump is a finding.
 
     def __post_init__(self) -> None:
@@ -134,6 +135,7 @@ class DialogueDriver:
 
     model: Model
     deadline: float | None = None  # Seconds from the first request.
+    order: tuple[str, ...] = ()  # In which the judge sees outputs side by side; empty where it decides alone.
     calls: list[JudgeCall] = field(default_factory=list)
     _until: float | None = None
 
@@ -232,9 +234,8 @@ async def ask_judge_opinion(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: DialogueDriver, how: JudgeOptions
 ) -> JudgeOpinion:
     """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
-    manner = make_judge_dialogue_setup(driver.model, how)
-    authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
-    outputs = [output for output in outputs if authors.get(output) != manner.judge]
+    manner = replace(make_judge_dialogue_setup(driver.model, how), order=driver.order)
+    outputs = _list_outputs_judge_may_score(rubric, sample, outputs, manner.judge)
     reviews = _withhold_outputs_from_judge_prompt(rubric, sample, outputs) if how.refuse else {}
     outputs = [output for output in outputs if output not in reviews]
     if not outputs:
@@ -251,7 +252,7 @@ async def ask_judge_opinion(
         ask = ask_judge_by_decisions
     elif judges_by_odds(manner.judge, how):
         ask = ask_judge_by_odds
-    elif rubric.method.dialogue == "listwise" and not how.each:
+    elif is_judge_asked_listwise(rubric, manner.judge, how):
         listed = await driver.run(ask_judge_listwise(rubric, sample, outputs, manner))
     told: Sequence[OutputReview]
     if listed is not None:
@@ -266,6 +267,32 @@ async def ask_judge_opinion(
     if listed is None:
         return opinion
     return replace(opinion, order=listed.order, ranking=listed.ranking, abstained=listed.abstained)
+
+
+def is_judge_asked_listwise(rubric: Rubric, judge: str, how: JudgeOptions) -> bool:
+    """Whether a judge sees all outputs of a sample in one request."""
+    alone = how.each or how.logprobs or how.samples > 1 or is_decision_model(judge) or judges_by_odds(judge, how)
+    return rubric.method.dialogue == "listwise" and not alone
+
+
+def _list_outputs_judge_may_score(rubric: Rubric, sample: Sample, outputs: Sequence[str], judge: str) -> list[str]:
+    authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
+    return [output for output in outputs if authors.get(output) != judge]
+
+
+def assign_orders_to_judges(
+    rubric: Rubric, sample: Sample, drivers: Sequence[DialogueDriver], how: JudgeOptions
+) -> None:
+    """Give each judge that sees outputs side by side its order among the others."""
+    if not how.balance_orders:
+        return
+    hidden = _withhold_outputs_from_judge_prompt(rubric, sample, list(sample.outputs)) if how.refuse else {}
+    shown = [output for output in sample.outputs if output not in hidden]
+    names = [one.model.name for one in drivers if is_judge_asked_listwise(rubric, one.model.name, how)]
+    seen = {name: _list_outputs_judge_may_score(rubric, sample, shown, name) for name in names}
+    orders = balance_orders_of_judges({name: own for name, own in seen.items() if own}, how.seed, sample.id)
+    for driver in drivers:
+        driver.order = orders.get(driver.model.name, ())
 
 
 def _withhold_outputs_from_judge_prompt(

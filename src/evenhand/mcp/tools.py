@@ -32,6 +32,7 @@ from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.runs.execute import RunProgress
 from evenhand.scoring.scores_json import scores_to_json
+from evenhand.wording import format_dollar_amount
 from evenhand.workflows.align import AlignOptions, encode_alignment
 from evenhand.workflows.assistant import AssistantProject, find_stored_evaluation, judge_project_work
 from evenhand.workflows.compare import CompareTerms
@@ -315,7 +316,7 @@ def _show_rubric(rubric: Rubric) -> CallToolResult:
 def _tell_plan(planned: Json) -> list[str]:
     lines = [f"{planned['samples']:,} samples"]
     for one in planned["judges"]:
-        cost = "unknown" if one["cost"] is None else f"${one['cost']:.4f}"
+        cost = "unknown" if one["cost"] is None else format_dollar_amount(one["cost"])
         lines.append(f"{one['name']}: {one['calls']:,} calls, cost about {cost}")
     return [*lines, "nothing was asked"]
 

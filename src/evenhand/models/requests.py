@@ -77,31 +77,43 @@ class Request:
 
     def key(self, model: str, *, with_schema: bool = True) -> str:
         """A name for this request to this model: equal only where every part of both is equal."""
-        settings = self.settings
-        first = {"dialogue": self.dialogue, "max_tokens": settings.max_tokens}
-        last = {
-            "model": model,
-            "repeat": self.repeat,
-            "schema": self.schema if with_schema else None,
-            "seed": settings.seed,
-            "temperature": settings.temperature,
-            "top_logprobs": settings.top_logprobs,
-            **(
-                {"questions": [[one.name, one.kind, one.asks, one.options] for one in self.questions]}
-                if self.questions
-                else {}
-            ),
-        }
-        # The JSON of one object with sorted keys, put together: to quote the long texts is most of the work, and the
-        # first of them is the same in every request.
-        texts = [(_quote_repeated if one.repeats else encode_basestring_ascii)(one.text) for one in self.messages]
-        turns = ", ".join([f'["{one.role}", {text}]' for one, text in zip(self.messages, texts, strict=True)])
-        asked = f'{_encode_asked(first)[:-1]}, "messages": [{turns}], {_encode_asked(last)[1:]}'
-        return hashlib.sha256(asked.encode()).hexdigest()
+        settings, messages = self.settings, self.messages
+        sampling = (settings.max_tokens, settings.seed, settings.temperature, settings.top_logprobs)
+        # The JSON of one object with sorted keys, put together: to quote and to hash the long texts is most of the
+        # work, and the first of them is the same in every request.
+        is_shared = len(messages) > 1 and messages[0].repeats and messages[0].role == "system"
+        repeated = messages[0].text if is_shared else None
+        begun, rest = _begin_request_key(self.dialogue, model, self.repeat, *sampling, repeated)
+        if self.questions or (with_schema and self.schema is not None):
+            told = {**json.loads(rest), "schema": self.schema if with_schema else None}
+            asked = [[one.name, one.kind, one.asks, one.options] for one in self.questions]
+            rest = _encode_asked({**told, "questions": asked} if asked else told)
+        turns = [f'["{one.role}", {encode_basestring_ascii(one.text)}]' for one in messages[is_shared:]]
+        digest = begun.copy()
+        digest.update(f"{', '.join(turns)}], {rest[1:]}".encode())
+        return str(digest.hexdigest())
 
 
-_quote_repeated = lru_cache(maxsize=64)(encode_basestring_ascii)
 _encode_asked = json.JSONEncoder(sort_keys=True).encode
+
+
+@lru_cache(maxsize=64, typed=True)  # 0 and 0.0 are equal and are written differently.
+def _begin_request_key(  # noqa: PLR0913, PLR0917 - all that tells one beginning from another.
+    dialogue: str,
+    model: str,
+    repeat: int,
+    max_tokens: int,
+    seed: int | None,
+    temperature: float | None,
+    top_logprobs: int,
+    repeated: str | None,
+) -> tuple[Any, str]:
+    """The hash of a key as far as many requests share it, with the words that they begin with; and what comes last."""
+    begun = _encode_asked({"dialogue": dialogue, "max_tokens": max_tokens})[:-1] + ', "messages": ['
+    if repeated is not None:
+        begun += f'["system", {encode_basestring_ascii(repeated)}], '
+    sampling = {"seed": seed, "temperature": temperature, "top_logprobs": top_logprobs}
+    return hashlib.sha256(begun.encode()), _encode_asked({"model": model, "repeat": repeat, "schema": None, **sampling})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

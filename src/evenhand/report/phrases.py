@@ -10,6 +10,7 @@ from evenhand.wording import (
     format_dollar_amount,
     format_figure,
     format_milliseconds,
+    format_rounded,
     join_names,
     pluralize_count,
     word_gate,
@@ -33,7 +34,7 @@ def format_reported_estimate(one: ReportData | None) -> str:
 
 def format_report_p_value(one: ReportData | None) -> str:
     """The p-value of a difference, never as a bare zero."""
-    return MISSING_DASH if one is None else "under 0.001" if one["p"] < 0.001 else f"{one['p']:.3f}"
+    return MISSING_DASH if one is None else "under 0.001" if one["p"] < 0.001 else format_rounded(one["p"], 3)
 
 
 BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not known"}
@@ -187,7 +188,7 @@ def describe_reported_verdict_counts(head: ReportData) -> list[str]:
     failed = any(one["verdicts"].get("fail") for one in variants)
     gated = any(state["gate"] == "pass_rate" for states in head["decision"]["gates"].values() for state in states)
     if failed and not gated:
-        lines.append("run gates the mean of all outputs; gates: {pass_rate: 1} gates each output")
+        lines.append("The gate applies to the mean; `gates: {pass_rate: 1}` applies it to each output.")
     return lines
 
 
@@ -260,32 +261,6 @@ def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
     return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
 
 
-def describe_reported_cost(cost: ReportData) -> str:
-    """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
-    if unpriced and not cost.get("at_least"):
-        return f"unknown: {unpriced}"
-    return "; ".join(filter(None, (known, unpriced)))
-
-
-def describe_reported_known_cost(cost: ReportData) -> str:
-    """What a run cost, or what it cost at least where some price is unknown."""
-    if not cost["unpriced"]:
-        return format_dollar_amount(cost["total"])
-    least = cost.get("at_least")
-    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
-
-
-def describe_reported_unpriced_calls(cost: ReportData) -> str:
-    """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
-    if not cost["unpriced"]:
-        return ""
-    named = cost.get("unpriced_calls") or {}  # Earlier versions kept the number alone.
-    calls = [f"{pluralize_count(count, 'call')} of {name}" for name, count in named.items()]
-    has = "has" if cost["unpriced"] == 1 else "have"
-    return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
-
-
 def _drop_unmeasured_report_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:
     measured = [[(name, cells) for name, cells in group if set(cells) != {MISSING_DASH}] for group in groups]
     return [group for group in measured if group]
@@ -309,12 +284,24 @@ def build_report_criterion_columns(head: ReportData) -> list[ReportColumn]:
 def list_reported_differences(one: ReportData) -> list[tuple[str, ReportData | None, str]]:
     """The composite and each layer of a comparison, with its difference and its verdict.
 
-    The composite has the p-value that decided: of several treatments it is adjusted for their number.
+    Each has the p-value that decided: of several treatments it is adjusted for their number, and of layers for theirs.
     """
     composite = one["composite"] and {**one["composite"], "p": one["p"]}
-    verdicts = {name: layer["verdict"] for name, layer in (one.get("layer_verdicts") or {}).items()}
-    layers = [(word_layer(name), found, verdicts.get(name, "")) for name, found in one["layers"].items()]
-    return [("composite", composite, one["verdict"]), *layers]
+    rows = [("composite", composite, one["verdict"])]
+    for name, found in one["layers"].items():
+        layer = (one.get("layer_verdicts") or {}).get(name, {})
+        decided = found and {**found, "p": found["p"] if layer.get("p") is None else layer["p"]}
+        rows.append((word_layer(name), decided, layer.get("verdict", "")))
+    return rows
+
+
+def explain_adjusted_layer_p_values(one: ReportData) -> str:
+    """What to say below a table of differences where the p-values of layers are adjusted; else nothing."""
+    told = one.get("layer_verdicts") or {}
+    given = [(found, told.get(name, {}).get("p")) for name, found in one["layers"].items() if found]
+    if all(p is None or p == found["p"] for found, p in given):
+        return ""
+    return "p of each layer is adjusted for the number of layers, as its verdict is; the intervals are not adjusted"
 
 
 def build_report_difference_columns(head: ReportData) -> list[ReportColumn]:
@@ -334,7 +321,8 @@ def build_report_difference_columns(head: ReportData) -> list[ReportColumn]:
 def describe_reported_p_adjustment(comparisons: Sequence[ReportData]) -> str:
     """For what p-values in a table of differences are adjusted; empty where they are not."""
     tested = sum(one["p"] is not None for one in comparisons)
-    return f"p of the composite is adjusted for {tested} treatments" if tested > 1 else ""
+    told = [f"p of the composite is adjusted for {tested} treatments"] if tested > 1 else []
+    return "; ".join([*told, *filter(None, dict.fromkeys(map(explain_adjusted_layer_p_values, comparisons)))])
 
 
 def describe_unpaired_in_report(head: ReportData) -> str:

@@ -19,7 +19,7 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.stats.regression import length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_score, format_signed, read_kept_fraction, spell_exact_fraction
+from evenhand.wording import format_rounded, format_score, format_signed, read_kept_fraction, spell_exact_fraction
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -236,7 +236,7 @@ def _list_result_row_adjustments(
         now = adjusted.layers[COMPOSITE_JUDGE_LAYER][place]
         why = (
             f"judge {format_score(judge)} is {format_score(now)} at the typical length: {outputs.lengths[place]:,} "
-            f"characters, {adjusted.length.length:,.0f} are typical, and judges gave "
+            f"characters, {format_rounded(adjusted.length.length, 0)} are typical, and judges gave "
             f"{format_signed(adjusted.length.per_doubling)} for each doubling"
         )
         steps.append({"step": "debias", "before": round(before, 4), "after": round(after, 4), "why": why})

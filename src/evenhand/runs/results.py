@@ -80,9 +80,10 @@ def build_result_row(
     whole, exact = None, None
     state, why = "failed", result.why
     if result.made is not None:
-        measured = weigh_passed_assertions(result.checked)
-        told = (measured, sorted(weights.items()), None if card is None else (card.exact, card.missing))
-        key = (result.rubric or "", variant, repr(told))
+        measured = weigh_passed_assertions(result.checked) if result.checked else {}
+        judged = "not judged" if card is None else repr(card.missing) if card.exact is None else ""
+        known = card.exact.as_integer_ratio() if card and card.exact is not None else ()
+        key = (result.rubric or "", weights, variant, repr(measured) if measured else "", judged, *known)
         whole = _COMPOSITE_RESULTS.get(
             key, lambda: compose_result_score(result.rubric, variant, measured, card, weights)
         )
@@ -195,11 +196,13 @@ def list_run_result_layers(
     is removed from it, `judge` the layer as it counts, `dimension` every criterion, which is not in the composite.
     """
     judged = whole.layers.get(COMPOSITE_JUDGE_LAYER)
-    total = sum((to_exact_fraction(cast(float, one["weight"])) for one in assertions), Fraction(0))
-    passed = sum((to_exact_fraction(cast(float, one["weight"])) for one in assertions if one["passed"]), Fraction(0))
-    known = total and all(one["passed"] is not None for one in assertions)
+    rate = None
+    if assertions and all(one["passed"] is not None for one in assertions):
+        weights = [to_exact_fraction(cast(float, one["weight"])) for one in assertions]
+        passed = [weight for weight, one in zip(weights, assertions, strict=True) if one["passed"]]
+        rate = sum(passed, Fraction(0)) / sum(weights) if any(weights) else None
     return {
-        "assertion": spell_exact_fraction(passed / total) if known else None,
+        "assertion": spell_exact_fraction(rate),
         "llm": judged,
         "judge": judged,
         "dimension": dict(criteria),

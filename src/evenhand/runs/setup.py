@@ -144,7 +144,9 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     checks = [{"check": name, **assertion_to_definition(one)} for name, one in eval.checks.items()]
     assertions = [*(assertion_to_definition(one) for one in eval.assertions), *checks]
     # The rule about length is in the prompts; runs from before it was there can be resumed.
-    names = [one.name for one in fields(eval.how) if one.name != "ignore_length" and (one.name != "maps" or maps)]
+    # So can those from before orders were balanced: a run keeps its own rule beside what it was begun with.
+    apart = {"ignore_length", "balance_orders"} | (set() if maps else {"maps"})
+    names = [one.name for one in fields(eval.how) if one.name not in apart]
     options: Json = {name: to_scoring_fingerprint_data(getattr(eval.how, name)) for name in names}
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}

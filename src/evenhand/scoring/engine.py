@@ -94,7 +94,8 @@ def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedSte
 
 
 def _explain_holistic_step(moved: AppliedStep) -> str:
-    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
+    score = format_fraction(moved.after, moved.decimals)
+    return f"no criterion was answered; the score for the whole, {score}, is used"
 
 
 def finish_scorecard(
@@ -237,7 +238,7 @@ def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object],
             computed = format_fraction(ours, card.decimals)
             yield f"claimed score {claims['overall']} differs from {computed} computed from the criteria"
     if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
-        yield f"claimed band {claims['overall_band']} differs from {card.grade}"
+        yield f"the judge said band {claims['overall_band']}; the scores give {card.grade}"
     if "overall_passed" in claims and card.verdict is not None:
         claimed = claims["overall_passed"] is True
         if claimed != (card.verdict == "pass"):

@@ -188,7 +188,11 @@ def _apply_statement_step(step: Deduct | Add, before: Fraction, case: StepInputs
 def _explain_statement_step(moved: AppliedStep) -> str:
     step, entries, total = moved.facts
     verb = "took off" if isinstance(step, Deduct) else "added"
-    limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
+    limit = (
+        f", the most for {step.for_.replace('_', ' ')}"
+        if any(entry.counted < entry.amount for entry in entries)
+        else ""
+    )
     listed = "; ".join(map(str, entries))
     before = _show_step_score(moved, moved.before)
     return f"{verb} {_show_step_score(moved, total)}{limit}: {listed} (was {before})"

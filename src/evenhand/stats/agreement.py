@@ -98,7 +98,7 @@ def cohen_kappa(
             why=next(iter(list_empty_rating_arrays(table)), "nothing was rated by both"), method=method, n=0
         )
     if (both == both[0, 0]).all():
-        return Undefined(why="both gave one and the same rating throughout", method=method, n=n)
+        return Undefined(why="both gave the same rating throughout", method=method, n=n)
     cells, tallies = group_equal_units_of_matrix(both.T)
     return bootstrap_ratings_statistic(
         _prepare_cohen_kappa_statistic(cells, weights), tallies, resampling, method=method, raters=2

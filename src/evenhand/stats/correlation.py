@@ -139,9 +139,14 @@ def _check_correlation_arrays(x: Numbers, y: Numbers, method: str) -> tuple[Floa
     n = len(first)
     if n < 3:
         return Undefined(why=f"{n} ratings in common are too few: it takes 3", method=method, n=n)
-    for name, values in (("first", first), ("second", second)):
-        if np.ptp(values) <= _CONSTANT * np.abs(values).max():
-            return Undefined(why=f"the {name} gave the same rating throughout", method=method, n=n)
+    constant = [
+        name
+        for name, values in (("the first", first), ("the second", second))
+        if np.ptp(values) <= _CONSTANT * np.abs(values).max()
+    ]
+    if constant:
+        who = "both" if len(constant) == 2 else constant[0]
+        return Undefined(why=f"{who} gave the same rating throughout", method=method, n=n)
     return first, second
 
 

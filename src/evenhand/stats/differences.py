@@ -77,6 +77,11 @@ class Difference:
         """Whether the interval has two ends."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
+    @property
+    def is_scale_bound(self) -> bool:
+        """Whether (nearly) all differences are equal, so that interval and p are only bounds."""
+        return SCALE_BOUND in self.method
+
 
 def paired_difference(
     treatment: Numbers,

@@ -70,7 +70,7 @@ class ProbeStore:
                 connection.execute(insert(PROBES), rows)
             except IntegrityError:
                 what = f"there is a probe {probe.get('name')!r} already"
-                hint = "another name, or --force to seal it anew; its looks are then gone"
+                hint = "another name, or --force to seal it again; its earlier looks are deleted"
                 raise StoreError(Fault(what, hint, where=self._shown)) from None
 
     def list_probes(self) -> list[Row]:
@@ -150,14 +150,23 @@ class LabellingStore:
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
-    def write_answer(self, answer: Mapping[str, object], labels: Sequence[Mapping[str, object]] | None) -> None:
-        """Write an answer, in place of the same person's before, with its labels; None leaves labels as they are."""
+    def write_answer(self, answer: Mapping[str, object], labels: Sequence[Mapping[str, object]] | None) -> bool:
+        """Write an answer with its labels, where None leaves labels as they are.
+
+        The first answer stays: False where this person has given another one to the same output.
+        """
+        places = [LABEL_ANSWERS.c[name] == answer[name] for name in ("batch", "place", "round")]
         with self._write() as connection:
+            known = select(LABEL_ANSWERS).where(_match_output(LABEL_ANSWERS, answer), *places)
+            given = fetch_first_row(connection, known)
+            if given is not None:
+                return bool(given["content"] == answer["content"])
             upsert_rows(connection, LABEL_ANSWERS, [answer])
             if labels is not None:
                 connection.execute(delete(LABELS).where(_match_output(LABELS, answer)))
                 if labels:
                     upsert_rows(connection, LABELS, labels)
+        return True
 
     def remove_answer(self, answer: Mapping[str, object], *, with_labels: bool) -> None:
         """Take an answer back, and its labels where it has any."""

@@ -73,12 +73,16 @@ def _carry_out(request: Request, run: str, rater: str, form: dict[str, str]) -> 
     if action == "undo":
         undo_label_answer(store, run, rater)
     elif action == "draw":
-        count = form.get("count", "")
-        draw_label_batch(store, run, int(count) if count.isdecimal() and len(count) < 6 else 0)
+        count, after = (_read_whole_number(form.get(name, "")) for name in ("count", "after"))
+        draw_label_batch(store, run, count or 0, after=after)
     else:
         asked = {name.removeprefix("criterion-"): id for name, id in form.items() if name.startswith("criterion-")}
         scores = {id: form[f"score-{at}"] for at, id in asked.items() if f"score-{at}" in form}
         answer_queued_output(store, run, rater, form.get("item", ""), scores, form.get("note", "").strip())
+
+
+def _read_whole_number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 6 else None
 
 
 def _find_rater(viewer: Caller, named: str) -> str:

@@ -22,10 +22,12 @@ from evenhand.workflows.rubric import (
     read_rubric_draft,
     read_rubric_file_text,
     save_rubric_text,
+    suggest_rubric_file,
 )
 from evenhand.workflows.what_if import ask_what_if, map_run_weights, save_what_if
 
 router = APIRouter(route_class=WorkbenchRoute)
+WHAT_IF_FILE = "what-if"
 NO_FILES = "files are written from this machine only"
 
 
@@ -55,7 +57,7 @@ def get_rubric_editor(request: Request, _: OperatorViewer, name: str = "", file:
     """A rubric as text, with what the checker says of each line."""
     text = _read_text(request, name, file)
     target = file or f"my-{name or 'rubric'}.yaml"
-    return _render_editor(request, text=text, target=target, is_saved=bool(file))
+    return _render_editor(request, text=text, target=target, is_saved=bool(file), exists=bool(file))
 
 
 @router.post("/rubrics/edit")
@@ -163,7 +165,7 @@ def _render_what_if(
     except InputError as error:
         asked = ask_what_if(store, id)  # Where the run itself cannot answer, this says why.
         wrong, status = find_problem(error).faults[0], 422
-    given = {"refused": None, "target": "", "exists": False, **shown}
+    given = {"refused": None, "target": suggest_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
     page = build_what_if_page(asked)
     has_files = request.app.state.settings.is_loopback
     return render_page(

@@ -52,6 +52,7 @@ from evenhand.store.run_holds import process_holder_name
 from evenhand.store.store import Store
 from evenhand.workflows.plan import PlannedQuestionMeter
 from evenhand.workflows.run import read_clock_for_user
+from evenhand.workflows.run_resuming import BALANCED_ORDERS
 
 Json = dict[str, Any]
 COMPARED_FIELDS = ("criteria", "red_flags", "bonuses", "gates", "method", "safety_gate")
@@ -114,6 +115,7 @@ def read_run_judge_options(setup: Json) -> JudgeOptions:
         weights={name: Fraction(str(weight)) for name, weight in how["weights"].items()},
         cascade=Cascade(**{name: value for name, value in near.items() if value is not None}) if near else None,
         ignore_length=rules == plain[1] != plain[0],
+        balance_orders=bool(setup.get(BALANCED_ORDERS)),
     )
 
 

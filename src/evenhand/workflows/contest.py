@@ -45,6 +45,7 @@ from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
+from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
@@ -235,7 +236,7 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     if log.state.phase == "closed":
         return ""
     moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
-    return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
+    return f"it is waiting: played up to {moment}, nothing later yet" if moment else CONTEST_IS_OPEN
 
 
 def _foresee_contest_payment_for_user(
@@ -282,6 +283,7 @@ def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[Cont
         **kept,
         "refused": merge_refusals_for_user(kept["refused"], explain_refused_contest_entries(events, late), state),
         "set_aside": set_aside_json_for_user(contest.set_aside),
+        "spent_now": spending_to_json(Spending()),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_error
 from evenhand.runs.run_record import PastEvaluation, evaluate_variant_in_run_records
+from evenhand.runs.tally import VERDICT_NUMBERS
 from evenhand.scoring.scores_json import score_consistency_to_json
 from evenhand.store.database import NO_HISTORY
 from evenhand.store.rows import Row
@@ -310,7 +311,6 @@ def _list_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
         changed = before is not None and row["fingerprint"] != before
         before = row["fingerprint"]
         for one in json.loads(row["summary"])["variants"]:
-            verdicts = one.get("verdicts") or {}
             yield TrendPoint(
                 run=row["id"],
                 ended=row["ended"],
@@ -318,9 +318,16 @@ def _list_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
                 role=one["role"],
                 composite=_find_trend_mean(one["composite"]),
                 layers={name: _find_trend_mean(layer) for name, layer in one["layers"].items()},
-                pass_rate=verdicts.get("pass", 0) / sum(verdicts.values()) if verdicts else None,
+                pass_rate=_find_pass_rate(one.get("verdicts") or {}),
                 changed=changed,
             )
+
+
+def _find_pass_rate(verdicts: Mapping[str, int]) -> float | None:
+    """None where the method gives no verdict: that an output is incomplete is none."""
+    if not any(verdicts.get(word) for word in VERDICT_NUMBERS):
+        return None
+    return verdicts.get("pass", 0) / sum(verdicts.values())
 
 
 def _find_trend_mean(estimate: Json | None) -> float | None:

@@ -57,7 +57,7 @@ class AskedQuestion:
         try:
             score = Fraction(text.strip())
         except (ValueError, ZeroDivisionError):
-            raise InputError(Fault(f"{text[:40]!r} is no number", "type a number, or c for cannot say")) from None
+            raise InputError(Fault(f"{text[:40]!r} is not a number", "type a number, or c for cannot say")) from None
         asked = HumanLabelQuestion(id=self.id, low=float(self.low), high=float(self.high), whole=self.whole)
         if why := asked.find_score_fault(score):
             raise InputError(Fault(why, asked.scale))
@@ -109,12 +109,18 @@ def open_labelling(store: Store, run: str, rater: str) -> LabellingTask:
 
 
 @with_opened_user_store
-def draw_label_batch(store: Store, run: str, count: int = DEFAULT_NEXT_OUTPUTS) -> None:
-    """Draw outputs to label that nobody has before them; half at random, the rest where it is worth most."""
+def draw_label_batch(store: Store, run: str, count: int = DEFAULT_NEXT_OUTPUTS, *, after: int | None = None) -> None:
+    """Draw outputs to label that nobody has before them; half at random, the rest where it is worth most.
+
+    With `after`, the number of draws that whoever asks has seen: where there are more by now, nothing is drawn.
+    """
     row = _find_finished_run(store, run)
     if not 1 <= count <= MOST_DRAWN_OUTPUTS:
         raise InputError(Fault(f"a draw of {count} is not possible", f"1 to {MOST_DRAWN_OUTPUTS} outputs"))
-    before = {item["sample"]: one["batch"] for one in load_label_batches(store, row["id"]) for item in one["items"]}
+    batches = load_label_batches(store, row["id"])
+    if after is not None and len(batches) > after:
+        return
+    before = {item["sample"]: one["batch"] for one in batches for item in one["items"]}
     plan = choose_labels(store, row["id"], count, drawn_before=before)
     # Two outputs of one sample stand apart, and no place in a draw tells the variant.
     items = [
@@ -167,7 +173,9 @@ def answer_queued_output(
         for id, score in read.items()
         if score is not None
     ]
-    store.labelling.write_answer(answer, labels if queued.round == FIRST_ROUND else None)
+    if not store.labelling.write_answer(answer, labels if queued.round == FIRST_ROUND else None):
+        what = "This output was labelled in another tab: that answer stays"
+        raise InputError(Fault(what, "undo it to answer again"))
 
 
 def _reduce_note(row: Row, note: str) -> str:
@@ -219,6 +227,8 @@ def _make_label(item: Json, batch: int, rater: str, criterion: str, score: Fract
 
 def _find_finished_run(store: Store, run: str) -> Row:
     row = store.find_run(run)
+    if row["state"] == "running":
+        raise InputError(Fault("This run is still going", "label it once it is finished"))
     if row["state"] != "finished":
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "label it once it is finished"))
     return row

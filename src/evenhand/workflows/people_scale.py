@@ -113,7 +113,10 @@ def add_people_scores(table: RunTable, rubrics: Json, labels: Sequence[Label]) -
 
 
 def find_verdict_gate(table: RunTable, rubrics: Json) -> TrustGate | None:
-    """The gate that decides over an output; None where the run has none."""
+    """The gate that decides over an output; None where the run has none, or its method gives no verdict."""
+    verdicts = table.marks.get("verdict")
+    if verdicts is None or not (verdicts >= 0).any():
+        return None
     return next((gate for gate in list_trust_gates(table, rubrics, None) if gate.id == "verdict"), None)
 
 

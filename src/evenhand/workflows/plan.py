@@ -51,6 +51,7 @@ from evenhand.workflows.run import (
 from evenhand.workflows.run_batches import refuse_run_without_batches
 from evenhand.workflows.run_cascade import plan_cascade
 from evenhand.workflows.run_resuming import (
+    keep_orders_of_run,
     list_notes_before_run,
     list_user_eval_unanswerable,
     load_remaining_budget_for_user,
@@ -65,6 +66,7 @@ TYPICAL_REPLY_TOKENS = 300  # Tokens.
 BYTES_PER_TOKEN = 3  # As estimate_input_tokens counts them.
 CACHING_PROVIDERS = ("openai/", "anthropic/")  # Of other servers nobody knows what they keep.
 LEAST_CACHED_TOKENS = 1_024  # A shorter beginning is not kept; some models of Anthropic want more.
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 ENGLISH_BYTES_PER_TOKEN = 4  # So that nothing is called long enough that may not be.
 
 
@@ -136,8 +138,9 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     counted = check_eval_samples(eval, os.environ)
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
+    environ, unset = _stand_in_for_keys(eval, os.environ)
     async with (
-        Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
+        Connections(environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
         # What could not be made is said now, as the run would say it.
         open_variant_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
     ):
@@ -149,6 +152,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             digest = setup.digest_with_samples(counted.digest)
             row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_chain(store, row) if store is not None and row is not None else []
+            setup = setup if row is None else keep_orders_of_run(setup, row)
             planned = await _plan_first_samples(store, setup, runs, meters)
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
@@ -176,9 +180,18 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "total": total,
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
-            "note": "; ".join(list_notes_before_run(eval, counted)) or None,
+            "note": "; ".join([*unset, *list_notes_before_run(eval, counted)]) or None,
             "unanswerable": [asdict(one) for one in list_user_eval_unanswerable(eval)],
         }
+
+
+def _stand_in_for_keys(eval: Eval, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The environment with something in place of keys that are not set, as nothing is asked; and notes on these."""
+    asked = [*eval.judges, *(one.model for one in eval.variants.values() if isinstance(one, ModelVariant))]
+    providers = {name.partition("/")[0].removesuffix("-decisions") for name in asked}
+    needed = [name for provider, name in PROVIDER_KEYS.items() if provider in providers]
+    unset = [name for name in needed if not environ.get(name, "").strip()]
+    return {**environ, **dict.fromkeys(unset, "not-set")}, [f"{name} is not set: the run needs it" for name in unset]
 
 
 async def _plan_first_samples(
@@ -250,7 +263,8 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
     price = connections.price(name)
     price = price.in_batch() if price is not None and in_batch else price
-    cost = Decimal(0) if name.startswith("replay:") else price.cost(usage) if price else None
+    is_free = name.startswith("replay:") or not (usage.input or usage.output)  # Every reply is cached.
+    cost = Decimal(0) if is_free else price.cost(usage) if price else None
     return {
         "name": name,
         "calls": round(meter.calls * share),

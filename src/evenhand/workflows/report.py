@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -160,6 +161,9 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         },
         "ties": summarise_run_ties(frame, summary) if frame.tie_breaks else [],
     }
+    # What recorded outputs had cost before the run is part of what they cost, and not of what the run did.
+    recorded = [summary.tallies[name] for name, one in setup.get("variants", {}).items() if "recorded" in one]
+    head["cost"]["recorded"] = float(sum((one.cost for one in recorded), Decimal(0))) if recorded else None
     cascade = report_cascade(frame, summary.tallies, summary.calls)
     if cascade is not None:
         head["cascade"] = encode_cascade_report(cascade)

@@ -198,6 +198,12 @@ def read_rubric_draft(name: str) -> str:
         raise InputError(Fault("there is no such file", "go to the list of rubrics", where=name)) from None
 
 
+def suggest_rubric_file(stem: str) -> str:
+    """The name of a file that is not there yet, numbered where there are others."""
+    names = (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml" for number in range(1, MOST_LISTED_FILES))
+    return next((name for name in names if not (Path.cwd() / name).exists()), f"{stem}.yaml")
+
+
 def save_rubric_text(name: str, text: str, *, replace: bool = False) -> None:
     """Write a rubric to a file in the folder; one that is there stays unless it is said to be replaced."""
     save_rubric_texts({name: text}, replace=replace)

@@ -56,9 +56,12 @@ from evenhand.workflows.run_batches import (
 from evenhand.workflows.run_cascade import load_cascade_draw, refuse_cascade_until_decided, set_how_much_is_passed_on
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
+    BALANCED_ORDERS,
     begin_run_progress_for_user,
     drop_replies_to_the_end,
     explain_run_stop,
+    has_balanced_orders,
+    keep_orders_of_run,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
     stop_asking_for_run,
@@ -162,6 +165,7 @@ async def run(
     with Store.open(options.place, os.environ) as store:
         setup = await plan_user_run_setup(chosen, counted, batch=bool(options.batch))
         row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
+        setup = keep_orders_of_run(setup, row)
         head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
@@ -347,6 +351,8 @@ def _begin_or_resume_user_run(
         "evenhand": __version__,
         "python": platform.python_version(),
         "fresh": options.fresh,
+        # What another run has asked is taken over by the text of its requests, so in its orders.
+        BALANCED_ORDERS: eval.how.balance_orders and (last is None or has_balanced_orders(last)),
         **({"batch": True} if options.batch else {}),
         "until_decided": {"seed": eval.how.seed, "looks": planned_looks(counted.samples)}
         if options.until_decided

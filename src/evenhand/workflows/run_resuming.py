@@ -11,12 +11,13 @@ from itertools import islice
 from typing import Any
 
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
-from evenhand.compare.setup_differences import list_setup_differences
+from evenhand.compare.setup_differences import list_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.open_judge import (
+    REFERENCE_FIELD,
     UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
     list_criteria_unfit_for_judges,
@@ -41,6 +42,7 @@ from evenhand.workflows.inputs import suggest_judge_for_author
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+BALANCED_ORDERS = "balanced_orders"  # In what a run was begun with; older ones do not have it.
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 
 
@@ -53,7 +55,7 @@ def begin_run_progress_for_user(
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
-        notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
+        notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval), REFERENCE_FIELD))
     return RunProgress(
         total=total,
         repeats=planned.eval.repeats,
@@ -65,12 +67,24 @@ def begin_run_progress_for_user(
     )
 
 
+def has_balanced_orders(row: Row) -> bool:
+    """Whether the reviewers of a run see outputs in balanced orders; those of older runs drew each its own."""
+    return bool(json.loads(row["setup"]).get(BALANCED_ORDERS))
+
+
+def keep_orders_of_run(setup: RunSetup, row: Row) -> RunSetup:
+    """The setup with the orders that a run was begun with: in others, what is answered would be asked again."""
+    eval = setup.eval
+    how = replace(eval.how, balance_orders=eval.how.balance_orders and has_balanced_orders(row))
+    return replace(setup, eval=replace(eval, how=how))
+
+
 def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
     """Why the run that was to be resumed cannot be: what changed since."""
     setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
-    parts = list_setup_differences(*setups)
+    parts = list_run_differences(*setups)
     more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
-    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
+    changed = "; ".join([*parts[:MOST_CHANGES], *more])
     taken = "this is a new run that takes over what stayed the same"
     return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 

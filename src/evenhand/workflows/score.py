@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.errors import Fault, InputError, suggest_close_word_in_error
 from evenhand.files.answers import (
     STANDARD_INPUT,
     TOP_FIELDS,
@@ -153,10 +153,9 @@ class UserScoreLimits:
         """A grade that the rubric never gives cannot be reached."""
         grades = _list_user_rubric_grades(rubric)
         if self.grade is not None and self.grade not in grades:
-            hint = (
-                suggest_known_word_in_error(self.grade, grades)
-                or f"{rubric.method.name} gives no grades; use --min-score"
-            )
+            known = f"from best to worst: {', '.join(grades)}" if grades else ""
+            none = f"{rubric.method.name} gives no grades; use --min-score"
+            hint = suggest_close_word_in_error(self.grade, grades) or known or none
             raise InputError(Fault(f"{self.grade!r} is not a grade", hint, where="--min-grade"))
 
     def list_shortfalls(self, scores: Scores) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
@@ -127,11 +127,11 @@ def save_what_if(
 ) -> list[str]:
     """Write the changed rubric to a new file, with a file of its method where that is changed; their names."""
     prepared = PREPARED_RUNS.find_prepared_run(store, store.find_run(run))
-    rubric = change_rubric(prepared.columns.rubric, changed)
+    stem = target.rpartition(".")[0] or target
+    rubric = replace(change_rubric(prepared.columns.rubric, changed), name=stem)
     if is_shipped_method(rubric.method):
         save_rubric_text(target, write_rubric_yaml(rubric, rubric.method.name), replace=replace_file)
         return [target]
-    stem = target.rpartition(".")[0] or target
     beside = f"{stem}-method.yaml"
     method = write_method_yaml(replace(rubric.method, name=f"{stem}-method"))
     save_rubric_texts({beside: method, target: write_rubric_yaml(rubric, beside)}, replace=replace_file)
@@ -147,6 +147,7 @@ def map_run_weights(store: Store, run: str, across: str = "", up: str = "") -> W
 
 MOST_CHANGED = 10**6  # No number of a rubric is larger.
 LEAST_WEIGHT = 0.01
+WEIGHT_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +216,7 @@ def change_rubric(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
     criteria = list(rubric.criteria)
     weights = [new.get(f"weight-{at}", one.weight) for at, one in enumerate(criteria)]
     if (must := rubric.method.weights_sum_to) is not None and sum(weights) > 0:
-        weights = [weight * must / sum(weights, Fraction(0)) for weight in weights]
+        weights = _fit_weights(weights, must)
     method = rubric.method
     for at, step in enumerate(method.steps):
         if isinstance(step, Ceiling):
@@ -234,6 +235,15 @@ def change_rubric(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
         criteria=tuple(replace(one, weight=weight) for one, weight in zip(criteria, weights, strict=True)),
         gates=tuple(_change_gates(rubric, new)),
     )
+
+
+def _fit_weights(weights: Sequence[Fraction], must: Fraction) -> list[Fraction]:
+    """Weights put in proportion, as decimals that a file can hold; the last one takes what is left of the sum."""
+    total = sum(weights, Fraction(0))
+    exact = [weight * must / total for weight in weights]
+    first = [round(weight, WEIGHT_DECIMALS) for weight in exact[:-1]]
+    last = must - sum(first, Fraction(0))
+    return [*first, last] if min(*first, last) > 0 else exact
 
 
 def _change_gates(rubric: Rubric, new: Mapping[str, Fraction]) -> Iterator[Gate]:

@@ -1,6 +1,5 @@
 """Whatever the criterion and whatever the text: no fault, no made-up quotation, the same answer, and no long wait."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +10,7 @@ from evenhand.judging.embedded.decisions import judge_criterion_claim
 from evenhand.judging.embedded.forms import count_form_of_claim, find_feature_of_claim, parse_fenced_json
 from evenhand.judging.embedded.lexicon import load_judge_lexicon
 from evenhand.judging.embedded.texts import JudgedText, detect_judged_language
+from tests.growth import is_within_times
 
 # Words that the rules know, between characters of all kinds.
 KNOWN = """
@@ -61,17 +61,13 @@ SMALL = 8_000
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_length_and_no_faster(kind: str) -> None:
     """Four times the text takes four times as long, and not sixteen times."""
-    _seconds(LONG[kind](1000))
+    short, long = LONG[kind](SMALL), LONG[kind](4 * SMALL)
 
-    short = min(_seconds(LONG[kind](SMALL)) for _ in range(2))
-    long = min(_seconds(LONG[kind](4 * SMALL)) for _ in range(2))
-
-    assert long <= 7 * short + 0.02
+    assert is_within_times(_ask_everything, short, long, times=7, slack=0.02)
 
 
-def _seconds(text: str) -> float:
-    """The time for all that may be asked of a text."""
-    began = time.process_time()
+def _ask_everything(text: str) -> None:
+    """All that may be asked of a text."""
     ready = JudgedText(text)
     judge_criterion_claim("Does it say that bread costs 3 euros and opens at nine?", ready)
     for countable in load_judge_lexicon("forms")["countables"]:
@@ -80,4 +76,3 @@ def _seconds(text: str) -> float:
         find_feature_of_claim(feature, ready)
     parse_fenced_json(text)
     detect_judged_language(text)
-    return time.process_time() - began

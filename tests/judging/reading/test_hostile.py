@@ -1,7 +1,6 @@
 """Hostile replies: whatever stands in them, time grows with their length and with nothing else."""
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +17,7 @@ from evenhand.judging.reading.reply_text import (
     split_reply_sections,
 )
 from evenhand.model.scale import Scored
+from tests.growth import is_within_times
 from tests.judging.reading.asked import ASKED, ONE_TO_FIVE
 
 PIECES = [
@@ -50,7 +50,7 @@ def test_time_grows_with_length_only(piece: str) -> None:
 
     for read in READERS:
         # Far below what four times squared would be, far above what a busy machine adds to four times.
-        assert any(_seconds(read, long) < 10 * _seconds(read, short) + 0.005 for _ in range(3))
+        assert is_within_times(read, short, long, times=10, slack=0.005)
 
 
 @pytest.mark.parametrize("piece", ["{", "[", "[{", "("])
@@ -79,12 +79,3 @@ def test_a_clean_answer_may_be_long() -> None:
     text = json.dumps({"score": 4, "notes": [{"a": 1}] * 10_000})
 
     assert isinstance(read_reply_score(text, ONE_TO_FIVE, "coherence"), Scored)
-
-
-def _seconds(read: Callable[[str], object], text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        read(text)
-        best = min(best, time.process_time() - start)
-    return best

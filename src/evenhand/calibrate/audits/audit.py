@@ -198,8 +198,7 @@ def _audit_variance_against_holistic(seen: CalibrationAuditedRun) -> AuditFindin
         why = "not known: no output was scored by two judges."
         return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     own = math.sqrt(ours[:, 0].sum() / ours[:, 1].sum())
-    points = f"{format_number(own)} points (standard deviation)"
-    told = f"scores that judges' answers come to differ by {points} on one output"
+    told = f"on one output, scores from criteria differ by {format_number(own)} points (standard deviation)"
     if not theirs[:, 1].sum():
         why = f"not known: {told}; no two reviewers gave a score for the whole."
         advice = "Ask for scores for the whole beside the criteria, with holistic: true in the eval, to measure it."
@@ -217,7 +216,7 @@ def _audit_variance_against_holistic(seen: CalibrationAuditedRun) -> AuditFindin
     high = found.value if found.high is None else found.high
     colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
     ratio = f"{format_number(found.value)} times {bracket_audit_interval(found)}"
-    says = f"{told}: {ratio} the variance of scores for the whole."
+    says = f"{told[0].upper()}{told[1:]}: {ratio} the variance of scores for the whole."
     advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
     return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 

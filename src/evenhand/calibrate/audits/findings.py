@@ -34,6 +34,7 @@ class AuditFinding:
     level: float | None = None
     n: int = 0
     unit: str = ""
+    typical: float | None = None  # How many units outputs of one sample differ by, where the colour goes by that.
     method: str = ""
     says: str
     advice: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, paired_difference
 from evenhand.stats.regression import coefficients, length_bias
-from evenhand.wording import format_number, format_plural, format_signed
+from evenhand.wording import format_number, format_plural, format_rounded, format_signed
 
 MORE_SAMPLES_ADVICE = "Score more samples"
 SIGN_FLIP_SEED = 20_261_116  # Where there are too many sign flips to count, the same ones are drawn each time.
@@ -50,9 +51,9 @@ def _audit_position_bias(seen: CalibrationAuditedRun, judge: str, level: float) 
     )
     rows = ~np.isnan(first) & ~np.isnan(scores)
     if not rows.any():
-        why = "each output was shown alone, so that no seat is first"
+        why = "each output was shown alone, so there is no position to favour"
         return unknown_calibration_finding(
-            "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
+            "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order."
         )
     found = measure_audited_score_slope(
         scores[rows],
@@ -121,14 +122,15 @@ def _audit_length_bias(seen: CalibrationAuditedRun, judge: str, level: float) ->
     says = (
         f"100 characters more are worth {format_signed(found.value, 3)} points "
         f"{bracket_audit_interval(found, 3)}; a typical difference of "
-        f"{typical * 100:.0f} characters is worth {format_signed(found.value * typical)}."
+        f"{format_rounded(typical * 100, 0)} characters is worth {format_signed(found.value * typical)}."
     )
     if not within:
         says += " Only between samples: hard ones may pose as long ones."
-    advice = "Ask for the same length of all variants, or say in the rubric that length is no merit."
-    return _bias_audit_finding(
+    advice = "Ask for the same length of all variants, or say in the rubric that length earns nothing."
+    finding = _bias_audit_finding(
         "length", judge, found, seen.smallest_effect / typical, says, advice, unit="points per 100 characters"
     )
+    return replace(finding, typical=typical)
 
 
 def _audit_self_preference(seen: CalibrationAuditedRun, judge: str) -> AuditFinding:
@@ -140,7 +142,7 @@ def _audit_self_preference(seen: CalibrationAuditedRun, judge: str) -> AuditFind
     others = [one for one in seen.judges if one != judge and identify_audited_judge_maker(one) != kin]
     why = ""
     if kin is None:
-        why = "the judge is no model of a known maker"
+        why = "this judge's maker is not known"
     elif len(seen.makers) < len(seen.table.variants):
         why = "the run does not say which model made the outputs"
     elif len(own) in (0, len(seen.table.variants)):

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice, product
+from itertools import chain, count, islice, product
 from string import ascii_uppercase
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
@@ -54,8 +55,8 @@ HOLISTIC_KEYS = (HOLISTIC, "overall", "score", "rating", "total")
 def ask_judge_listwise(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], manner: JudgeSetup
 ) -> Dialogue[ListwiseReview]:
-    """Ask one reviewer about several outputs in one request."""
-    order = shuffle_outputs_for_judge(outputs, manner.seed, manner.judge, sample.id)
+    """Ask one reviewer about several outputs in one request, in the order that a panel gave it, or one of its own."""
+    order = manner.order or shuffle_outputs_for_judge(outputs, manner.seed, manner.judge, sample.id)
     shown = dict(zip(make_output_letters_for_judge(len(order)), order, strict=True))
     (reading,) = yield from ask_judge_questions(
         [_build_listwise_judge_question(rubric, sample, shown, manner)], manner.prompts
@@ -161,6 +162,30 @@ def shuffle_outputs_for_judge(names: Sequence[str], seed: int, *who: str) -> lis
     order = list(names)
     random.Random("/".join((str(seed), *who))).shuffle(order)
     return order
+
+
+def balance_orders_of_judges(
+    outputs: Mapping[str, Sequence[str]], seed: int, sample: str
+) -> dict[str, tuple[str, ...]]:
+    """By judge the order of its outputs, so that each output has each place equally often, as far as numbers allow.
+
+    The first judge's order is shuffled; each judge after it takes that order turned, or turned and reversed, where its
+    outputs share fewest places with those before: a further judge changes no order of others.
+    """
+    if not outputs:
+        return {}
+    (first, shown), *_ = outputs.items()
+    base = shuffle_outputs_for_judge(shown, seed, first, sample)
+    base += [name for name in dict.fromkeys(chain.from_iterable(outputs.values())) if name not in base]
+    seats: Counter[tuple[int, str]] = Counter()
+    orders: dict[str, tuple[str, ...]] = {}
+    for judge, names in outputs.items():
+        own = [name for name in base if name in names]
+        turned = [tuple(one[place:] + one[:place]) for one in (own, own[::-1]) for place in range(len(own))]
+        taken = Counter(orders.values())
+        orders[judge] = min(turned, key=lambda order: (sum(seats[seat] for seat in enumerate(order)), taken[order]))
+        seats.update(enumerate(orders[judge]))
+    return orders
 
 
 def make_output_letters_for_judge(number: int) -> tuple[str, ...]:

@@ -13,7 +13,13 @@ from evenhand.report.phrases import (
     describe_reported_badge_state,
     format_report_p_value,
 )
-from evenhand.wording import format_dollar_amount, format_figure, format_kept_figure, format_milliseconds
+from evenhand.wording import (
+    format_dollar_amount,
+    format_figure,
+    format_kept_figure,
+    format_milliseconds,
+    format_rounded,
+)
 
 
 def format_page_signed_number(value: float | None) -> str:
@@ -23,12 +29,12 @@ def format_page_signed_number(value: float | None) -> str:
 
 def format_page_short_number(value: float | None) -> str | None:
     """A number with the decimals it has, at most four."""
-    return None if value is None else f"{value:,.4f}".rstrip("0").rstrip(".").replace("-", "−")
+    return None if value is None else format_rounded(value, 4).rstrip("0").rstrip(".").replace("-", "−")
 
 
 def format_page_count(value: float | None) -> str | None:
     """A whole number with thousands apart."""
-    return None if value is None else f"{value:,.0f}"
+    return None if value is None else format_rounded(value, 0)
 
 
 def format_page_percent(share: float | None) -> str | None:

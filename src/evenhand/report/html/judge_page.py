@@ -205,7 +205,7 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
     # Those that stand for most outputs, the same ones whatever order they come in; large ones lie below small ones.
     points = sorted(((own, people, int(many)) for own, people, many in judge["points"]), key=lambda one: (-one[2], one))
     points, calibrated = points[:MOST_DOTS], judge.get("map") or []
-    found = "no correlation" if judge["pearson"] is None else f"correlation {format_figure(judge['pearson'])}"
+    found = "correlation not defined" if judge["pearson"] is None else f"correlation {format_figure(judge['pearson'])}"
     about = f"{found}, {_label_charted_judge_bias(judge['bias'], unit)}, {pluralize_count(judge['n'], 'output')}"
     pairs = ", ".join(
         f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"

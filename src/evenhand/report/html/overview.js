@@ -17,17 +17,22 @@ function rows() {
 // What has no score, what changed most, and the lowest of those that did not pass; each row in one group only.
 function groups() {
   const all = rows();
-  const lost = group('No score', all.filter((one) => !known(one.to)), (one) => one.sample.position, 3);
+  const lost = group('No score', all.filter((one) => lacks(one, all[0].name)), (one) => one.sample.position, 3);
   const changed = comparing ? [
     group(`Lower than ${control}`, all.filter((one) => one.change < 0), (one) => one.change, 5),
     group(`Higher than ${control}`, all.filter((one) => one.change > 0), (one) => -one.change, 3),
   ] : [];
   if (comparing) changed[0].tells = all.some((one) => known(one.change));
-  const seen = new Set(changed.flatMap((one) => one.shown));
+  const seen = new Set([lost, ...changed].flatMap((one) => one.shown));
   const passed = (one) => one.sample.by.get(one.name).worst === 'pass';
   const rest = all.filter((one) => known(one.to) && !seen.has(one) && !passed(one));
   const [title, few] = comparing ? ['Lowest of the rest', 3] : ['Lowest', 5];
   return [lost, ...changed, group(title, rest, (one) => one.to, few)];
+}
+
+// Where the control has no score, the sample is listed once, with the first treatment.
+function lacks(one, first) {
+  return !known(one.to) || (comparing && !known(one.from) && one.name === first);
 }
 
 function group(title, all, key, few) {

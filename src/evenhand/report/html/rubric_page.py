@@ -10,7 +10,14 @@ from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
 from evenhand.report.result_phrases import describe_method_scale, format_anchor_place, list_method_steps
-from evenhand.wording import format_fraction, format_number, format_percent, format_signed, pluralize_count
+from evenhand.wording import (
+    format_fraction,
+    format_number,
+    format_percent,
+    format_percent_tenths,
+    format_signed,
+    pluralize_count,
+)
 
 
 def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
@@ -66,11 +73,14 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         stored = asked.stored[one.name]
         changed = abs(one.value - stored) >= one.step / 2
         kinds.setdefault(one.kind, []).append(SimpleNamespace(given=one, stored=stored, changed=changed))
+    weights = [one for one in asked.controls if one.kind == "Weights"]
+    total = sum(one.value for one in weights)
     return {
         "run": {"id": asked.run},
         "name": asked.name,
         "rubric_name": asked.rubric.name,
         "kinds": kinds,
+        "weight_shares": [(one.name, one.label, format_percent_tenths(one.value / total)) for one in weights],
         "headline": describe_winner(found),
         "turned": found.winner_before != found.winner_after,
         "lead": _describe_lead(found),
@@ -109,13 +119,19 @@ def _show_variant(one: Any) -> SimpleNamespace:
         before=format_number(one.before, 3),
         after=format_number(one.after, 3),
         change=format_signed(one.after - one.before, 3),
-        shares=[(name, format_percent(before), format_percent(after)) for name, (before, after) in shares.items()],
+        shares=[
+            (name, "" if before is None else format_percent(before), format_percent(after))
+            for name, (before, after) in shares.items()
+        ],
     )
 
 
 def _describe_flips(found: Any) -> str:
     outputs = pluralize_count(found.outputs, "output")
     moved = pluralize_count(found.moved, "score moves", "scores move")
+    if found.decided:
+        first = pluralize_count(found.decided, "output gets", "outputs get")
+        return f"Of {outputs}, {moved}, and {first} a verdict for the first time."
     return f"Of {outputs}, {moved}, and {pluralize_count(found.flipped, 'verdict flips', 'verdicts flip')}."
 
 
@@ -131,6 +147,6 @@ def build_weight_map(found: Any) -> SimpleNamespace:
         winners=[(at, name, format_percent(found.shares[name])) for at, name in enumerate(found.variants)],
         others=found.others,
         says="; ".join(
-            f"{name} wins with {format_percent(share)} of the weights" for name, share in found.shares.items()
+            f"{name} wins for {format_percent(share)} of the weights" for name, share in found.shares.items()
         ),
     )

@@ -50,19 +50,23 @@ from evenhand.report.html.score_charts import (
 from evenhand.report.html.trust_section import build_trust_section
 from evenhand.report.phrases import (
     IMPORTED_RUN,
+    VERDICT_WORDS,
     describe_reported_composite,
     describe_reported_heuristic_judges,
-    describe_reported_known_cost,
     describe_reported_maps,
     describe_reported_samples,
     describe_reported_selection,
-    describe_reported_unpriced_calls,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_reported_safety_gates,
 )
-from evenhand.report.result_phrases import build_report_preference_tables
+from evenhand.report.result_phrases import (
+    build_report_preference_tables,
+    describe_reported_known_cost,
+    describe_reported_recorded_cost,
+    describe_reported_unpriced_calls,
+)
 from evenhand.wording import format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.
@@ -141,7 +145,7 @@ def _draw_run_page_charts(head: Mapping[str, Any]) -> dict[str, Any]:
             (one, draw_difference_charts(one, scales), draw_spread_plot(one), draw_saturation_plots(one))
             for one in comparisons
         ],
-        "shares": {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants},
+        "shares": _draw_verdict_bars(variants),
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
@@ -149,6 +153,13 @@ def _draw_run_page_charts(head: Mapping[str, Any]) -> dict[str, Any]:
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
         "lengths": draw_length_plots(head.get("lengths")),
     }
+
+
+def _draw_verdict_bars(variants: Sequence[Mapping[str, Any]]) -> dict[str, list[SimpleNamespace]]:
+    """The verdicts of each variant as a bar; none where the method gives no verdict but “incomplete”."""
+    if not any(one["verdicts"].get(word) for one in variants for word in VERDICT_WORDS):
+        return {}
+    return {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants}
 
 
 def _choose_verdict_look_on_page(head: Mapping[str, Any]) -> tuple[str, str]:
@@ -190,7 +201,7 @@ def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
-        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost)))),
+        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost), describe_reported_recorded_cost(cost)))),
     )
 
 

@@ -173,15 +173,20 @@ def _name_more(more: int) -> str:
 def _list_width_rows(widths: Mapping[int, Sequence[Any]]) -> list[tuple[str, list[str]]]:
     """A row for each estimate: the width of its interval now, and with so many labelled samples more."""
     first = next(iter(widths.values()), ())
+    several_questions = len({one.question for one in first if one.kind == "mean"}) > 1
     return [
-        (_name_estimate(one), [_format_width(several[place], more) for more, several in widths.items()])
+        (
+            _name_estimate(one, says_question=several_questions),
+            [_format_width(several[place], more) for more, several in widths.items()],
+        )
         for place, one in enumerate(first)
     ]
 
 
-def _name_estimate(one: Any) -> str:
+def _name_estimate(one: Any, *, says_question: bool) -> str:
     who = one.variant if one.control is None else f"{one.variant} − {one.control}"
-    return f"{who}: {one.kind}"
+    about = f", {one.question}" if says_question and one.kind in ("mean", "difference") else ""
+    return f"{who}: {one.kind}{about}"
 
 
 def _format_width(one: Any, more: int) -> str:

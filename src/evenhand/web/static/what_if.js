@@ -8,7 +8,14 @@
   // A slider stands beside a number that is between two of its steps; until it is moved, the number is told.
   const given = new Map(ranges.map((one) => [one, [one.value, one.parentElement.querySelector('output').value]]));
   const shown = (one) => one.value === given.get(one)[0] ? given.get(one)[1] : number(one.value);
+  // The server says which share each weight has; what it said last stands beside the sliders.
+  function tellShares() {
+    for (const one of document.querySelectorAll('[data-share-of]')) {
+      form.querySelector(`[data-share="${one.dataset.shareOf}"]`).textContent = one.textContent;
+    }
+  }
   function tell() {
+    tellShares();
     for (const one of ranges) {
       one.parentElement.querySelector('output').value = shown(one);
       one.parentElement.classList.toggle('changed', one.parentElement.querySelector('.was').textContent.trim() !== shown(one));

@@ -57,6 +57,29 @@
 
   const filled = (form) => [...new FormData(form)].filter(([, value]) => value !== '');
 
+  // A form is sent once: a held key or a second click does nothing until the answer is there.
+  function setUpSending() {
+    document.addEventListener('submit', (event) => {
+      const form = event.target;
+      if (event.defaultPrevented || form.method !== 'post') return;
+      if (form.dataset.sent) { event.preventDefault(); return; }
+      form.dataset.sent = 'true';
+      const button = event.submitter;
+      // Only now: what a disabled button says is not sent.
+      setTimeout(() => {
+        for (const one of all('button', form)) one.disabled = true;
+        if (button?.dataset.busy) { button.dataset.said = button.textContent; button.textContent = button.dataset.busy; }
+      });
+    });
+    addEventListener('pageshow', (event) => {
+      if (!event.persisted) return;
+      for (const form of all('form[data-sent]')) {
+        delete form.dataset.sent;
+        for (const one of all('button', form)) { one.disabled = false; one.textContent = one.dataset.said ?? one.textContent; }
+      }
+    });
+  }
+
   // Two are compared: a third tick takes the first one away.
   function setUpTicks(within) {
     for (const form of all('form[data-pick="2"]', within)) {
@@ -147,12 +170,29 @@
   function setUpLive() {
     const place = document.querySelector('[data-live]');
     if (!place) return;
-    const source = new EventSource(place.dataset.live);
-    source.addEventListener('progress', (event) => {
-      const page = new DOMParser().parseFromString(event.data, 'text/html');
-      place.replaceChildren(...page.body.childNodes);
-    });
-    source.addEventListener('end', () => { source.close(); location.reload(); });
+    const trouble = document.getElementById('live-trouble');
+    const reach = (there) => {
+      if (!there && trouble.hidden) {
+        trouble.textContent = `No connection to Evenhand since ${new Date().toLocaleTimeString('en-GB')}. Trying again…`;
+      }
+      trouble.hidden = there;
+      place.setAttribute('aria-busy', String(!there));
+      for (const one of all('form.actions button')) one.disabled = !there;
+    };
+    const connect = () => {
+      const source = new EventSource(place.dataset.live);
+      source.addEventListener('open', () => reach(true));
+      source.addEventListener('error', () => {
+        reach(false);
+        if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);  // Else the browser tries by itself.
+      });
+      source.addEventListener('progress', (event) => {
+        const page = new DOMParser().parseFromString(event.data, 'text/html');
+        place.replaceChildren(...page.body.childNodes);
+      });
+      source.addEventListener('end', () => { source.close(); location.reload(); });
+    };
+    connect();
   }
 
   // What happens in a contest is announced; whoever reads decides when the page changes.
@@ -175,6 +215,7 @@
 
   setUpTheme();
   setUpKeys();
+  setUpSending();
   setUpLive();
   setUpEditor();
   setUpFollowing();
