@@ -88,9 +88,10 @@ def test_an_empty_file_is_refused(text: str) -> None:
     ("text", "told"),
     [
         ("{", "not valid JSON"),
+        ('{"sample": "s1', "not valid JSON: a string is not closed (it breaks off at column 15; the string begins"),
         ("[1]", "expected an object"),
         ('{"sample": "s0000", "sample": "s0001", "variant": "new", "criterion": "tone", "rater": "r", "score": 1}',
-         "'sample' is there twice"),
+         "'sample' is given twice"),
         (line(score=1).replace(": 1", ": 1e400"), "the score cannot be used"),
     ],
 )  # fmt: skip

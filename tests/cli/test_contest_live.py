@@ -309,7 +309,7 @@ def test_a_store_that_nobody_serves_says_so(tmp_path: Path) -> None:
     for done in (created, submitted):
         assert "evenhand serve --store here plays the contests of this store" in done.stderr
     assert "ann         received" in shown.stdout and "worth" not in shown.stdout
-    assert "nobody plays this contest: evenhand serve --store here does" in shown.stderr
+    assert "no process is running this contest: start evenhand serve --store here" in shown.stderr
     assert "no contests yet" in nobody.stderr
 
 

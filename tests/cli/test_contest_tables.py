@@ -13,6 +13,7 @@ from evenhand.cli.contest_tables import print_contest, print_contest_ranking, pr
 from evenhand.cli.screen import Screen, shorten_distinct_names, shorten_terminal_name
 from tests.cli.contest_example import REPLAY, change, contest, copied
 from tests.contest.building import Contest, dimensions
+from tests.report import contests
 
 LONG = "a-name-with-thirty-characters-"
 Json = dict[str, Any]
@@ -137,3 +138,39 @@ def test_a_total_just_below_what_wins_is_not_shown_as_what_wins(capsys: pytest.C
     assert "weighted sum 65.45 × penalty 0.9167 = 59.9958: credibility is under 60 (55)" in text
     assert text.splitlines()[-1].split() == ["–", "a", "59.9958", "C", "scored", "credibility"]
     assert "60.00" not in text
+
+
+SPENT = {"requests": 15, "replayed": 0, "input_tokens": 18968, "output_tokens": 100, "cost": 0.5}
+NOTHING_SPENT = {"requests": 0, "replayed": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}
+ALL_TOLD = "15 requests · 18,968 tokens in, 100 out · $0.5000"
+
+
+@pytest.mark.parametrize(
+    ("door", "lines"),
+    [
+        ({"spent": SPENT}, [f"in all: {ALL_TOLD}"]),
+        ({"spent": SPENT, "spent_now": SPENT}, [ALL_TOLD]),
+        ({"spent": SPENT, "spent_now": NOTHING_SPENT}, ["now: no model was asked", f"in all: {ALL_TOLD}"]),
+        ({"spent": None}, []),
+    ],
+)
+def test_what_was_spent_now_and_in_all_are_two_things(
+    door: dict[str, Any], lines: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later call of a contest that is over asks nobody, and must not look like a bill."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    print_contest({**contests.quality(), "set_aside": [], **door})
+
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if "requests" in line or "no model" in line] == lines
+
+
+def test_a_finished_contest_that_is_called_again_says_that_nobody_was_asked(played: Path) -> None:
+    """As data too; what is shown of it later was told when it was spent."""
+    again = json.loads(contest(played, "run", "task.yaml", "submissions", *REPLAY, "--json").stdout)
+    shown = json.loads(contest(played, "show", "latest", "--json").stdout)
+
+    assert again["spent"] == shown["spent"]
+    assert again["spent"]["replayed"] > again["spent_now"]["replayed"] == 0
+    assert "spent_now" not in shown

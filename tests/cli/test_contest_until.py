@@ -52,7 +52,7 @@ def test_now_is_a_moment(folder: Path) -> None:
     assert done.returncode == 1
     assert "Not decided yet: submissions are still taken." in done.stdout
     assert (
-        "to go on: evenhand contest run task.yaml submissions --until now --replay replies.jsonl --resume"
+        "to continue: evenhand contest run task.yaml submissions --until now --replay replies.jsonl --resume"
         in done.stderr
     )
 
@@ -160,7 +160,7 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
         "--max-tokens", "900", "--challenges", "challenges.jsonl", "-m", "openai/m", "--again", "b", OPENAI_API_KEY="k",
     )  # fmt: skip
 
-    start = "to go on: evenhand contest run task.yaml submissions"
+    start = "to continue: evenhand contest run task.yaml submissions"
     assert f"{start} --until now --resume\n" in plain.stderr
     assert (
         f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "

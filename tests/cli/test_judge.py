@@ -335,6 +335,43 @@ def test_models_asks_those_that_are_named(folder: Path) -> None:
     assert "127.0.0.1" in found["why_not"]
 
 
+SCORING = """
+import json
+
+
+def give(score):
+    return lambda request: json.dumps({"criteria": {
+        id: {"evidence": ["Hello"], "reason": f"worth a {score}", "score": score} for id in request.ids
+    }})
+
+
+low, high, same, far = give(4), give(8), give(8), give(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("judges", "reasons"),
+    [
+        (("low", "high"), {"worth a 4": 1, "worth a 8": 1}),  # Their mean is 6: one reason alone hides the other.
+        (("high", "same"), {"worth a 8": 1}),
+        (("far", "low", "high"), {"worth a 4": 1, "worth a 1": 0, "worth a 8": 0}),
+    ],
+)
+def test_judges_that_are_as_near_to_the_score_and_disagree_have_a_reason_each(
+    tmp_path: Path, judges: tuple[str, ...], reasons: dict[str, int]
+) -> None:
+    """The column says whose reason it is."""
+    (tmp_path / "scoring.py").write_text(SCORING, "utf-8")
+    (tmp_path / "r.yaml").write_text("scale: 1-10\ncriteria: [{id: kind, asks: How kind is it?}]\n", "utf-8")
+    (tmp_path / "a.md").write_text("Hello there.", "utf-8")
+    named = [part for name in judges for part in ("-m", f"python:scoring:{name}")]
+
+    done = evenhand("judge", "-r", "r.yaml", "a.md", *named, folder=tmp_path)
+
+    told = done.stdout.partition("reason by")[2]
+    assert {reason: told.count(reason) for reason in reasons} == reasons, done.stdout + done.stderr
+
+
 def test_what_the_judge_cannot_answer_is_said_before_it_is_asked(tmp_path: Path) -> None:
     """On standard error, so that what is printed can be read by others."""
     (tmp_path / "a.md").write_text("Hello.", "utf-8")
@@ -342,7 +379,7 @@ def test_what_the_judge_cannot_answer_is_said_before_it_is_asked(tmp_path: Path)
     done = evenhand("judge", "--rubric", "council", "a.md", "--json", folder=tmp_path)
 
     assert "note: the judge embedded cannot answer" in done.stderr
-    assert "clarity (it asks for a score from 1 to 10)" in done.stderr
+    assert "accuracy, relevance and 3 more (they ask for a score from 1 to 10)" in done.stderr
     assert json.loads(done.stdout)
 
 

@@ -69,8 +69,10 @@ def test_check_names_what_the_default_judge_cannot_answer(tmp_path: Path) -> Non
     done, named = (evenhand("rubric", "check", str(file), *more) for more in ((), ("--judge", "openai/some")))
 
     assert done.returncode == 0
-    assert f"{file}: note: the judge embedded cannot answer b (it asks for a score from 1 to 5)" in done.stdout
-    assert "name a model as judge" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert f"{file}: note: the judge embedded cannot answer b (it asks for a score from 1 to 5)" in told
+    assert max(map(len, done.stdout.splitlines()[1:])) <= max(80, len(f"{file}:"))  # The note is wrapped.
+    assert "name a model as judge" in told
     assert "note:" not in named.stdout
 
 

@@ -292,7 +292,7 @@ def test_runs_with_the_same_replies_are_one_evaluation(folder: Path) -> None:
     assert {one["consistency"] for one in (first, *others)} == {"no history yet"}
     told = {one["variant"]: one["says"] for one in head["consistency"]}
     assert told["new"] == "one earlier evaluation: too few to flag"
-    assert "same replies" in evenhand("history", "greetings/new", folder=folder).stdout
+    assert "unchanged" in evenhand("history", "greetings/new", folder=folder).stdout
 
 
 def test_an_unknown_subject_names_those_there_are(folder: Path) -> None:

@@ -222,8 +222,8 @@ def test_what_a_badge_says_of_all_treatments_is_said_once(shown: Any) -> None:
     text = shown(whole, 160)
 
     assert text.count("saturated: no") == text.count("human-aligned: not known") == 1
-    assert "difference significant: yes, +0.50, p = 0.005 (new)\n" in text
-    assert "difference significant: yes, +0.70 (newer, newest)\n" in text
+    assert "difference significant: yes, +0.50, p = 0.005 (comparison of new)\n" in text
+    assert "difference significant: yes, +0.70 (comparison of newer and newest)\n" in text
 
 
 def test_every_treatment_says_its_verdict_its_rule_and_what_next(shown: Any) -> None:
@@ -376,3 +376,30 @@ def test_the_short_view_counts_verdicts_and_says_what_is_gated(shown: Any) -> No
 
     assert "new: 0 pass, 2 borderline, 1 fail" in told
     assert "The gate applies to the mean; `gates: {pass_rate: 1}` applies it to each output." in told
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 80])
+def test_every_part_of_a_divided_table_names_its_rows(shown: Any, width: int) -> None:
+    """Of four layers, verdicts without what they are of say nothing."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    said = {"verdict": "CAUTIOUS", "rule": "", "reasons": [], "next_step": ""}
+    one["layer_verdicts"] = dict.fromkeys(one["layers"], said)
+
+    titles = [line.split() for line in shown(whole, width).splitlines() if line.startswith("comparison  ")]
+
+    differences = [title for title in titles if {"difference", "p", "verdict"} & {*title}]
+    assert differences
+    assert all(title[:2] == ["comparison", "of"] for title in differences)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_with_several_treatments_samples_are_named_with_their_variant(shown: Any, full: bool) -> None:
+    """All that got worse were of one of two treatments, and the table did not say of which."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    whole["decision"]["comparisons"] = [one, {**one, "treatment": "newer"}]
+    worse = {"sample": "s1", "variant": "newer", "position": 1, "before": 4.0, "after": 3.0, "criteria": {}}
+    whole["notable"] = {"worse": [worse], "better": [], "lowest": []}
+
+    assert re.search(r"^s1 +newer +4\.00 → 3\.00$", shown(whole, 160, full=full), re.MULTILINE)

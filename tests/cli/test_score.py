@@ -7,6 +7,14 @@ from typing import Any
 
 import pytest
 
+from evenhand import JudgeError, load_rubric
+from evenhand.judging.open_judge import (
+    REFERENCE_FIELD,
+    REFERENCE_OPTION,
+    describe_criteria_unfit_for_judges,
+    list_criteria_unfit_for_judges,
+)
+from evenhand.models.model_names import parse_oracle_model_name
 from tests.builders import COUNCIL, SKILL
 from tests.cli.command import evenhand
 from tests.conftest import ROOT
@@ -326,7 +334,11 @@ def test_grades_fail_only_when_asked(grade: str, code: int) -> None:
     [
         (["score", "-r", "council", "gone.json"], "", "gone.json: cannot be read: no such file or directory"),
         (["score", "-r", "concil", "-"], "", "no rubric is called 'concil' (did you mean 'council'? or name a file)"),
-        (["score", "-r", "council", "-"], "{", "standard input:1: not valid JSON: Expecting property name"),
+        (
+            ["score", "-r", "council", "-"],
+            "{",
+            "standard input:1: not valid JSON: it breaks off: Expecting property name",
+        ),
         (["score", "-r", "council", "-"], "", "standard input: there is nothing in it"),
         (
             ["score", "-r", "council", "-", "--min-score", "x"],
@@ -416,3 +428,73 @@ def test_each_step_begins_where_the_last_one_ended() -> None:
     steps = json.loads(done.stdout)["scorecards"][0]["steps"]
     assert steps[-1]["step"] == "round"
     assert [one["after"] for one in steps[:-1]] == [one["before"] for one in steps[1:]]
+
+
+RANGES = {
+    "method": "score-ranges",
+    "criteria": [
+        {"id": "right", "weight": 2, "required_min_score": 7, "score_ranges": {0: "no", 9: "yes"}},
+        {"id": "style", "score_ranges": {0: "no", 9: "yes"}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        ({"b": (7, 4), "gate": (6, 10)}, "gate failed a gate and ranked above an output that did not"),
+        ({"b": (7, 4), "gate": (6, 10), "c": (6, 9)}, "gate and c failed a gate and ranked above outputs that did not"),
+        ({"b": (9, 9), "gate": (6, 10)}, ""),
+        ({"b": (7, 0), "gate": (6, 10)}, ""),
+        ({"gate": (6, 10)}, ""),
+    ],
+)
+def test_an_output_that_failed_a_gate_and_ranks_above_others_is_named(
+    tmp_path: Path, scores: dict[str, tuple[int, int]], says: str
+) -> None:
+    """Ranks go by the exact score, as the method says; whoever reads the table must not take the first for the best."""
+    (tmp_path / "r.json").write_text(json.dumps(RANGES))
+    given = [{"id": id, "scores": {"right": right, "style": style}} for id, (right, style) in scores.items()]
+
+    done = evenhand("score", "-r", str(tmp_path / "r.json"), "-", stdin=answers(*given))
+
+    told = " ".join(done.stdout.split())
+    assert ("ranks go by the score alone: " in told) == bool(says)
+    assert says in told
+
+
+@pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("LLM_COUNCIL_WEIGHT_ACURACY", "did you mean 'LLM_COUNCIL_WEIGHT_ACCURACY'?"),
+        ("ORACLE_LLM_BASEURL", "did you mean 'ORACLE_LLM_BASE_URL'?"),
+        ("LLM_COUNCIL_WEIGHT_RELEVANCE", ""),
+        ("ORACLE_HOME", ""),
+    ],
+)
+def test_a_misspelt_setting_is_noted(variable: str, says: str) -> None:
+    """It was ignored in silence; what other programs read is none of ours."""
+    environ: Any = {variable: "0.1"}
+
+    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), **environ)
+
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 0
+    assert (f"environment variable {variable}: no shipped method reads it" in told) == bool(says)
+    assert says in told
+
+
+def test_an_oracle_server_that_is_none_is_named_by_its_variable() -> None:
+    """The error spoke of "anthropic-compatible", which nobody had written."""
+    with pytest.raises(JudgeError, match=r"^environment variable ORACLE_LLM_BASE_URL: this is not the URL of a server"):
+        parse_oracle_model_name({"ORACLE_LLM_BASE_URL": "ftp://foo"})
+
+
+def test_a_criterion_that_takes_a_reference_is_told_how_to_get_one() -> None:
+    """Its advice was to ask yes/no questions, which it is."""
+    rubric = load_rubric({"method": "checklist", "criteria": ["States time complexity correctly"]})
+    found = list_criteria_unfit_for_judges(rubric, ["embedded"], has_reference=False)
+
+    for way, says in ((REFERENCE_OPTION, "give --reference FILE"), (REFERENCE_FIELD, "give the samples a reference")):
+        told = describe_criteria_unfit_for_judges(found, way)
+        assert told.endswith(f": {says}, or name a model as judge, such as openai/NAME (see evenhand models)")

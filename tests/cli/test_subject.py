@@ -179,6 +179,7 @@ def test_an_incomplete_evaluation_is_stored_and_exits_with_1(folder: Path) -> No
 
     assert done.returncode == 1
     assert "stored as evaluation" in done.stdout
+    assert done.stdout.count("safety missing") == 1
     assert "incomplete" in evenhand("history", "notes", folder=folder).stdout
 
 
@@ -217,7 +218,7 @@ def test_what_strayed_is_a_table_and_no_wall_of_text(folder: Path, columns: str)
 
     start = lines.index("For review: more than 2 standard deviations from the earlier mean")
     table = [line.split() for line in lines[start + 1 :]]
-    assert table[0] == ["in", "criterion", "score", "earlier", "mean", "sd", "of"]
+    assert table[0] == ["in", "criterion", "score", "earlier", "mean", "sd", "n"]
     assert [row[1:] for row in table[1:8]] == [[id, "6", "8.25", "0.35", "2"] for id in SEVEN]
     assert [row[0] for row in table[8:]] == ["latest"] * 7
     assert f"  latest: for review: {', '.join(SEVEN[:-1])} and {SEVEN[-1]}" in "\n".join(lines).replace(",\n  ", ", ")

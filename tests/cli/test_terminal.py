@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli.screen import Screen, break_terminal_name
+from evenhand.cli.screen import Screen, break_terminal_name, print_unbroken_table
 from tests.builders import COUNCIL, SKILL
 from tests.cli.command import evenhand
 from tests.cli.test_score import CHECK, EXAMPLES, answers
@@ -275,3 +275,20 @@ def test_the_name_of_a_column_is_broken_and_never_cut(capsys: pytest.CaptureFixt
 def test_where_a_name_is_broken(name: str, width: int, lines: list[str]) -> None:
     """Between words, behind a mark that joins them, else with a hyphen."""
     assert break_terminal_name(name, width) == lines
+
+
+@pytest.mark.parametrize(("width", "is_table"), [(80, True), (50, False)])
+def test_an_unbroken_table_becomes_sentences_before_a_word_is_broken(
+    width: int, is_table: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An id or the name of a column in two pieces can be neither searched nor copied."""
+    id, print_ = "20261116-090000-000001", "0f4ab72d"
+    columns = {"run": [id], "evaluations": ["4"], "fingerprint": [print_], "verdict": [""], "trend": ["+0.25"]}
+
+    print_unbroken_table(Screen(width=width), columns, right=("evaluations", "trend"))
+    shown = capsys.readouterr().out
+
+    words = [*(name for name in columns if name != "run" or is_table), id, print_]
+    assert max(map(len, shown.splitlines())) <= width
+    assert [word for word in words if word != "verdict" and word not in shown] == []
+    assert shown.startswith("run " if is_table else f"  {id}: evaluations 4")

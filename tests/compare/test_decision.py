@@ -37,7 +37,7 @@ def test_several_treatments_share_the_chance_of_a_false_alarm() -> None:
     assert (alone.verdict, alone.best) == ("PROGRESS", "new")
     assert [one.verdict != "PROGRESS" for one in beside.comparisons] == [True] * 4
     assert beside.comparisons[0].p == pytest.approx(4 / 64)
-    assert "p = 0.062 adjusted for 4 treatments" in beside.comparisons[0].sure
+    assert "p = 0.063 adjusted for 4 treatments" in beside.comparisons[0].sure
 
 
 def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> None:
@@ -240,7 +240,7 @@ def test_what_cannot_be_compared_is_refused_with_what_differs(
         ([4.0, float("nan")], {}, "composite[1] is nan"),
         ([4.0], {"judge": [float("inf")]}, "layer 'judge'[0] is inf"),
         ([4.0], {"judge": [4.0, 5.0]}, "2 rows of layer 'judge' for 1 of the composite"),
-        (["4"], {}, "composite holds something that is no number"),
+        (["4"], {}, "composite holds something that is not a number"),
     ],
 )
 def test_a_column_of_nonsense_is_refused_at_birth(composite: Any, layers: Any, says: str) -> None:

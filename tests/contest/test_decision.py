@@ -53,7 +53,7 @@ def test_the_first_to_pass_by_a_panel() -> None:
     (sure,) = decided(contest).how_sure
 
     assert sure == (
-        "2 of 3 judges put it at 60 or more; between equals a majority so clear comes up in 100% of contests"
+        "2 of 3 judges put it at 60 or more; between equals, so clear a majority comes up in 100% of contests"
     )
 
 
@@ -74,7 +74,7 @@ def test_a_unanimous_panel_is_surer() -> None:
         (lambda: Contest(FAST).enters("a", 1, 50).deadline(), "No submission passed before the deadline."),
         (
             lambda: alone().challenge("a", 12).resolve(k={"a": 49}),
-            "The challenge was right: nobody is left to win.",
+            "The challenge was upheld: nobody is left to win.",
         ),
     ],
 )
@@ -88,7 +88,7 @@ def test_the_only_one() -> None:
     assert decided(alone()) == ContestDecision(
         winner="a",
         why=("a is the only one with every dimension at band C or above: 80.00, not compared.",),
-        how_sure=("nobody was compared with it",),
+        how_sure=("it had nobody to be compared with",),
     )
 
 
@@ -124,7 +124,7 @@ def test_side_by_side_by_a_panel() -> None:
     assert decided(contest).how_sure[1:] == (
         "alone it was equal to a: 80.00",
         "2 of 3 judges put it ahead of a, 1 saw no difference; "
-        "between equals a majority so clear comes up in 50% of contests",
+        "between equals, so clear a majority comes up in 50% of contests",
     )
 
 
@@ -221,7 +221,7 @@ def test_a_challenge_of_a_ranking(a: int, b: int | None, told: str) -> None:
 
     contest.resolve(k={"a": a, "b": b})
 
-    assert waiting == "a has challenged it; nobody has looked at that yet."
+    assert waiting == "a has challenged it; the challenge has not been reviewed yet."
     assert decided(contest).why[1] == told
 
 

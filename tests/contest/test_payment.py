@@ -20,7 +20,7 @@ def test_a_payment_is_due_when_the_contest_closes_and_released_once(contest: Cal
     assert (before.payment, before.released) == ("pay-c1", None)
     assert (played.state.payment, played.state.released) == ("pay-c1", hour(16))
     assert (played.record["payment"]["id"], played.record["payment"]["state"]) == ("pay-c1", "released")
-    with pytest.raises(ContestError, match="released cannot happen: the contest is closed"):
+    with pytest.raises(ContestError, match="a payment is not possible now: the contest is closed"):
         played.release("pay-c1", 17)
 
 
@@ -40,7 +40,7 @@ def test_what_has_no_payment_of_its_own_releases_none(contest: dict[str, object]
     told = closed.record["payment"]
 
     assert (told["state"], told["released"]) == (("rehearsal", None) if contest else ("released", hour(1).isoformat()))
-    with pytest.raises(ContestError, match="nothing is allowed any more"):
+    with pytest.raises(ContestError, match="nothing can happen any more"):
         closed.release("pay-c1")
 
 

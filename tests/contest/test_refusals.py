@@ -60,18 +60,20 @@ def entered() -> Contest:
 
 
 REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
-    "a second beginning": (entered, ContestCreated(at=hour(2), task=task()), ("allowed now: submitted, "
-        "gate_checked, scored")),
-    "anything after the end": (lambda: Contest().deadline(), comes("a", 11), "nothing is allowed any more"),
+    "a second beginning": (entered, ContestCreated(at=hour(2), task=task()), (
+        "the beginning is not possible now: the contest is open for submissions (what can come now: a submission, "
+        "an answer on the acceptance criteria, a score")),
+    "anything after the end": (lambda: Contest().deadline(), comes("a", 11), "nothing can happen any more"),
     "a submission after the first has passed": (
-        lambda: Contest(FAST).enters("a", 1, 60), comes("b"), "submitted cannot happen: the contest is closed",
+        lambda: Contest(FAST).enters("a", 1, 60), comes("b"), "a submission is not possible now: the contest is closed",
     ),
     "what is earlier than what was before": (
         lambda: Contest().comes("a", 5), comes("b", 4), "earlier than the last event (at 2026-11-01T05:00:00+00:00",
     ),
     "a late submission": (entered, comes("b", 10.01), "'b' is late (the deadline was 2026-11-01T10:00:00+00:00)"),
     "a submission in judging": (
-        lambda: Contest().comes("a", 1).deadline(), comes("b", 10), "submitted cannot happen: the contest is judging",
+        lambda: Contest().comes("a", 1).deadline(), comes("b", 10),
+        "a submission is not possible now: the submissions are being judged",
     ),
     "an empty submission": (entered, comes("b", text=" \n"), "there is nothing in 'b'"),
     "a submission in which nothing can be seen": (
@@ -113,18 +115,23 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "the end of challenges before its time": (ranked, deadline(14.99, "challenges"), "is not reached"),
     "the first deadline again": (ranked, deadline(15), "that for challenges is"),
     "the end while somebody looks at a challenge": (
-        lambda: ranked().challenge("a", 12), deadline(15, "challenges"), "allowed now: resolved",
+        lambda: ranked().challenge("a", 12), deadline(15, "challenges"),
+        "what can come now: the decision on a challenge",
     ),
-    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is no finalist"),
+    "a ranking with a stranger": (two, compared(j={"a": 70, "b": 70, "z": 70}), "'z' is not a finalist"),
     "a late challenge": (ranked, challenged("a", 15.01), "the period ended at 2026-11-01T15:00:00+00:00"),
     "a challenge by a stranger": (ranked, challenged("z", 12), "'z' took no part in the contest (authors: a, b)"),
     "a second challenge": (
         lambda: ranked().challenge("a", 12).resolve(k={"a": 70, "b": 71}), challenged("b", 13),
         "the ranking was challenged by a before (one review of a ranking is final)",
     ),
+    "a challenge while another is decided": (
+        lambda: ranked().challenge("a", 12), challenged("b", 13),
+        "a challenge is not possible now: a challenge of the ranking is being decided (what can come now: the decision",
+    ),
     "a challenge that nobody could look at": (
         lambda: Contest(challenge_judges=()).enters("a", 1, 80).deadline(), challenged("a", 12),
-        "nobody is named to look at a challenge",
+        "no judges are named for challenges",
     ),
     "a challenge resolved by a judge who judged before": (
         lambda: ranked().challenge("a", 12), resolved(j={"a": 70, "b": 71}), "j judged before",
@@ -135,7 +142,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "a challenge resolved by somebody": (
         lambda: alone().challenge("a", 12), resolved(z={"a": 70}), "'z' was not asked about 'substantiveness' of 'a'",
     ),
-    "a resolution that nobody asked for": (ranked, resolved(k={"a": 70, "b": 71}), "challenged, deadline_reached"),
+    "a resolution that nobody asked for": (ranked, resolved(k={"a": 70, "b": 71}), "a challenge and a deadline"),
 }  # fmt: skip
 
 
@@ -226,5 +233,5 @@ def test_a_gate_knows_yes_and_no_and_nothing_between() -> None:
 
 def test_nothing_happens_before_the_beginning() -> None:
     """The error says what would."""
-    with pytest.raises(ContestError, match=r"submitted cannot happen: the contest is not created \(.*: created\)"):
+    with pytest.raises(ContestError, match=r"is not possible now: the contest has not begun \(.*: the beginning\)"):
         apply_contest_event(ContestState(), comes("a"))

@@ -111,8 +111,8 @@ def test_looking_further_stops_when_enough_is_told(tmp_path: Path, kind: str) ->
          "conversion: value has 5000 digits"),
         (b'{"metadata": ' + b"[" * 200_000, "s.jsonl:1: nested more than 60 deep"),
         (b'{"metadata": {"x": ' + b"[" * 70 + b"]" * 70 + b"}}", "s.jsonl:1: nested more than 60 deep"),
-        (b"", "s.jsonl: there are no samples (a run needs one at least)"),
-        (b"\n\n", "s.jsonl: there are no samples (a run needs one at least)"),
+        (b"", "s.jsonl: there are no samples (a run needs at least one)"),
+        (b"\n\n", "s.jsonl: there are no samples (a run needs at least one)"),
     ],
 )  # fmt: skip
 def test_hostile_lines_are_refused_with_their_place(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -140,7 +140,7 @@ def test_an_endless_line_is_passed_over_in_pieces(tmp_path: Path, monkeypatch: p
         ("/tmp", "samples: /tmp: is a folder (name a file in it)"),
         ("none.jsonl", "samples: /none.jsonl: cannot be read: no such file or directory"),
         ("a\0b", "samples: /a\0b: cannot be read: embedded null byte"),
-        ("etc/passwd", "samples: /etc/passwd: the format cannot be told from the name (write {file: …, format: jsonl}, "
+        ("etc/passwd", "samples: /etc/passwd: the name does not tell the format (write {file: …, format: jsonl}, "
          "or json, csv, parquet)"),
         (None, "samples: samples are a list or a file, got nothing (as in samples: samples.jsonl)"),
         ({}, "samples: samples need a file (as in {file: samples.csv, fields: {input: question}})"),

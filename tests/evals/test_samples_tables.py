@@ -62,7 +62,7 @@ def test_csv_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: str, en
                                   "(column 3)"]),
         (b"input\ra\rb", ["s.csv:1: lines end in a way that CSV does not (save the file with line breaks of Windows or "
                           "Unix)"]),
-        (b"", ["s.csv: there are no samples (a run needs one at least)"]),
+        (b"", ["s.csv: there are no samples (a run needs at least one)"]),
     ],
 )  # fmt: skip
 def test_wrong_csv_is_refused_with_its_line(tmp_path: Path, content: bytes, complaints: list[str]) -> None:

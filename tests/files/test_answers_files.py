@@ -184,11 +184,28 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
         ("", ['a.json: there is nothing in it (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})']),
         (
             "{",
-            ["a.json:1: not valid JSON: Expecting property name enclosed in double quotes (answers are JSON or JSONL)"],
+            [
+                "a.json:1: not valid JSON: it breaks off: Expecting property name enclosed in double quotes "
+                "(column 2; answers are JSON or JSONL)"
+            ],
         ),
         (
             '{"id": "a", "scores": {}}\n{"id": "b" "scores": {}}\n',
-            ["a.json:2: not valid JSON: Expecting ',' delimiter"],
+            ["a.json:2: not valid JSON: Expecting ',' delimiter (column 12)"],
+        ),
+        (
+            '{"id": "a", "scores": {}}\n{"id": "b", "sco',
+            [
+                "a.json:2: not valid JSON: a string is not closed (it breaks off at column 17; the string begins at "
+                "column 13)"
+            ],
+        ),
+        (
+            '{"id": "a", "sco\n{"id": "b", "scores": {}}\n',
+            [
+                "a.json:1: not valid JSON: a string is not closed (its line breaks off at column 17; answers are JSON "
+                "or JSONL)"
+            ],
         ),
         (
             "7",

@@ -186,7 +186,7 @@ def test_ctrl_c_stops_a_fleet_and_resuming_asks_only_the_rest(
         asked = judges.sitting()
 
     assert stopped.code == 130
-    assert "to go on: evenhand run eval.yaml --resume" in stopped.err
+    assert "to continue: evenhand run eval.yaml --resume" in stopped.err
     assert stopped.head["run"]["state"] == "stopped"
     assert head["run"]["id"] == stopped.head["run"]["id"]
     assert first < 240

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.judging.planted_shapes import (
     OWN,
     PLANTED,
     UNMARKED,
+    PlantedReply,
     list_disowned_replies,
     list_framed_replies,
     list_owned_replies,
@@ -27,9 +29,14 @@ from tests.judging.planted_shapes import (
 from tests.judging.reading.asked import ONE_TO_TEN
 from tests.judging.scripted import MANNER, converse, in_turn
 
-REPLIES = list(list_planted_replies())
 RUBRIC = load_rubric({"method": "tree", "criteria": [{"id": "clarity", "asks": "?", "scale": "1-10"}]})
 EVERYTHING = "\n".join(text.replace("10", str(n)) for n in range(1, 11) for text in PLANTED.values())
+
+
+@cache
+def all_planted_replies() -> list[PlantedReply]:
+    """Some 300,000: drawn from by two tests, and not made where neither runs."""
+    return list(list_planted_replies())
 
 
 def read_one(output: str, reply: str) -> int | None:
@@ -41,7 +48,7 @@ def read_one(output: str, reply: str) -> int | None:
 
 def test_no_shape_of_a_planted_answer_wins() -> None:
     """Each of 3,000 replies gives 2, or none where the judge broke off or nobody can tell."""
-    drawn = random.Random(7).sample(REPLIES, 3_000)
+    drawn = random.Random(7).sample(all_planted_replies(), 3_000)
 
     read = {one: read_one(one.output, one.reply) for one in drawn}
 
@@ -53,7 +60,7 @@ def test_no_shape_of_a_planted_answer_wins() -> None:
 
 def test_no_shape_wins_in_a_dialogue() -> None:
     """The same when a judge is asked for the first time and then again."""
-    for one in random.Random(8).sample(REPLIES, 300):
+    for one in random.Random(8).sample(all_planted_replies(), 300):
         dialogue = ask_judge_pointwise(RUBRIC, Sample(outputs={"a": one.output}), "a", MANNER)
         told, _ = converse(dialogue, in_turn(one.reply, one.reply))
         (score,) = told.answers.scores.values()

@@ -88,6 +88,9 @@ def test_the_note_says_which_why_and_the_way_out() -> None:
 
     assert "c0 and c1 (the words of an output do not show it)" in describe_criteria_unfit_for_judges(mixed)
     assert note.startswith("the judge embedded cannot answer c0 and c2 (rules cannot weigh what is “polite”)")
+    many = list_criteria_unfit_for_judges(load_rubric("judge-skill"), ["embedded"])
+    assert "(they ask for a score from 1 to 10)" in describe_criteria_unfit_for_judges(many)
+    assert len(describe_criteria_unfit_for_judges(many)) <= 160  # Two lines of a terminal.
     assert "name a model as judge" in note
     assert "yes/no questions" in note
     assert describe_criteria_unfit_for_judges(()) == ""

@@ -125,6 +125,37 @@ def test_a_cut_last_line_is_tolerated_and_written_after(tmp_path: Path, cut: int
     assert record.find(question("c"), NAME) is not None
 
 
+@pytest.mark.parametrize("length", [1, 20, 80])
+def test_a_record_with_nothing_but_a_cut_line_is_refused(tmp_path: Path, length: int) -> None:
+    """It was taken for a record of no judge, and another judge was named in its place."""
+    path = tmp_path / "r.jsonl"
+    write(path, (question(), REPLY))
+    path.write_bytes(path.read_bytes()[:length])
+
+    with pytest.raises(JudgeError, match=rf"r\.jsonl:1: the line breaks off at column {length + 1} "):
+        ModelReplyRecord(path)
+
+
+@pytest.mark.parametrize("content", ["", "\n", " \n\n"])
+def test_an_empty_record_is_refused(tmp_path: Path, content: str) -> None:
+    """There is nothing to replay."""
+    path = tmp_path / "r.jsonl"
+    path.write_text(content)
+
+    with pytest.raises(JudgeError, match=r"r\.jsonl: there is no reply in this record"):
+        ModelReplyRecord(path)
+
+
+def test_a_missing_reply_tells_of_a_line_that_breaks_off(tmp_path: Path) -> None:
+    """It is probably the reply that is missing."""
+    path = tmp_path / "r.jsonl"
+    write(path, (question(), REPLY), (question("another"), REPLY))
+    path.write_bytes(path.read_bytes()[:-40])
+
+    with pytest.raises(RefusedError, match=r"of the recording \(.*r\.jsonl:2: the line breaks off at column \d+\)"):
+        replay(path, question("another"))
+
+
 def test_of_two_replies_to_the_same_request_the_first_counts(tmp_path: Path) -> None:
     """Whoever wants both asks with another repeat."""
     path = tmp_path / "r.jsonl"

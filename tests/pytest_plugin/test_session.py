@@ -211,7 +211,8 @@ def test_processes_write_one_report_and_a_killed_one_loses_only_its_own_test(pyt
     alone = ran(pytester, TESTS, "--evenhand-report=alone.json")
     pytester.makepyfile(test_shop=HEAD + TESTS + KILLED)
 
-    done = pytester.runpytest_subprocess(*STRICT, "-n", "2", "--evenhand-report=several.json")
+    others = ("-p", "no:schemathesis", "-p", "no:hypothesispytest")  # Seconds to load in each of the processes.
+    done = pytester.runpytest_subprocess(*STRICT, *others, "-n", "2", "--evenhand-report=several.json")
 
     assert (alone.ret, done.ret) == (1, 1)
     assert _lasting(Path("several.json")) == _lasting(Path("alone.json"))

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_report_page
+from evenhand.report.contest.contest_page import (
+    build_contest_page,
+    list_contest_page_facts,
+    mask_reported_contest,
+    write_contest_report_page,
+)
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_page_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, ChartTimeAxis, draw_timelines
@@ -86,7 +91,7 @@ def test_while_finalists_are_compared_nobody_learns_who_they_are() -> None:
     shown = build_contest_page(contests.being_compared())
 
     finals = {one.id: one.steps[3].says for one in shown["details"]}
-    assert shown["happened"][-1].follows == ("the finalists are to be compared",)
+    assert shown["happened"][-1].follows == ("the finalists will be compared",)
     assert next(fact for fact in shown["facts"] if fact.name == "Compared").note == "side by side, now"
     assert finals["ana"] == finals["ben-2"] == finals["cem"] == "the best are compared now"
 
@@ -95,7 +100,9 @@ def test_what_was_played_ahead_of_the_clock_is_said_to_be_such() -> None:
     """Nobody is paid, and nothing has ended, before its time."""
     text = Words(contests.ahead()).text
 
-    assert "Played ahead of the clock, as if nothing more came. The last event lies on 5 Nov 2026, 01:00 UTC" in text
+    assert (
+        "Played past the present, as if no more submissions came. The last event lies on 5 Nov 2026, 01:00 UTC" in text
+    )
     assert "Winner if nothing more comes ☆ ben-2" in text
     assert "Closes on 5 Nov 2026, 01:00 UTC. The reward (invoice 2026-118) is due to Ben Okafor on that date." in text
     assert "Payment due 5 Nov, 01:00, invoice 2026-118" in text
@@ -138,7 +145,7 @@ def test_who_won_and_why_come_first() -> None:
         (contests.waiting_for_challenges, "First, not final yet ☆ ben-2"),
         (contests.waiting_for_challenges, "The challenge period ends on 5 Nov 2026, 00:30 UTC. Until then the ranking"),
         (contests.being_reviewed, "Ana Ruiz challenged the ranking; judges who had not judged before look at it again"),
-        (contests.hidden, "Not decided yet What is waited for Submissions may come until 4 Nov 2026, 00:00 UTC"),
+        (contests.hidden, "Not decided yet What happens next Submissions may come until 4 Nov 2026, 00:00 UTC"),
         (contests.being_compared, "Judges compare the finalists side by side; who they are is hidden until that is"),
         (contests.stopped, "Stopped: the budget of $0.10 is spent. What follows is not the whole contest."),
         (contests.stopped, "2 submissions still wait for the judges."),
@@ -513,3 +520,11 @@ def test_a_gate_that_could_not_be_checked_is_neither_passed_nor_failed() -> None
     assert "a could not be checked at the gate" in text
     assert "a passed the gate" not in text
     assert "failed the gate" not in text
+
+
+def test_a_refused_challenge_is_no_refused_submission() -> None:
+    """One of each was refused, and the tile of submissions counted two."""
+    told = {fact.name: fact.note for fact in list_contest_page_facts(ReportedContest(contests.quality()))}
+
+    assert told["Submissions"].endswith("; 1 refused")
+    assert told["Challenge"].endswith("; 1 refused")

@@ -1,11 +1,14 @@
 """Texts cut into pieces at their marks lose nothing, and what differs is marked and nothing else."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html.sample_page import (
     LONGEST_SHOWN_TEXT,
     TextMark,
+    build_sample_page,
     find_differing_marks,
     split_at_marks,
 )
@@ -59,3 +62,30 @@ def test_a_changed_word_is_marked() -> None:
     [mark] = find_differing_marks("Open the page Orders now", "Open the page Basket now")
 
     assert "Open the page Orders now"[mark.start : mark.end] == "Orders "
+
+
+def test_what_an_assertion_should_not_have_found_is_marked_as_amiss() -> None:
+    """Green would say that all is well."""
+    checks = [
+        {"name": "contains 'page'", "start": 9, "end": 13, "passed": True},
+        {"name": "not_contains 'Orders'", "start": 14, "end": 20, "passed": False},
+    ]
+    result = {
+        "variant": "new", "repeat": 0, "state": "scored", "verdict": "fail", "judgments": [], "assertions": checks,
+        "findings": [], "output": {"text": "Open the page Orders"}, "scorecard": None, "composite_steps": [],
+        "composite": None, "score": None, "layers": {},
+    }  # fmt: skip
+    sample: dict[str, Any] = {
+        "messages": None,
+        "input": "?",
+        "reference": "",
+        "context": "",
+        "cluster": None,
+        "metadata": {},
+    }
+    head = {"run": {}, "variants": [{"name": "new", "role": "only"}], "eval": {"rubrics": []}}
+    [[column]] = build_sample_page(head, {**sample, "results": [result]})["repeats"]
+
+    assert [(piece.text, piece.kinds) for piece in column.pieces if piece.kinds] == [
+        ("page", ("found",)), ("Orders", ("amiss",)),
+    ]  # fmt: skip

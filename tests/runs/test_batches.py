@@ -199,7 +199,7 @@ def test_it_can_be_left_with_ctrl_c_and_picked_up(tmp_path: Path, calm: Any) -> 
             done = process.done()
         assert done.code == 130
         assert "The run was stopped before any output was scored." in done.out
-        assert "to go on: evenhand run eval.yaml --resume" in done.err
+        assert "to continue: evenhand run eval.yaml --resume" in done.err
         assert "2 batches under way: 0 of 8 questions answered" in done.err
         assert "evenhand runs watch " in done.err
 
@@ -211,7 +211,7 @@ def test_it_can_be_left_with_ctrl_c_and_picked_up(tmp_path: Path, calm: Any) -> 
         for batch in server.batches.values():
             batch.looks = 3
         watched = run(tmp_path / "batch", "runs", "watch", "latest", "--every", "0.1", environ=server.environ)
-        assert (watched.code, "to go on: evenhand run EVAL --resume" in watched.out) == (1, True)
+        assert (watched.code, "to continue: evenhand run EVAL --resume" in watched.out) == (1, True)
         assert "8 of 8 questions answered" in watched.err
 
         again = run(tmp_path / "batch", "run", "eval.yaml", "--resume", environ=server.environ)

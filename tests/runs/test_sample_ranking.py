@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from evenhand.report.html.comparison_page import build_comparison_page
+from evenhand.report.html.sample_page import list_page_reasons
 from evenhand.runs.columns import RunVariantRows, join_run_result_rows, load_run_columns
-from evenhand.runs.notable import find_moved_samples
+from evenhand.runs.notable import SampleMove, find_moved_samples
 from evenhand.runs.sample_ranking import SampleOrder, rank_run_samples
 from evenhand.store.store import Store
 from evenhand.workflows.run_samples import (
@@ -175,3 +177,29 @@ def test_one_variant_alone_has_nothing_to_move_from(store: Store) -> None:
 
     assert [one.moved for one in list_run_samples(store, RUN).samples] == [None, None]
     assert ranking.near.tolist() == [0.5, 0.5]
+
+
+def test_a_move_names_its_variant_and_a_failed_verdict_is_said(store: Store) -> None:
+    """Of three variants a number alone tells nobody which one moved; what sorts a row up stands beside it."""
+    failed = {"verdict": "fail", "criteria": {}, "reviews": [], "gates_failed": []}
+    results = [judged(0, "old", 4.5), judged(0, "mid", 4.0), judged(0, "new", 2.0, scorecard=failed)]
+    keep_run(store, RUN, {"old": [], "mid": [], "new": []}, results=results, samples=[sample(0, "a")], rubrics=RUBRICS)
+    [listed] = list_run_samples(store, RUN).samples
+
+    assert listed.moved_variant == "new"
+    assert [says for _, says in list_page_reasons(listed)] == ["verdict fail", "new moved −2.50"]
+
+
+def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:
+    """A fact that was lost explains a drop before a criterion that rose."""
+    move = SampleMove(
+        id="a", before=4.0, after=2.0, layers={"fact": (5.0, 1.0), "judge": (3.0, 3.2)}, criteria={"tone": (6.0, 7.0)}
+    )
+    found = {
+        "decision": {"verdict": "NOISE", "exit_code": 0, "comparisons": [], "gates": {}},
+        "control": {"name": "old"}, "treatments": [{"name": "new"}], "notes": [], "forced": [], "scales": {},
+        "samples": {"both": 1, "only_control": {"count": 0}, "only_treatment": {"count": 0}},
+    }  # fmt: skip
+    [moved] = build_comparison_page(found, {"new": [move]})["moved"]
+
+    assert [says for _, says in moved.rows[0].why] == ["fact 5.00 → 1.00", "tone 6.00 → 7.00"]

@@ -99,3 +99,26 @@ def test_a_file_that_is_not_there_is_not_served(client: TestClient) -> None:
     assert client.get("/assets/workbench.js").headers["content-type"].startswith("text/javascript")
     assert client.get("/assets/..%2fworkbench.py").status_code == 404
     assert client.get("/assets/nothing.js").status_code == 404
+
+
+def test_an_empty_list_of_contests_names_the_service_itself(client: TestClient) -> None:
+    """Its own port, and an option that there is."""
+    page = client.get("/contests").text
+
+    assert "evenhand contest create task.yaml --server http://127.0.0.1:8321" in page
+
+
+def test_an_address_that_is_none_is_a_page_for_people_and_data_for_programs(client: TestClient) -> None:
+    """Who mistypes an address sees a page with a way back; the list of runs and a page beyond the last lead to one."""
+    html = {"accept": "text/html,*/*"}
+    page, data = client.get("/nosuch", headers=html), client.get("/nosuch")
+    api = client.get("/v1/nosuch", headers=html)
+
+    assert (page.status_code, data.status_code) == (404, 404)
+    assert "there is no such page" in page.text and "Back to the first page" in page.text
+    assert data.headers["content-type"] == api.headers["content-type"] == "application/problem+json"
+    assert [client.get(path).headers["location"] for path in ("/runs", "/runs/", "/?page=99999")] == [
+        "/",
+        "/",
+        "?page=1",
+    ]

@@ -268,8 +268,8 @@ def held() -> Iterator[HeldJudge]:
         judge.free.set()
 
 
-def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
-    """Progress comes by itself; when the run is over, its verdict does."""
+def start_watched_run(visitor: Visitor, held: HeldJudge) -> str:
+    """Have the service carry out a run that waits for its judge."""
     eval: dict[str, Any] = {
         "name": "watched",
         "samples": [{"id": f"s{number}", "input": "?", "outputs": {"one": f"Orders {number}"}} for number in range(8)],
@@ -277,7 +277,26 @@ def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visi
         "judges": [held.server.judge],
         "concurrency": 1,
     }
-    run = requests.post(f"{visitor.address}/v1/runs", json={"eval": eval}, timeout=30).json()["id"]
+    return str(requests.post(f"{visitor.address}/v1/runs", json={"eval": eval}, timeout=30).json()["id"])
+
+
+def test_a_page_says_that_the_service_is_gone_and_recovers(visitor: Visitor, held: HeldJudge) -> None:
+    """A page that goes on to say "running" has somebody wait for nothing."""
+    run = start_watched_run(visitor, held)
+    page = visitor.open("/").page
+    page.route("**/events", lambda route: route.abort())
+    page.goto(f"{visitor.address}/runs/{run}")
+    expect(page.locator("#live-trouble")).to_contain_text("No connection to Evenhand since ", timeout=20_000)
+    expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+    page.unroute("**/events")
+    expect(page.locator("#live-trouble")).to_be_hidden(timeout=20_000)
+
+    expect(page.get_by_role("button", name="Stop")).to_be_enabled()
+
+
+def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
+    """Progress comes by itself; when the run is over, its verdict does."""
+    run = start_watched_run(visitor, held)
     seen = visitor.open(f"/runs/{run}")
     expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
     expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)
@@ -285,6 +304,7 @@ def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visi
     expect(seen.page.locator("#live")).to_contain_text("stopping", timeout=20_000)
     held.free.set()  # What is under way is heard out.
     expect(seen.page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
+    expect(seen.page.locator(".next")).to_contain_text("Press Resume to finish the run.")
     seen.page.get_by_role("button", name="Resume").click()
     expect(seen.page.locator(".verdict").first).to_contain_text("SOLO", timeout=30_000)
 

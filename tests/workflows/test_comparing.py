@@ -184,7 +184,7 @@ def test_a_sample_with_other_texts_is_another_sample(store: Store) -> None:
 
     says = refused(store, A, B)
 
-    assert "samples differ: 2 samples of one id, first 's3' (input, reference)" in says
+    assert "samples differ: 2 samples have the same id but another input, reference (first: s3)" in says
     assert compare_runs(store, A, B, terms=FORCED)["samples"]["changed"] == {"count": 2, "first": ["s3", "s5"]}
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import io
 import json
 import sqlite3
 import subprocess
@@ -33,6 +34,8 @@ from evenhand import (
     run_sync,
 )
 from evenhand.models.requests import Reply, TokenUsage
+from evenhand.report.markdown_report import write_markdown
+from evenhand.report.result_phrases import list_reported_cost_parts
 from evenhand.testing import FakeServer, scripted_judge
 from evenhand.workflows.plan import plan_run
 from tests.warm.processes import command_line
@@ -447,3 +450,27 @@ def test_a_run_from_before_orders_were_balanced_asks_nothing_again(
 
     assert (again.id == first.id) is not changed
     assert ({"x": 1, "y": 1, "z": 5} if changed else {"z": 4}) == reviewers.ANSWERED
+
+
+def test_what_recorded_outputs_had_cost_is_not_what_the_run_cost() -> None:
+    """Nothing was bought: the cost is told apart, on screen, on pages and as data."""
+    outputs = {name: {"text": "You get a refund.", "cost": 0.002} for name in ("old", "new")}
+    samples = [{"id": f"s{at}", "input": "?", "outputs": outputs} for at in range(6)]
+
+    head = run_sync({"name": "r", "samples": samples, "variants": {"old": {}, "new": {}}, "assertions": CHECK}).head
+
+    assert (head["cost"]["total"], head["cost"]["recorded"]) == (pytest.approx(0.024), pytest.approx(0.024))
+    assert list_reported_cost_parts(head["cost"]) == ["cost $0", "recorded outputs had cost $0.0240 before"]
+    page = io.StringIO()
+    write_markdown(head, [], page)
+    assert "cost &#36;0 · recorded outputs had cost &#36;0.0240 before" in page.getvalue()
+
+
+def test_what_functions_say_that_outputs_cost_was_spent_by_the_run() -> None:
+    """They were called, so nothing is recorded."""
+    eval = Eval(name="r", samples=SAMPLES[:2], variants={"bot": lambda _: {"text": "x", "cost": 0.5}}, assertions=CHECK)
+
+    head = run_sync(eval).head
+
+    assert head["cost"]["recorded"] is None
+    assert list_reported_cost_parts(head["cost"]) == ["cost $1.00", "outputs $1.00"]

@@ -149,6 +149,7 @@ def test_any_task_becomes_a_rubric_without_a_warning_or_is_refused(task: str) ->
     ("line", "says"),
     [
         ("{", "not valid JSON"),
+        ('{"input": "s1', r"not valid JSON: a string is not closed \(it breaks off at column 14"),
         ("[]", "expected an object"),
         ('{"output": ""}', "no output"),
         ('{"output": "a", "good": "yes"}', "good must be true or false"),

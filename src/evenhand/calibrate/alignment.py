@@ -196,5 +196,5 @@ def _explain_present_rubric_stands(selection: NestedSelection, rubrics: int) -> 
     if selection.chosen == 0:
         return "no other rubric has a lower error on the samples that decide"
     if selection.fall <= 0:
-        return "the rubric chosen without a fifth of the samples is no better on that fifth"
+        return "a rubric chosen on four fifths of the samples is no better on the last fifth"
     return "the error falls by no more than chance explains"

@@ -71,7 +71,7 @@ def jackknife_calibration_interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         value, left = float(statistic(total)), statistic(total - parts)
     if not math.isfinite(value):
-        return Undefined(why="there is no spread to work it out from", method=method, n=n)
+        return Undefined(why="the values do not vary, so there is nothing to compute it from", method=method, n=n)
     low, high, why = _calibration_interval_ends(value, left, level, bent)
     way = method if low is None else f"{method}, jackknife over samples"
     return IntervalEstimate(value=value, low=low, high=high, level=level, method=way, n=n, why=why)

@@ -17,7 +17,7 @@ from typing import Any
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonShape
-from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json
+from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json, explain_json_error
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
 from evenhand.runs.kept_texts import format_output_digest
@@ -154,7 +154,8 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
     try:
         value = decode_json(line)
     except json.JSONDecodeError as error:
-        raise InputError(Fault(f"not valid JSON: {error.msg}", f"one object per line: {LABEL_EXAMPLE}")) from None
+        fault = explain_json_error(line.rstrip(), error)
+        raise InputError(replace(fault, hint=f"{fault.hint}; one object per line: {LABEL_EXAMPLE}")) from None
     if not isinstance(value, dict):
         raise InputError(Fault("expected an object", f"as in {LABEL_EXAMPLE}"))
     faults += [
@@ -163,7 +164,7 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
         if name not in LABEL_FIELDS
     ]
     if isinstance(value, DuplicateKeyJsonObject):
-        faults += [Fault(f"{name!r} is there twice", "keep one of them") for name in value.twice]
+        faults += [Fault(f"{name!r} is given twice", "keep one of them") for name in value.twice]
     return value
 
 

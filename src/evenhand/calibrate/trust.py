@@ -276,7 +276,7 @@ def _find_chance_of_other_sign(measure: Callable[[float], Powered], judged: floa
 def require_trust_limit(most: float) -> float:
     """A share of errors that may be borne."""
     if not 0 < most < 0.5:
-        raise InputError(Fault(f"--at-most {most:g} is no limit for errors", "a share between 0 and 0.5, as in 0.2"))
+        raise InputError(Fault(f"--at-most {most:g} is not a limit for errors", "between 0 and 0.5, as in 0.2"))
     return most
 
 
@@ -357,7 +357,7 @@ def phrase_trust_next_step(gate: GateTrust, most: float) -> str:
     if gate.further is None:
         return f"its error rate is too close to {format_percent(most)} for labels to settle; improve the judge."
     few = "about 1 more label" if gate.further == 1 else f"about {gate.further:,} more labels"
-    return f"{few}, chosen at random, would settle it if errors go on like this."
+    return f"{few}, chosen at random, would settle it if errors stay as frequent."
 
 
 def phrase_direction_trust(one: DirectionTrust) -> str:

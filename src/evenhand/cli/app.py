@@ -11,7 +11,7 @@ import click
 
 from evenhand._version import __version__
 from evenhand.cli.help_page import ABOUT, COMMAND_SUMMARIES, EXAMPLES
-from evenhand.cli.output import discard_command_stdout, print_error, print_until_reader_leaves
+from evenhand.cli.output import discard_command_stdout, print_error, print_message, print_until_reader_leaves
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
@@ -37,6 +37,11 @@ class LazyCommandGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""
+        if any(name.startswith(("LLM_COUNCIL_", "ORACLE_LLM_")) for name in os.environ):  # Few commands need it loaded.
+            from evenhand.workflows.inputs import list_unknown_settings
+
+            for warning in list_unknown_settings(os.environ):
+                print_message(f"note: {warning}", err=True)
         with print_until_reader_leaves():
             return super().invoke(ctx)
         return 0

@@ -67,7 +67,7 @@ for _command in LIVE_COMMANDS:
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
 @click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
 @click.option("--longest-gap", default="7 days", show_default=True, metavar="TIME", help=GAP_HELP)
-@click.option("--resume", is_flag=True, help="Go on with the last rehearsal; a contest is gone on with anyway.")
+@click.option("--resume", is_flag=True, help="Continue the last rehearsal; a contest always continues.")
 @click.option("--again", metavar="NAME", help="Another contest of this task, by this name, with a payment of its own.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @add_record_options
@@ -113,7 +113,7 @@ def run_contest_command(**options: Any) -> int:
             )
             played = asyncio.run(playing)
     except KeyboardInterrupt:
-        print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
+        print_message(f"\nto continue: {_build_resume_command(options)}", err=True)
         raise
     if not printed:
         print_record(played.result.record)
@@ -318,8 +318,8 @@ def _advise_contest_next_command(step: ContestNextStep, options: dict[str, Any])
         return f"to begin a new one: {_build_resume_command(others, resume=False)}"
     if step == "resume later" and options["until"] != "now":
         past = datetime.fromisoformat(options["until"]) < datetime.now(UTC)
-        return f"to go on: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
-    return f"to go on: {_build_resume_command(options)}"
+        return f"to continue: {_build_resume_command({**options, 'until': 'now' if past else 'LATER'})}"
+    return f"to continue: {_build_resume_command(options)}"
 
 
 REPEATED_OPTIONS = ("language", "seed", "temperature", "max_tokens", "index", "layout", "challenges", "until", "again",

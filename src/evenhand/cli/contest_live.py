@@ -182,7 +182,7 @@ def contest_messages_command(ids: tuple[str, ...], state: str | None, replay: bo
     store = options["store"]
     if replay:
         if not ids or state is not None:
-            raise InputError(Fault("which messages are to be sent again?", "--replay and the ids of messages"))
+            raise InputError(Fault("name the messages to send again", "--replay and the ids of messages"))
         replay_hook_messages(store, ids)
         for id in ids:
             print_message(f"message {escape_terminal_text(id)} is sent again")

@@ -134,7 +134,8 @@ class StoredContests:
 
         since = find_overdue_contest(self.store, contest)
         when = "" if since is None else since[:19].replace("T", " ")
-        return when and f"something is due since {when}, and nobody plays this contest: {self.serve_command} does"
+        due = f"something has been due since {when}, and no process is running this contest"
+        return when and f"{due}: start {self.serve_command}"
 
     @property
     def serve_command(self) -> str:

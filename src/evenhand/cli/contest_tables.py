@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.screen import Screen, measure_least_table_width, print_section, print_table_or_sentences
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
-from evenhand.wording import format_kept_figure, pluralize_count
+from evenhand.wording import format_dollar_amount, format_kept_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.contest.task import Task
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 ContestData = Mapping[str, Any]
 WAITING_REASONS = {
     "open": "submissions are still taken",
-    "judging": "the deadline is over, and judges have not spoken of all submissions",
+    "judging": "the deadline has passed, and some submissions have not been judged",
     "ranking": "the best have not been compared side by side",
     "challenge_period": "the challenge period is not over",
-    "challenged": "it was challenged, and nobody has looked at that yet",
+    "challenged": "it was challenged, and the challenge has not been reviewed yet",
 }
 AHEAD_NOTE = (
     "A rehearsal: played past the present as if no more submissions came. Nobody is paid. With --until now it waits "
     "for what may still come."
 )
 UNCHALLENGEABLE_NOTE = (
-    "the challenge period had passed before the ranking was made: nobody could challenge it; run from the start with "
-    "--until now, a contest gives everybody the whole period"
+    "the challenge period had passed before the ranking was made: nobody could challenge it; started with "
+    "--until now, a contest leaves the whole period for challenges"
 )
 
 
@@ -52,7 +52,7 @@ def print_contest(record: ContestData) -> None:
         if one["status"] != "unjudged" and feedback["type"] == "gate_check" and not feedback["policy_violations"]
     ]
     failed = [(f"{id}: {line}", None) for id, several in checks for line in list_unmet_cli_lines(several)]
-    print_section(screen, "Gate not passed", failed)
+    print_section(screen, "Acceptance check failed", failed)
     print_section(screen, "Pulled down by a penalty", list(_list_penalty_cli_lines(record)))
     violations = [
         (f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red")
@@ -82,7 +82,7 @@ def print_contest(record: ContestData) -> None:
         (one["file"] + (f" by {one['author']}" if one["author"] else ""), one["why"]) for one in record["set_aside"]
     ]
     print_section(screen, "Set aside", _group_cli_lines(aside))
-    print_contest_cost(screen, record["spent"])
+    _print_contest_spending(screen, record)
 
 
 def _list_flag_cli_lines(findings: Sequence[ContestData]) -> Iterator[str]:
@@ -109,10 +109,24 @@ def _list_penalty_cli_lines(record: ContestData) -> Iterator[tuple[str, str | No
             yield f"{one['id']}: {explain_contest_total_in_terminal(told)}", None
 
 
+def _print_contest_spending(screen: Screen, record: ContestData) -> None:
+    """Print what this call spent, and what the contest did in all where that is more."""
+    spent, now = record["spent"], record.get("spent_now")
+    if spent is None or now == spent:
+        print_contest_cost(screen, spent)
+        return
+    if now is not None:
+        screen.line(f"now: {_describe_contest_cost(now)}", dim=True, gap=True)
+    screen.line(f"in all: {_describe_contest_cost(spent)}", dim=True, gap=now is None)
+
+
 def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     """Print what was asked and what it cost, where that is known."""
-    if spent is None:
-        return
+    if spent is not None:
+        screen.line(_describe_contest_cost(spent), dim=True, gap=True)
+
+
+def _describe_contest_cost(spent: ContestData) -> str:
     asked, replayed = spent["requests"], spent["replayed"]
     parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
     if replayed:
@@ -121,8 +135,8 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
         parts.append(f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out")
     if asked:
         cost = spent["cost"]
-        parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
-    screen.line(" · ".join(parts), dim=True, gap=True)
+        parts.append("price unknown" if cost is None else format_dollar_amount(cost) if cost else "no cost")
+    return " · ".join(parts)
 
 
 def _print_contest_decision(screen: Screen, record: ContestData) -> None:
@@ -167,11 +181,13 @@ def _format_payment_terminal_line(record: ContestData) -> str:
 
 def list_unmet_cli_lines(checks: Sequence[ContestData]) -> Iterator[str]:
     """A line for each acceptance criterion that is not met, or that could not be checked."""
+    unknown: dict[str, list[str]] = {}  # By reason: a reply that cannot be read leaves all of them open.
     for check in checks:
         if check["passed"] is False:
             yield f"not met: {check['criterion']} → {check['revision_hint'] or check['reason']}"
         elif check["passed"] is None:
-            yield f"not known: {check['criterion']} ({check['reason']})"
+            unknown.setdefault(check["reason"], []).append(check["criterion"])
+    yield from (f"not known: {' '.join(criteria)} ({reason})" for reason, criteria in unknown.items())
 
 
 def quote_passage_in_terminal(passage: str) -> str:
@@ -255,7 +271,9 @@ def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, 
     if status == "policy_violation":
         return "red", "It breaks the rules: it would be shown to no judge."
     if status == "gate_failed":
-        return "red", "The gate is not passed."
+        return "red", "The acceptance check failed."
+    if any(check["passed"] is None for check in checked["criteria_checks"]):
+        return "yellow", "It could not be judged: not every acceptance criterion could be checked."
     if status == "unjudged":
         return "yellow", f"It could not be judged: {checked['why']}."
     met = (

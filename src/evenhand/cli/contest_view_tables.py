@@ -57,7 +57,7 @@ def print_contest_view(view: ContestData) -> None:
         screen.line(f"Submissions of {own[0]['author']}", bold=True, gap=True)
         print_table_or_sentences(screen, OWN_COLUMNS, rows, heads=1, right=("rank", "score"), colours=STATUS_COLOURS)
     parts = {
-        "Gate not passed": _list_gate_lines(own),
+        "Acceptance check failed": _list_gate_lines(own),
         "Scores": list_score_lines(own),
         "Suggestions": _list_advice_lines(own),
     }

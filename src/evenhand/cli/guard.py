@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from evenhand.cli.output import open_command_stdin, print_json, print_until_reader_leaves
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_unbroken_table
 from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS
 from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.workflows.guard import GuardedUserFile, guard_files, guarded_user_files_to_json
@@ -47,4 +47,4 @@ def print_guard_findings(files: Sequence[GuardedUserFile]) -> None:
             "what it is": [one.says for one in file.findings],
             "done": [GUARD_ACTIONS[one.guard] for one in file.findings],
         }
-        screen.table(columns, right=("line",))
+        print_unbroken_table(screen, columns, right=("line",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.output import print_json, print_message, print_until_reader_leaves
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_unbroken_table
 from evenhand.cli.subject_tables import print_consistency, print_subject_history
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import describe_reported_selection, format_reported_origin
@@ -88,8 +88,7 @@ def _print_history_list(*, as_data: bool) -> None:
             "grade": [one.grade or "" for one in listed],
             "verdict": [one.verdict or "" for one in listed],
         }
-        shown = {title: cells for title, cells in columns.items() if any(cells)}
-        screen.table(shown, right=("evaluations", "score"))
+        print_unbroken_table(screen, columns, right=("evaluations", "score"))
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, criteria: bool) -> None:
@@ -102,9 +101,9 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
-        "asked": [_format_cli_asking_cell(line) for line in lines],
+        "replies": [_format_cli_asking_cell(line) for line in lines],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
+    print_unbroken_table(screen, columns, right=("score", "composite", "trend"))
     for told in format_cli_composite_lines({line.evaluation.run: line.evaluation.computed for line in lines}):
         screen.line(told, indent=2)
     newest = max(lines, key=lambda line: (not line.evaluation.imported, line.evaluation.ended, line.evaluation.run))
@@ -112,14 +111,14 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, cri
     if newest.evaluation.consistency.n == 0 and newest.evaluation.same_as:
         screen.line("latest: nothing to compare with: all runs have the same replies and count as one", indent=2)
         return
-    print_consistency(screen, newest.evaluation.consistency, earlier, "runs" if criteria else "")
+    print_consistency(screen, newest.evaluation.consistency, earlier, criteria=criteria)
 
 
 def _format_cli_asking_cell(line: HistoryEntry) -> str:
     """Why a run is no evaluation of its own; empty where it is one."""
     if not line.evaluation.asked:
-        return "nothing"
-    return "same replies" if line.evaluation.same_as else ""
+        return "all cached"
+    return "unchanged" if line.evaluation.same_as else ""
 
 
 def _format_history_scores_for_terminal(values: Sequence[float | None]) -> list[str]:

@@ -42,7 +42,7 @@ from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Sco
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import format_figure, format_fraction, pluralize_count
+from evenhand.wording import format_dollar_amount, format_figure, format_fraction, format_rounded, pluralize_count
 from evenhand.workflows.judge_files import JudgeFiles, judge_files
 from evenhand.workflows.telemetry import open_user_telemetry
 
@@ -197,7 +197,7 @@ def print_judged_sample(
         screen.line()
         for output, judge in judged.decided_by.items():
             screen.line(f"{output}: decided by {judge}")
-        cost = f", about ${judged.saved.cost:.4f}" if judged.saved.cost else ""
+        cost = f", about {format_dollar_amount(float(judged.saved.cost))}" if judged.saved.cost else ""
         if judged.cascade is not None:
             screen.line(PASSED_ON_WORDS[judged.cascade.passed_on])
         screen.line(
@@ -284,7 +284,7 @@ def _print_judgment_reasons(
     columns = {
         "criterion": [one.criterion for one in told],
         "score": [_format_cli_judgment_score(scores.rubric, one) for one in counted],
-        "judge" if explain else "nearest judge": [names[one.judge] for one in told] if several else [],
+        "judge" if explain else "reason by": [names[one.judge] for one in told] if several else [],
         "reason": [one.reason for one in told],
         "evidence": [" · ".join(own) for own in shown_evidence] if explain else [],
     }
@@ -292,16 +292,20 @@ def _print_judgment_reasons(
 
 
 def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
-    """For each criterion the judgment that lies nearest to the score that counts."""
-    chosen = []
+    """For each criterion the judgment that lies nearest to the score that counts; of those as near, one per score."""
+    chosen: list[Judgment] = []
     for criterion in dict.fromkeys(one.criterion for one in judgments):
         own = [one for one in judgments if one.criterion == criterion]
         counted = card.criteria.get(criterion)
         scored = [(one, one.score.value) for one in own if isinstance(one.score, Scored)]
         if scored and isinstance(counted, Scored):
             middle = counted.value
-            scored.sort(key=lambda pair: abs(pair[1] - middle))
-        chosen.append(scored[0][0] if scored else own[0])
+            nearest = min(abs(value - middle) for _, value in scored)
+            tied = {value: one for one, value in reversed(scored) if abs(value - middle) == nearest}
+            # Two that disagree by as much have a reason each, unless it is the same.
+            chosen += reversed({one.reason: one for one in tied.values()}.values())
+        else:
+            chosen.append(scored[0][0] if scored else own[0])
     return chosen
 
 
@@ -311,7 +315,7 @@ def _format_cli_judgment_score(rubric: Rubric, one: Judgment) -> str:
     criterion = rubric.criterion(one.criterion)
     if (criterion is None or criterion.scale.yes_no) and one.score.value in (0, 1):
         return "yes" if one.score.value else "no"
-    spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
+    spread = f" ± {format_rounded(one.spread.sd, 2)}" if one.spread else ""
     value = one.score.value
     raw = "" if one.raw is None else f" (people's scale; the judge said {format_fraction(one.raw)})"
     spread += "" if one.expected is None else f", expected {format_fraction(one.expected, 2)}"
@@ -349,11 +353,11 @@ def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCa
     if spent.replayed:
         parts.append("1 reply from a record" if spent.replayed == 1 else f"{spent.replayed} replies from a record")
     if spent.input or spent.output:
-        kept = f" ({spent.cached:,} of them kept from before)" if spent.cached else ""
+        kept = f" ({spent.cached:,} of them cached by the server)" if spent.cached else ""
         parts.append(f"{spent.input:,} tokens in{kept}, {spent.output:,} out")
     if spent.requests and spent.cost is not None:
-        parts.append(f"${spent.cost:.4f}" if spent.cost else "no cost")
+        parts.append(format_dollar_amount(float(spent.cost)) if spent.cost else "no cost")
     elif spent.requests:
-        some = f"${spent.priced:.4f} and {spent.unpriced} of unknown price"
+        some = f"{format_dollar_amount(float(spent.priced))} and {spent.unpriced} of unknown price"
         parts.append(some if spent.priced else "price unknown")
     screen.line(" · ".join(parts), dim=True, gap=True)

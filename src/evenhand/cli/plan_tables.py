@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.cli.screen import Screen
-from evenhand.judging.open_judge import UnanswerableCriterion, describe_criteria_unfit_for_judges
-from evenhand.wording import format_dollar_amount, format_percent, pluralize_count
+from evenhand.judging.open_judge import REFERENCE_FIELD, UnanswerableCriterion, describe_criteria_unfit_for_judges
+from evenhand.wording import format_dollar_amount, format_percent, format_rounded, pluralize_count
 
 PlanData = Mapping[str, Any]
 LEAST_PAIRS_TO_DECIDE = 20
@@ -30,7 +30,8 @@ def print_plan(plan: PlanData) -> None:
     _print_planned_total(screen, plan)
     for line in format_planned_power_for_terminal(plan["power"]):
         screen.line(line)
-    unanswerable = describe_criteria_unfit_for_judges([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
+    found = [UnanswerableCriterion(**one) for one in plan["unanswerable"]]
+    unanswerable = describe_criteria_unfit_for_judges(found, REFERENCE_FIELD)
     for note in filter(None, (plan["note"], unanswerable)):
         screen.line(f"note: {note}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
@@ -68,10 +69,9 @@ def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
             )
             continue
         known = "as stated" if one["run"] is None else f"from run {one['run']}"
-        shows = "no difference" if one["detectable"] is None else f"a difference of {one['detectable']:.2f} points"
-        lines.append(
-            f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {one['sd']:.2f}, {known})"
-        )
+        least, sd = one["detectable"], format_rounded(one["sd"], 2)
+        shows = "no difference" if least is None else f"a difference of {format_rounded(least, 2)} points"
+        lines.append(f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {sd}, {known})")
         if one["needed"] is not None:
             lines.append(
                 f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} samples"
@@ -90,9 +90,9 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     columns = {
         "judge": [one["name"] for one in judges],
         "calls": [f"{one['calls']:,}" for one in judges],
-        "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
+        "cached": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
-        "of them cached": [_format_cached_share(one) for one in judges],
+        "prompt cached": [_format_cached_share(one) for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
         "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
     }
@@ -118,7 +118,7 @@ def _format_planned_cascade(cascade: PlanData) -> str:
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:
     """What all of it comes to, how that was worked out, and whether the budget is enough."""
-    from evenhand.report.phrases import describe_reported_cost
+    from evenhand.report.result_phrases import describe_reported_cost
 
     total, budget = plan["total"], plan["budget"]
     if total["input_tokens"]:

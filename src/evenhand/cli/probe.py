@@ -34,7 +34,7 @@ def probe_command() -> None:
 @click.option("--repeats", type=int, default=8, show_default=True, help="Answers to each output at the seal.")
 @click.option("--daily", type=int, default=5, show_default=True, help="Outputs to ask again in a look.")
 @click.option("--min-score", metavar="NUMBER", help="The gate on the score, instead of that of the run.")
-@click.option("--force", is_flag=True, help="Seal a name anew; the looks at it are then gone.")
+@click.option("--force", is_flag=True, help="Seal a name again; its earlier looks are deleted.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 @add_record_options
 @add_request_limit_options

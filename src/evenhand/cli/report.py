@@ -54,7 +54,7 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
             return 0
         if format == "parquet":
             if output is None:
-                raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
+                raise InputError(Fault("Parquet is binary", "name a file: -o run.parquet"))
             refuse_output_option_folder(Path(output))
             find_report_writer("parquet")(head, samples, Path(output))
         else:

@@ -190,7 +190,7 @@ def check_rubric_command(files: tuple[str, ...], judges: tuple[str, ...]) -> int
         valid = f"a valid rubric for {checked.method}, {said}" if checked.method else "a valid method"
         print_message(escape_cli_line(f"{file}: {valid}"))
         if checked.note:
-            print_message(escape_cli_line(f"{file}: note: {checked.note}"))
+            Screen().line(f"{file}: note: {checked.note}")
     return 2 if faulty else 0
 
 

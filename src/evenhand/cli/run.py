@@ -61,7 +61,7 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
     "--sd", type=float, metavar="POINTS", help="With --plan: how far differences scatter, if not as last time."
 )
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
-@click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
+@click.option("--fresh", is_flag=True, help="Ask everything again, even if replies are cached.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N samples of those chosen.")
 @click.option("--only", multiple=True, metavar="ID", help="Only the sample with this id; may be repeated.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
@@ -101,7 +101,7 @@ def run_command(
     2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C, SIGTERM or SIGHUP.
     """
     if options["resume"] and options["fresh"]:
-        raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
+        raise click.UsageError("--resume keeps what was asked and --fresh asks it again: give one of them")
     if options["batch"] is False and not options["resume"]:
         raise click.UsageError("--no-batch asks directly what batches of a run have not answered: give --resume too")
     if sd is not None and not plan:
@@ -148,9 +148,9 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
         why = escape_terminal_text(ran.why_stopped)
-        print_message(f"\nnot finished: {why}\nto go on: evenhand run {name} --resume{once}", err=True)
+        print_message(f"\nnot finished: {why}\nto continue: evenhand run {name} --resume{once}", err=True)
         if ran.under_way:
-            goes_on = f"{ran.under_way}; their providers go on without this process"
+            goes_on = f"{ran.under_way}; their providers continue without this process"
             print_message(f"{goes_on}\nto wait for them: evenhand runs watch {ran.id}", err=True)
     elif ran.head["unfinished"]:
         again = f"may succeed on another try: evenhand run {name} --resume"

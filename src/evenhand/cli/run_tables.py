@@ -12,6 +12,7 @@ from evenhand.cli.people_tables import print_cascade, print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
+    TableRows,
     measure_least_table_width,
     measure_whole_table_width,
     print_section,
@@ -38,7 +39,6 @@ from evenhand.report.phrases import (
     describe_reported_badge,
     describe_reported_badge_advice,
     describe_reported_composite,
-    describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
     describe_reported_maps,
@@ -53,7 +53,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
-from evenhand.report.result_phrases import build_report_preference_tables
+from evenhand.report.result_phrases import build_report_preference_tables, list_reported_cost_parts
 from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
@@ -112,10 +112,10 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
     if worse:
-        print_changed_samples(screen, "Got worse", worse)
+        print_changed_samples(screen, "Got worse", worse, named=len(compared) > 1)
     else:
         none = " (no sample got worse)" if compared else ""
-        print_lowest_samples(screen, f"Lowest{none}", lowest)
+        print_lowest_samples(screen, f"Lowest{none}", lowest, named=len(compared) > 1)
     if head["failures"] or list_reported_safety_gates(head):
         _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
     if any(one.get("strayed") for one in head["consistency"]):
@@ -167,14 +167,16 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     _print_capped_and_failed(screen, head)
     print_section(screen, "History", [(line, None) for line in format_report_history_lines(head)])
     notable = head.get("notable") or {}
-    print_changed_samples(screen, "Got worse", notable.get("worse", ()))
-    print_changed_samples(screen, "Got better", notable.get("better", ()))
-    print_lowest_samples(screen, "Lowest", notable.get("lowest", ()))
+    named = len(decision["comparisons"]) > 1
+    print_changed_samples(screen, "Got worse", notable.get("worse", ()), named=named)
+    print_changed_samples(screen, "Got better", notable.get("better", ()), named=named)
+    print_lowest_samples(screen, "Lowest", notable.get("lowest", ()), named=named)
     if head["judges"]:
         _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     if decision["comparisons"]:
-        _print_packed_tables(screen, [[column] for column in build_report_difference_columns(head)])
+        differences = build_report_difference_columns(head)
+        _print_packed_tables(screen, [differences[:2], *([column] for column in differences[2:])])
         _print_packed_tables(screen, [[column] for column in build_report_comparison_columns(head)])
         _print_run_notes(screen, describe_reported_p_adjustment(decision["comparisons"]))
         print_section(screen, "Audit", format_cli_badge_lines(decision["comparisons"]))
@@ -210,8 +212,8 @@ def _print_capped_and_failed(screen: Screen, head: RunHeadData, *, most: int | N
     print_section(screen, "Failures", [*failed[:most], *more])
 
 
-def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadData]) -> None:
-    """The samples whose score changed most, with the criteria that did as columns."""
+def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadData], *, named: bool = False) -> None:
+    """The samples whose score changed most, with the criteria that did as columns; `named` names their variants."""
     if not changed:
         return
     moved = [
@@ -226,7 +228,7 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
         ]
         for one in changed
     ]
-    _print_sample_table(screen, title, changed, moved, cells)
+    _print_sample_table(screen, title, changed, moved, cells, named=named)
 
 
 def _is_change_worth_printing(change: RunHeadData | None) -> bool:
@@ -241,7 +243,7 @@ def _format_cli_criterion_change(change: RunHeadData | None) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadData]) -> None:
+def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadData], *, named: bool = False) -> None:
     """The samples with the lowest scores, with the criteria as columns."""
     if not lowest:
         return
@@ -253,14 +255,14 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
         ]
         for one in lowest
     ]
-    _print_sample_table(screen, title, lowest, criteria, cells)
+    _print_sample_table(screen, title, lowest, criteria, cells, named=named)
 
 
 def _print_sample_table(
-    screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: Sequence[str], cells: Sequence[Sequence[str]]
+    screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: list[str], cells: TableRows, *, named: bool
 ) -> None:
     """Samples with criteria as columns; only a very long name is cut, where it can still be told apart."""
-    told = ["sample", "variant"] if len({one["variant"] for one in samples}) > 1 else ["sample"]
+    told = ["sample", "variant"] if named or len({one["variant"] for one in samples}) > 1 else ["sample"]
     names, heads = [*told, "composite", *criteria], len(told)
     rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
     screen.line(title, bold=True, gap=True)
@@ -288,13 +290,11 @@ def _turn_sample_table(
 
 def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
     if cost["total"] or cost["unpriced"]:
-        parts = {"outputs": cost["outputs"], "judges": cost["judges"]}
-        shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
-        screen.line(" · ".join([f"cost {describe_reported_cost(cost)}", *shown]), dim=True, gap=True)
+        screen.line(" · ".join(list_reported_cost_parts(cost)), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
-    """A table whose first column names its rows; where it is too wide for the screen, two or more of them.
+    """A table whose first group of columns names its rows; where it is too wide for the screen, two or more of them.
 
     Groups of columns stand side by side while there is room for all of the next one; a group too wide is divided.
     """
@@ -312,8 +312,8 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
                 shown += "'"
             widths[shown] = COLUMN_GAP + max(map(cell_len, (shown, *cells)))
             named[-1].append((shown, cells))
-    ((head, names),), *rest = named
-    room = screen.width - min(WIDEST_NAME, widths[head] - COLUMN_GAP)
+    keys, *rest = named
+    room = screen.width + COLUMN_GAP - sum(min(WIDEST_NAME + COLUMN_GAP, widths[name]) for name, _ in keys)
     tables: list[list[TerminalColumn]] = [[]]
     for group in rest:
         whole = sum(widths[name] for name, _ in group)
@@ -325,7 +325,7 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
     for table in tables:
         screen.line()
         numbers = [name for name, _ in table if name not in ("of", "verdict")]
-        screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
+        screen.table({**dict(keys), **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
 
 
 def format_gate_lines_for_terminal(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
@@ -385,7 +385,7 @@ def format_cli_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str
             line = f"{mark} {badge['badge']}: {describe_reported_badge(badge)}{advice}", colour
             whose.setdefault(badge["badge"], {}).setdefault(line, []).append(one["treatment"])
     return [
-        (text if len(names) == len(comparisons) else f"{text} ({', '.join(names)})", colour)
+        (text if len(names) == len(comparisons) else f"{text} (comparison of {join_names(names)})", colour)
         for said in whose.values()
         for (text, colour), names in said.items()
     ]

@@ -110,7 +110,7 @@ def watch_run_command(run: str, every: float) -> int:
     here = "all that its batches could answer is there" if last.counts.batches else f"it was {last.state}"
     print_message(f"run {last.id} is not finished: {here}")
     print_message(
-        f"to go on: evenhand run EVAL --resume, with the file of the eval {escape_terminal_text(last.name)!r}"
+        f"to continue: evenhand run EVAL --resume, with the file of the eval {escape_terminal_text(last.name)!r}"
     )
     return 1
 
@@ -129,7 +129,7 @@ def export_run_command(run: str, output: str | None) -> None:
     from evenhand.workflows.runs import export_run
 
     if output is None and sys.stdout.isatty():
-        raise InputError(Fault("an exported run is no text", "name a file: -o run.evenhand"))
+        raise InputError(Fault("an exported run is binary", "name a file: -o run.evenhand"))
     id = export_run(None, run, output, sys.stdout.buffer)
     if output is not None:
         print_message(f"run {id} written: {escape_terminal_text(output)}", err=True)
@@ -225,6 +225,7 @@ def _print_run_groups(runs: Sequence[UserRunListing]) -> None:
 
 
 def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: bool = True) -> None:
+    from evenhand.cli.screen import print_unbroken_table
     from evenhand.report.phrases import format_reported_origin
 
     states = [one.state for one in runs]
@@ -240,7 +241,7 @@ def _print_run_table(screen: Screen, runs: Sequence[UserRunListing], *, named: b
         ],
         "verdict": [one.verdict or "" for one in runs],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples", "batches"))
+    print_unbroken_table(screen, columns, right=("samples", "batches"))
 
 
 def _format_listed_samples_for_terminal(one: UserRunListing) -> str:

@@ -21,7 +21,7 @@ from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scored
 from evenhand.model.scorecard import Scorecard, Scores
-from evenhand.wording import format_fraction, pluralize_count, word_tie_break
+from evenhand.wording import format_fraction, join_names, pluralize_count, word_tie_break
 from evenhand.workflows.score import score_file
 
 
@@ -62,6 +62,7 @@ def print_shortfalls(shortfalls: Sequence[str], *, err: bool) -> None:
         click.echo("\n" + "\n".join(map(escape_cli_line, shortfalls)), err=err)
 
 
+MOST_NAMED_ABOVE = 3  # Outputs that failed a gate and rank above others.
 SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
 
 
@@ -78,8 +79,10 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
         return
     screen.table(_build_scorecard_terminal_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
     cards = order_printed_scorecards(scores)
-    own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_terminal_lines(card), *card.notes))
-    for place, note in enumerate((*scores.notes, *own_notes)):
+    # With the steps it is said below why there is no score.
+    missing = {card.id: [] if explain else _list_missing_terminal_lines(card) for card in cards}
+    own_notes = (f"{card.id}: {line}" for card in cards for line in (*missing[card.id], *card.notes))
+    for place, note in enumerate((*_note_failed_above_others(scores), *scores.notes, *own_notes)):
         screen.line(note, gap=place == 0)
     for card in cards if explain else ():
         parts = (card.id, _format_cli_score(card, rubric.method), card.grade, card.label, card.verdict)
@@ -96,6 +99,22 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
                 lines.append(f"gate not known: {gate.criterion} has no answer")
         for line in lines:
             screen.line(line, indent=2)
+
+
+def _note_failed_above_others(scores: Scores) -> list[str]:
+    """A note where an output that failed a gate has a better rank than one that did not: a gate moves no score."""
+    cards = {card.id: card for card in scores.scorecards}
+    ranked = [(place.rank, cards[place.id]) for place in scores.ranking or () if place.rank is not None]
+    lowest = max((rank for rank, card in ranked if card.verdict != "fail"), default=0)
+    above = [card.id for rank, card in ranked if card.gates_failed and card.verdict == "fail" and rank < lowest]
+    if not above:
+        return []
+    named = [
+        *above[:MOST_NAMED_ABOVE],
+        *([f"{len(above) - MOST_NAMED_ABOVE} more"] if above[MOST_NAMED_ABOVE:] else []),
+    ]
+    which = "an output that did not" if len(above) == 1 else "outputs that did not"
+    return [f"ranks go by the score alone: {join_names(named)} failed a gate and ranked above {which}"]
 
 
 def _format_failed_gate_cli_line(rubric: Rubric, gate: Gate, card: Scorecard) -> str:

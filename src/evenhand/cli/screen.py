@@ -141,14 +141,32 @@ def print_table_or_sentences(
         columns = {name: [row[place] for row in told] for place, name in enumerate(names)}
         screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=right, colours=colours)
         return
+    _print_rows_as_sentences(screen, names, rows, heads, colours or {})
+
+
+def _print_rows_as_sentences(
+    screen: Screen, names: Sequence[str], rows: TableRows, heads: int, colours: Mapping[str, str]
+) -> None:
     for row in rows:
         mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
         head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
         rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=(colours or {}).get(mark))
+        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=colours.get(mark))
 
 
-def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:
+def print_unbroken_table(screen: Screen, columns: Mapping[str, Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    """Print the columns that have something in them, or a sentence for each row where a word would be broken."""
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    names, rows = tuple(shown), list(zip(*shown.values(), strict=True))
+    if measure_least_table_width(names, rows, right, whole_names=True) <= screen.width:
+        screen.table(shown, right=right)
+    else:
+        _print_rows_as_sentences(screen, names, rows, 1, {})
+
+
+def measure_least_table_width(
+    names: Sequence[str], rows: TableRows, right: Sequence[str], *, whole_names: bool = False
+) -> int:
     """What the columns need that have something in them: room for the longest word, or the longest number."""
     columns = [(name, [row[place] for row in rows]) for place, name in enumerate(names)]
     widths = []
@@ -156,7 +174,8 @@ def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequ
         if not any(cells):
             continue
         if name in right:
-            widths.append(max(*map(cell_len, cells), min(cell_len(name), NARROWEST_HEADER)))
+            header = max(map(cell_len, name.split())) if whole_names else min(cell_len(name), NARROWEST_HEADER)
+            widths.append(max(*map(cell_len, cells), header))
         else:
             widths.append(max(cell_len(part) for cell in (name, *cells) for part in cell.split() or [""]))
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)

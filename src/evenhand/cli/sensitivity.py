@@ -102,7 +102,7 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
         stays = format_percent(one["share_with_noise"])
         lines.append(f"If the samples vary too, {first} stays first in {stays} of the draws.")
     if not one["exact"]:
-        lines.append("Ceilings and penalties were worked out anew; flags, bonuses and caps stay as they were.")
+        lines.append("Ceilings and penalties were recomputed; flags, bonuses and caps were kept.")
     return [*lines, *([one["note"]] if one["note"] else [])]
 
 

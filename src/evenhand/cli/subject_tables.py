@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_unbroken_table
 from evenhand.scoring.scores import Consistency, CriterionScoreDeviation
 from evenhand.wording import format_figure, format_fraction, join_names, word_gate
 
@@ -25,7 +25,7 @@ def print_subject_evaluation(evaluation: SubjectEvaluation | None) -> None:
     if not strayed:
         screen.line(str(consistency), indent=2)
     if evaluation.changed:
-        screen.line("the fingerprint changed: scores of before cannot be compared with this one", indent=2)
+        screen.line("the fingerprint changed: earlier scores cannot be compared with this one", indent=2)
     if evaluation.same_as:
         screen.line(f"same output and answers as {evaluation.same_as}: the two count as one evaluation", indent=2)
     screen.line(f"stored as evaluation {evaluation.id}", indent=2)
@@ -47,14 +47,14 @@ def print_subject_history(screen: Screen, evaluations: Sequence[SubjectEvaluatio
         "fingerprint": [f"{one.fingerprint[:8]}{' (changed)' if one.changed else ''}" for one in evaluations],
         "repeats": [(one.same_as or "").rpartition("-")[2] for one in evaluations],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "trend"))
+    print_unbroken_table(screen, columns, right=("score", "trend"))
     newest = max(evaluations, key=lambda one: (one.at, one.id))
     told = {one.id: one.consistency for one in evaluations if one is not newest}
-    print_consistency(screen, newest.consistency, told, "evaluations" if criteria else "")
+    print_consistency(screen, newest.consistency, told, criteria=criteria)
 
 
-def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Consistency], counted: str) -> None:
-    """What strayed, in the latest and in those before it; with a word for what is `counted`, also each criterion."""
+def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Consistency], *, criteria: bool) -> None:
+    """What strayed, in the latest and in those before it; with `criteria` also each criterion."""
     strayed = [(id, one) for id, consistency in (*earlier.items(), ("latest", latest)) for one in consistency.strayed]
     names = [word_gate(one.criterion) for one in latest.strayed]
     if len(strayed) < 2 or not names:
@@ -66,17 +66,17 @@ def print_consistency(screen: Screen, latest: Consistency, earlier: dict[str, Co
     else:
         for id, one in (entry for entry in strayed if entry[0] != "latest"):
             screen.line(f"{id}: {one}", indent=2)
-    if counted and latest.measured:
+    if criteria and latest.measured:
         columns = {
-            "criterion": [one.criterion for one in latest.measured],
+            "criterion": [word_gate(one.criterion) for one in latest.measured],
             "latest": [format_fraction(one.score, 2) for one in latest.measured],
             "earlier mean": [format_fraction(one.mean, 2) for one in latest.measured],
             "sd": [format_fraction(one.sd, 2) for one in latest.measured],
-            counted: [str(one.n) for one in latest.measured],
+            "n": [str(one.n) for one in latest.measured],
             "": ["for review" if one in latest.strayed else "" for one in latest.measured],
         }
         screen.line()
-        screen.table(columns, right=("latest", "earlier mean", "sd", counted))
+        print_unbroken_table(screen, columns, right=("latest", "earlier mean", "sd", "n"))
 
 
 def _print_strayed_table(screen: Screen, strayed: Sequence[tuple[str, CriterionScoreDeviation]]) -> None:
@@ -89,6 +89,6 @@ def _print_strayed_table(screen: Screen, strayed: Sequence[tuple[str, CriterionS
         "score": [score for score, _, _ in numbers],
         "earlier mean": [mean for _, mean, _ in numbers],
         "sd": [sd for _, _, sd in numbers],
-        "of": [str(one.n) for _, one in strayed],
+        "n": [str(one.n) for _, one in strayed],
     }
-    screen.table(columns, right=("score", "earlier mean", "sd", "of"))
+    print_unbroken_table(screen, columns, right=("score", "earlier mean", "sd", "n"))

@@ -188,7 +188,7 @@ class VariantColumn:
             try:
                 finite = all(map(isfinite, [one for one in row if one is not None]))
             except TypeError:
-                raise InputError(Fault(f"{what} holds something that is no number", hint)) from None
+                raise InputError(Fault(f"{what} holds something that is not a number", hint)) from None
             if not finite:
                 wrong = next(place for place, one in enumerate(row) if one is not None and not isfinite(one))
                 raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", hint))

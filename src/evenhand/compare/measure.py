@@ -311,7 +311,7 @@ def _test_treatment_not_worse(
     if setting.not_worse_by is None or any(len(one.means) < 2 for one in units):
         return None
     if setting.span is None:
-        what = "standardised composites have no ends, so that no loss can be ruled out"
+        what = "standardised composites have no bounds, so no loss can be ruled out"
         raise InputError(Fault(what, "use --not-worse-by without standardise: z"))
     level = 1 - 0.05 / setting.treatments
     bounds = [

@@ -103,7 +103,7 @@ def conclude_from_weight_sensitivity(
     if weakest.gap is None:
         says = f"{_name_only_compared_sample(weakest)} says nothing about others"
         headline = f"{says}: on it, {first} stays first under {share} of the weights near the ones used."
-        return headline, "Add samples before you decide: with one there is no telling a lead from noise."
+        return headline, "Add samples before you decide: with one, a lead cannot be told from noise."
     what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
     if weakest.near.same_winner >= _MOSTLY_SURVIVES_SHARE:
         word = "survives" if weakest.near.same_winner >= _SURVIVES_SHARE else "mostly survives"

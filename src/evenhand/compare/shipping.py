@@ -85,7 +85,7 @@ def _list_low_layer_reasons(name: str, layer: ComparedLayerFacts) -> Iterator[st
 
 def object_to_treatment_by_shared_judges(facts: CompareFacts) -> ShippingObjection:
     """That the judges which scored both outputs of a sample do not see what all judges together do."""
-    step = "Let every judge score every output (panel: {self_votes: true}), or add a judge that is no author."
+    step = "Let every judge score every output (panel: {self_votes: true}), or add a judge that wrote none."
     what = "the judges that scored both do not bear it out"
     says = word_shared_judges_difference(facts.shared_judges) if facts.shared_judges else what
     return ShippingObjection(what=what, says=says, reasons=(), next_step=step)

@@ -91,7 +91,7 @@ def apply_challenge_review(state: ContestState) -> ContestTransition:
             why = "by the panel that looked at the challenge"
             only = replace(only, status="below_threshold", rank=None, why=why)
             state = replace(state, winner=None).with_entries(only)
-            state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
+            state, effects = _close_contest(state, "the challenge was upheld: nobody is left to win")
             return state, (*_make_submitter_notice_effects(state, [only.id]), *effects)
     state = _assign_contest_places(state)
     return state, _make_submitter_notice_effects(state, state.finalists)

@@ -270,7 +270,7 @@ def _find_submission_layout(path: Path, known: Mapping[str, SubmissionReceipt] |
     seen = [(name, kind) for name, kind in _list_visible_names(path) if kind != "link"]
     folders = [name for name, kind in seen if kind == "folder"]
     if folders and len(folders) < len(seen) and known is not None:
-        what = f"files lie beside folders ({quote_whole_text(folders[0])}), and nobody has said whose they are"
+        what = f"files lie beside folders ({quote_whole_text(folders[0])}), and it is not known whose they are"
         hint = "--layout folders: each folder is an author's; --layout files: each file is; or write an index"
         raise ContestError(Fault(what, hint, where=str(path)))
     return "folders" if folders else "files"
@@ -332,7 +332,7 @@ def _assign_submissions_by_index(
         path = listed.get(file)
         if path is None:
             if not any(one.file == file for one in reader.set_aside):
-                reader.refuse(file, author, Fault("is named in the index, and is not there", where=where))
+                reader.refuse(file, author, Fault("is named in the index, but does not exist", where=where))
             continue
         stem = id or file.removesuffix(path.suffix)
         entries[file] = _IntakeEntry(file=file, path=path, author=author, id=stem, at=at, revises=revises)

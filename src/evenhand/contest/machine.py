@@ -43,7 +43,14 @@ from evenhand.contest.ranking import (
     score_submission_alone,
     submission_acceptance_ids,
 )
-from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_contest_events
+from evenhand.contest.state import (
+    EVENT_WORDS,
+    ContestEntry,
+    ContestState,
+    FinalJudgments,
+    explain_refused_contest_event,
+    list_allowed_contest_events,
+)
 from evenhand.contest.task import Challenge, Submission, is_blank_submission
 from evenhand.errors import ContestError, Fault
 from evenhand.model.scale import YES_NO, Scale, Scored
@@ -59,11 +66,9 @@ def apply_contest_event(state: ContestState, event: ContestEvent) -> ContestTran
     if state.phase == "closed" and (state.payment is None or state.released is not None):
         kinds = ()
     if event.kind not in kinds:
-        phase = "not created" if state.phase == "new" else state.phase
-        hint = f"allowed now: {', '.join(kinds)}" if kinds else f"nothing is allowed any more: {state.why}"
-        raise ContestError(Fault(f"{event.kind} cannot happen: the contest is {phase}", hint))
+        raise ContestError(explain_refused_contest_event(state, event.kind, kinds))
     if state.at is not None and event.at < state.at:
-        what = f"{event.kind} at {event.at.isoformat()} is earlier than the last event"
+        what = f"{EVENT_WORDS[event.kind]} at {event.at.isoformat()} is earlier than the last event"
         raise ContestError(Fault(what, f"at {state.at.isoformat()} or later"))
     return _EVENT_HANDLERS[type(event)](replace(state, at=event.at), event)
 
@@ -186,7 +191,7 @@ def _apply_contest_ranking_challenged(state: ContestState, event: RankingChallen
         by = state.challenge.by
         raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
     if not state.required_task.challenge_judges:
-        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
+        raise ContestError(Fault("no judges are named for challenges", "name challenge_judges in the task"))
     state = replace(state, phase="challenged", challenge=given)
     return state, (make_finalist_panel_effect(state, "challenge_judges"),)
 
@@ -273,7 +278,7 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
     """Not one for each dimension, judge and finalist; or, on a challenge, by a judge who had judged before."""
     strangers = [one.output for one in event.judgments if one.output not in state.finalists]
     if strangers:
-        raise ContestError(Fault(f"{strangers[0]!r} is no finalist", f"finalists: {', '.join(state.finalists)}"))
+        raise ContestError(Fault(f"{strangers[0]!r} is not a finalist", f"finalists: {', '.join(state.finalists)}"))
     before = state.judges() & {one.judge for one in event.judgments}
     if event.kind == "resolved" and before:
         what = f"{min(before)} judged before: a challenge is for a panel that did not"

@@ -74,7 +74,8 @@ class ContestMachinePanels:
         gone = next((judge.name for judge in judges if judge.name in failures), None)
         if gone is not None:
             about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
-            raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
+            why = failures[gone].removeprefix(f"{gone}: ")
+            raise UnansweredError(f"{gone} could not be asked about {about}: {why}")
         return answered
 
     async def _ask_panel_at_gate(

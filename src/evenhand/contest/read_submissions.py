@@ -69,7 +69,7 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
         try:
             changed = _EPOCH + timedelta(microseconds=file.stat().st_mtime_ns // 1000)
         except (OSError, OverflowError):
-            what = "when it was last changed cannot be told"
+            what = "the time of its last change is not known"
             raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
         given["at"] = changed.isoformat()
     tree = parts.tree

@@ -145,7 +145,7 @@ def explain_contest_decision(state: ContestState) -> ContestDecision | None:
         score = f"{_write_finalist_total(card)}, not compared"
         why = f"{state.winner} is the only one with every dimension at band C or above: {score}."
         told = (why, *_contest_challenge_outcome(state))
-        return ContestDecision(winner=state.winner, why=told, how_sure=("nobody was compared with it",))
+        return ContestDecision(winner=state.winner, why=told, how_sure=("it had nobody to be compared with",))
     return _explain_ranked_contest_winner(state, state.winner)
 
 
@@ -204,7 +204,7 @@ def _contest_challenge_outcome(state: ContestState) -> list[str]:
         return []
     by = state.challenge.by
     if state.review is None:
-        return [f"{by} has challenged it; nobody has looked at that yet."]
+        return [f"{by} has challenged it; the challenge has not been reviewed yet."]
     said = state.review.judgments
     if len(state.finalists) > 1:
         readable = score_finalists_together(state, said) is not None
@@ -260,7 +260,7 @@ def _explain_majority_for_finalist(leads: Sequence[Fraction], what: str) -> str:
         return f"{told}: the mean of their scores decided, not a majority"
     n = for_it + against
     chance = min(Fraction(1), 2 * Fraction(sum(comb(n, k) for k in range(for_it, n + 1)), 2**n))
-    return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)}% of contests"
+    return f"{told}; between equals, so clear a majority comes up in {format_fraction(chance * 100, 0)}% of contests"
 
 
 def _write_finalist_total(card: Scorecard) -> str:

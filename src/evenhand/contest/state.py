@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
 from evenhand.contest.events import EventKind
 from evenhand.contest.task import Challenge, ContestMode, Submission, Task
+from evenhand.errors import Fault
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scorecard import Judgment
+from evenhand.wording import join_names
 
 ContestPhase = Literal["new", "open", "judging", "ranking", "challenge_period", "challenged", "closed"]
 CONTEST_PHASES: tuple[ContestPhase, ...] = get_args(ContestPhase)
@@ -181,6 +183,36 @@ def list_allowed_contest_events(mode: ContestMode | None, phase: ContestPhase) -
     """The kinds of event that can happen now; before a contest is created, that it is."""
     moves = BEGIN_MOVES if mode is None else MOVES_BY_MODE[mode]
     return tuple(moves.get(phase, {}))
+
+
+PHASE_SENTENCES: Mapping[ContestPhase, str] = {
+    "new": "the contest has not begun",
+    "open": "the contest is open for submissions",
+    "judging": "the submissions are being judged",
+    "ranking": "the finalists are being compared",
+    "challenge_period": "the ranking is out",
+    "challenged": "a challenge of the ranking is being decided",
+    "closed": "the contest is closed",
+}
+EVENT_WORDS: Mapping[EventKind, str] = {
+    "created": "the beginning",
+    "submitted": "a submission",
+    "gate_checked": "an answer on the acceptance criteria",
+    "scored": "a score",
+    "deadline_reached": "a deadline",
+    "ranked": "a ranking",
+    "challenged": "a challenge",
+    "resolved": "the decision on a challenge",
+    "released": "a payment",
+}
+
+
+def explain_refused_contest_event(state: ContestState, kind: EventKind, allowed: Sequence[EventKind]) -> Fault:
+    """Why something cannot happen now, in the words of those who take part, and what can."""
+    what = f"{EVENT_WORDS[kind]} is not possible now: {PHASE_SENTENCES[state.phase]}"
+    if not allowed:
+        return Fault(what, f"nothing can happen any more: {state.why}")
+    return Fault(what, f"what can come now: {join_names([EVENT_WORDS[one] for one in allowed])}")
 
 
 def contest_machine_to_mermaid(mode: ContestMode) -> str:

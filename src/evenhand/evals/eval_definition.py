@@ -256,7 +256,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     mixed = ""
     if len(seen.layers) > 1:
         told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
-        mixed = f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
+        mixed = f"samples have different layers ({'; '.join(told)}): they are scored, but there can be no verdict"
     questions = tuple(sorted(seen.questions))
     return replace(counted, questions=questions, mixed=mixed, rubrics=eval.own_rubrics)
 
@@ -334,7 +334,7 @@ def count_eval_samples(
     if twice and len(faults) < MOST_FAULTS_SHOWN:
         faults += _find_duplicate_sample_ids(source, twice)
     if not count and not faults:
-        faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
+        faults.append(Fault("there are no samples", "a run needs at least one", where=source.where))
     if faults:
         raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
     return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evenhand.errors import EvalError, Fault, RubricError
-from evenhand.files.parsing import explain_forbidden_path, parse_json_tree, read_text_file
+from evenhand.files.parsing import explain_forbidden_path, explain_json_error, parse_json_tree, read_text_file
 from evenhand.files.tree import TreeNode, find_node_line
 from evenhand.wording import quote_whole_text
 
@@ -80,7 +80,7 @@ def parse_sample_json(source: str | bytes) -> object:
     except UnicodeDecodeError:
         return NOT_UTF8_FAULT
     except json.JSONDecodeError as error:
-        return _explain_sample_json_error(text, error)
+        return explain_json_error(text, error)
     except RecursionError:
         return Fault(f"nested more than {DEEPEST_SAMPLE_NESTING} deep")
     except ValueError as error:
@@ -90,18 +90,6 @@ def parse_sample_json(source: str | bytes) -> object:
         why = explain_unstorable_sample_value(value)
         return Fault(why) if why else value
     return value
-
-
-def _explain_sample_json_error(text: str, error: json.JSONDecodeError) -> Fault:
-    """What is wrong and at which column; of a text that breaks off, where it does and what was left open."""
-    line = f"line {error.lineno}, " if "\n" in text else ""
-    place = f"{line}column {error.colno}"
-    if error.msg.startswith("Unterminated string"):
-        end = f"it breaks off at column {len(text.rpartition(chr(10))[2]) + 1}"
-        return Fault("not valid JSON: a string is not closed", f"{end}; the string begins at {place}")
-    if error.pos >= len(text):
-        return Fault(f"not valid JSON: it breaks off: {error.msg}", place)
-    return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", place)
 
 
 def _parse_sample_float(text: str) -> float:

@@ -103,7 +103,7 @@ def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultP
     format = format or _FORMAT_ENDINGS.get(file.suffix.lower())
     why = explain_unreadable_eval_data(file)
     if why is None and format is None:
-        why = Fault("the format cannot be told from the name", "write {file: …, format: jsonl}, or json, csv, parquet")
+        why = Fault("the name does not tell the format", "write {file: …, format: jsonl}, or json, csv, parquet")
     if why is not None:
         faults.append(Fault(f"{file}: {why.what}", why.hint, path))
         return InlineSamples((), str(file))

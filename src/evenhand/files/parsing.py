@@ -267,8 +267,9 @@ def parse_json_file_text(text: str, where: str) -> tuple[object, Callable[[Fault
         # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) < 2 or error.msg != "Extra data":
-            place = f"{where}:{error.lineno}"
-            raise AnswersError(Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", (), place)) from None
+            fault = explain_json_error(text.rstrip(), error, with_line=False)
+            hint = f"{fault.hint}; answers are JSON or JSONL"
+            raise AnswersError(replace(fault, hint=hint, where=f"{where}:{error.lineno}")) from None
     rows = [_parse_json_file_line(line, f"{where}:{number}") for number, line in lines]
     return rows, lambda path: f"{where}:{lines[int(path[0])][0]}" if path else where
 
@@ -277,9 +278,23 @@ def _parse_json_file_line(line: str, where: str) -> object:
     try:
         return decode_json(line)
     except json.JSONDecodeError as error:
-        raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=where)) from None
+        raise AnswersError(replace(explain_json_error(line.rstrip(), error), where=where)) from None
     except AnswersError as error:
         raise error.with_locations(lambda _: where) from None
+
+
+def explain_json_error(text: str, error: json.JSONDecodeError, *, with_line: bool = True) -> Fault:
+    """What is wrong with a text and at which column; of one that breaks off, where it does and what was left open."""
+    line = f"line {error.lineno}, " if with_line and "\n" in text else ""
+    place = f"{line}column {error.colno}"
+    if error.msg.startswith("Unterminated string"):
+        end = f"it breaks off at column {len(text.rpartition(chr(10))[2]) + 1}"
+        return Fault("not valid JSON: a string is not closed", f"{end}; the string begins at {place}")
+    if error.msg.startswith("Invalid control character") and text[error.pos : error.pos + 1] == "\n":
+        return Fault("not valid JSON: a string is not closed", f"its line breaks off at {place}")
+    if error.pos >= len(text):
+        return Fault(f"not valid JSON: it breaks off: {error.msg}", place)
+    return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", place)
 
 
 def encode_plain_json(value: object) -> str:

@@ -69,8 +69,12 @@ class EmbeddedModel:
 
 
 WAY_OUT_OF_LEVELS = "give them anchors at two to ten levels, or name a model that writes, such as openai/NAME"
-WAY_OUT = "name a model as judge, such as openai/NAME (see evenhand models), or ask yes/no questions about what it says"
-MOST_NAMED = 8
+NAME_A_MODEL = "name a model as judge"
+WAY_OUT = f"{NAME_A_MODEL}, or ask yes/no questions"
+REFERENCE_OPTION, REFERENCE_FIELD = "give --reference FILE", "give the samples a reference"
+UNSEEN = "the words of an output do not show it"
+UNSEEN_SCORES = "they ask for scores, or for what words do not show"
+MOST_NAMED = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,20 +119,32 @@ def list_criteria_unfit_for_judges(
     return tuple(found)
 
 
-def describe_criteria_unfit_for_judges(found: Sequence[UnanswerableCriterion]) -> str:
-    """In one sentence which they are, why, and what to do; empty where there are none."""
+def describe_criteria_unfit_for_judges(
+    found: Sequence[UnanswerableCriterion], reference: str = REFERENCE_OPTION
+) -> str:
+    """In one short sentence which they are, why, and what to do; empty where there are none.
+
+    `reference` says how one is given, which helps with questions that take one.
+    """
     if not found:
         return ""
-    unseen = {one.why for one in found if not one.is_score}
-    by_reason: dict[str, list[str]] = {}
-    for one in found:  # Several reasons of questions would make a long sentence.
-        why = one.why if one.is_score or len(unseen) == 1 else "the words of an output do not show it"
-        by_reason.setdefault(why, []).append(one.criterion)
-    parts = []
-    for why, ids in by_reason.items():
-        names = list(dict.fromkeys(ids))
-        more = len(names) - MOST_NAMED
-        parts.append(f"{join_names([*names[:MOST_NAMED], f'{more} more'] if more > 0 else names)} ({why})")
+    names = list(dict.fromkeys(one.criterion for one in found))
+    more = len(names) - MOST_NAMED
+    named = join_names([*names[:MOST_NAMED], f"{more} more"] if more > 0 else names)
     judge = found[0].judge
     way_out = WAY_OUT if judge == EMBEDDED else WAY_OUT_OF_LEVELS
-    return f"the judge {judge} cannot answer {'; '.join(parts)}: {way_out}"
+    helped = [not one.is_score and "takes a reference" in one.why for one in found]
+    if any(helped):
+        way_out = f"{reference}, or {NAME_A_MODEL if all(helped) else WAY_OUT}"
+    return f"the judge {judge} cannot answer {named} ({_explain_criteria_together(found, names)}): {way_out}"
+
+
+def _explain_criteria_together(found: Sequence[UnanswerableCriterion], names: Sequence[str]) -> str:
+    """The reason that all of them have, else what their reasons have in common."""
+    reasons = {one.why for one in found}
+    if len(reasons) > 1:
+        reasons = {one.why.partition(",")[0] if one.is_score else UNSEEN for one in found}
+    if len(reasons) > 1:
+        return UNSEEN_SCORES if any(one.is_score for one in found) else UNSEEN
+    (why,) = reasons
+    return f"they ask {why.removeprefix('it asks ')}" if why.startswith("it asks ") and len(names) > 1 else why

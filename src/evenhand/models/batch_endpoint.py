@@ -152,7 +152,7 @@ class BatchEndpoint:
             data = decode_plain_json(answer.body)
         except (ValueError, RecursionError):
             data = None
-        return data if isinstance(data, dict) else ServerProblem("busy", "the answer about a batch is no JSON object")
+        return data if isinstance(data, dict) else ServerProblem("busy", "the answer on a batch is not a JSON object")
 
     def _view(self, data: dict[str, object] | ServerProblem) -> BatchView | ServerProblem:
         if isinstance(data, ServerProblem):

@@ -62,8 +62,8 @@ class FunctionModel:
             task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0:
                 raise  # We are being stopped: it is not the function that says so of itself.
-            kind = "" if isinstance(problem, UnraisableError) else f"{type(problem).__name__}: "
-            said = self._secrets.hide_keys(f"{kind}{problem}")
+            kind = "" if isinstance(problem, UnraisableError) else type(problem).__name__
+            said = self._secrets.hide_keys(": ".join(filter(None, (kind, str(problem).strip(": ")))))
             why = f"{self.name}: the function raised {said}"
             # A server behind the function that is down may be up again; a fault in the function stays one until mended.
             raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why, always=True)) from None

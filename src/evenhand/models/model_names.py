@@ -150,6 +150,7 @@ def parse_oracle_model_name(environ: Mapping[str, str]) -> str:
     base = environ.get("ORACLE_LLM_BASE_URL", "").strip().rstrip("/")
     if not base:
         return f"{provider}/{model}"
+    _check_server_base_url(base, "environment variable ORACLE_LLM_BASE_URL")
     plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
     return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
 

@@ -79,6 +79,7 @@ class ModelReplyRecord:
         self.path = path
         self._replies: dict[str, Reply] = {}
         self._models: dict[str, str] = {}
+        self._cut: Fault | None = None  # The last line that breaks off.
         try:
             with path.open("rb") as file:
                 for number, line in enumerate(file, 1):
@@ -87,6 +88,14 @@ class ModelReplyRecord:
             raise JudgeError(
                 Fault(f"cannot be read: {_explain_model_recording_error(problem)}", where=str(path))
             ) from None
+        if not self._replies:
+            hint = "is this a file that --record wrote?"
+            raise JudgeError(self._cut or Fault("there is no reply in this record", hint, where=str(path)))
+
+    @property
+    def cut(self) -> str:
+        """Which line breaks off, in words; empty where none does."""
+        return f"{self._cut.where}: {self._cut.what}" if self._cut else ""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -112,7 +121,13 @@ class ModelReplyRecord:
             reply = model_reply_from_json(entry["reply"])
         except (ValueError, KeyError, RecursionError, InputError) as problem:
             if isinstance(problem, json.JSONDecodeError) and line.startswith(_BEGINNING[: len(line)]):
-                return  # Whoever wrote this line was stopped in the middle of it.
+                # Whoever wrote this line was stopped in the middle of it: what was recorded before and after it counts.
+                self._cut = Fault(
+                    f"the line breaks off at column {len(line.decode('utf-8', 'replace')) + 1}",
+                    "record again: whoever wrote it was stopped",
+                    where=f"{self.path}:{number}",
+                )
+                return
             hint = "is this a file that --record wrote?"
             what, where = "this line is not a recorded reply", f"{self.path}:{number}"
             raise JudgeError(Fault(what, hint, where=where)) from None
@@ -139,9 +154,10 @@ class ReplayModel:
         reply = self._record.find(request, self._model)
         if reply is None:
             whose = f" of {self._model}" if self._model else ""
+            cut = f" ({self._record.cut})" if self._record.cut else ""
             raise RefusedError(
                 f"{self.name}: the record {self._record.path} has no reply{whose} to this request (dialogue "
-                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording",
+                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording{cut}",
                 always=True,
             )
         return reply

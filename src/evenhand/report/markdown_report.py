@@ -29,7 +29,6 @@ from evenhand.report.phrases import (
     build_report_difference_columns,
     build_report_variant_columns,
     describe_reported_composite,
-    describe_reported_cost,
     describe_reported_failure_count,
     describe_reported_gate,
     describe_reported_maps,
@@ -53,6 +52,8 @@ from evenhand.report.result_phrases import (
     build_report_preference_tables,
     describe_cascade,
     describe_people_scale,
+    describe_reported_cost,
+    describe_reported_recorded_cost,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_figure, pluralize_count
@@ -265,6 +266,7 @@ def _render_markdown_origin(head: ReportData) -> str:
         *([IMPORTED_RUN] if run.get("imported") else []),
         *([f"only {escape_markdown(part, LONGEST_REASON)}"] if part else []),
         f"cost {escape_markdown(describe_reported_cost(cost))}",
+        *([escape_markdown(before)] if (before := describe_reported_recorded_cost(cost)) else []),
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",
         f"Evenhand {escape_markdown(run['evenhand'], LONGEST_NAME)}",
     ]

@@ -261,32 +261,6 @@ def _format_reported_variant_cost(cost: ReportData, whose: str) -> str:
     return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
 
 
-def describe_reported_cost(cost: ReportData) -> str:
-    """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
-    known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
-    if unpriced and not cost.get("at_least"):
-        return f"unknown: {unpriced}"
-    return "; ".join(filter(None, (known, unpriced)))
-
-
-def describe_reported_known_cost(cost: ReportData) -> str:
-    """What a run cost, or what it cost at least where some price is unknown."""
-    if not cost["unpriced"]:
-        return format_dollar_amount(cost["total"])
-    least = cost.get("at_least")
-    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
-
-
-def describe_reported_unpriced_calls(cost: ReportData) -> str:
-    """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
-    if not cost["unpriced"]:
-        return ""
-    named = cost.get("unpriced_calls") or {}  # Earlier versions kept the number alone.
-    calls = [f"{pluralize_count(count, 'call')} of {name}" for name, count in named.items()]
-    has = "has" if cost["unpriced"] == 1 else "have"
-    return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
-
-
 def _drop_unmeasured_report_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:
     measured = [[(name, cells) for name, cells in group if set(cells) != {MISSING_DASH}] for group in groups]
     return [group for group in measured if group]

@@ -1,4 +1,4 @@
-"""A rubric and parts of a run in words: steps, pairs, a cascade on the strong judge's scale, and people's scale."""
+"""A rubric and parts of a run in words: steps, pairs, costs, a cascade on the strong judge's scale, and people's."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from evenhand.wording import (
     format_percent,
     format_rounded,
     format_signed,
+    join_names,
     pluralize_count,
 )
 
@@ -270,3 +271,50 @@ def format_anchor_place(anchor: Anchor, scale: Scale) -> str:
 def format_scale_score(score: Fraction, scale: Scale) -> str:
     """A score as an answer on its scale."""
     return ("yes" if score else "no") if scale.yes_no else format_fraction(score)
+
+
+def describe_reported_cost(cost: ReportData) -> str:
+    """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
+    known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
+    if unpriced and not leave_recorded_cost_out(cost).get("at_least"):
+        return f"unknown: {unpriced}"
+    return "; ".join(filter(None, (known, unpriced)))
+
+
+def describe_reported_known_cost(cost: ReportData) -> str:
+    """What a run cost, or what it cost at least where some price is unknown."""
+    cost = leave_recorded_cost_out(cost)
+    if not cost["unpriced"]:
+        return format_dollar_amount(cost["total"])
+    least = cost.get("at_least")
+    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
+
+
+def leave_recorded_cost_out(cost: ReportData) -> ReportData:
+    """What was spent on a run: what recorded outputs had cost before is none of it. Earlier runs do not tell it."""
+    recorded = cost.get("recorded") or 0
+    spent = {name: cost.get(name) and round(cost[name] - recorded, 12) for name in ("outputs", "total", "at_least")}
+    return {**cost, **spent}
+
+
+def describe_reported_recorded_cost(cost: ReportData) -> str:
+    """What recorded outputs had cost before; empty where nothing is known of it."""
+    recorded = cost.get("recorded")
+    return f"recorded outputs had cost {format_dollar_amount(recorded)} before" if recorded else ""
+
+
+def describe_reported_unpriced_calls(cost: ReportData) -> str:
+    """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
+    if not cost["unpriced"]:
+        return ""
+    named = cost.get("unpriced_calls") or {}  # Earlier versions kept the number alone.
+    calls = [f"{pluralize_count(count, 'call')} of {name}" for name, count in named.items()]
+    has = "has" if cost["unpriced"] == 1 else "have"
+    return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
+
+
+def list_reported_cost_parts(cost: ReportData) -> list[str]:
+    """What a run cost, on what it was spent, and what recorded outputs had cost before."""
+    parts = {"outputs": leave_recorded_cost_out(cost)["outputs"] or None, "judges": cost["judges"]}
+    shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
+    return list(filter(None, [f"cost {describe_reported_cost(cost)}", *shown, describe_reported_recorded_cost(cost)]))

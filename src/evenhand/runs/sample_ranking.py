@@ -27,6 +27,7 @@ class RankedSample:
     id: str
     composites: Mapping[str, float | None]
     moved: float | None
+    moved_variant: str  # The treatment that moved so far.
     spread: float | None  # Only where judges are far apart.
     spread_on: str
     near: float | None  # Only where it stands near a gate.
@@ -51,6 +52,7 @@ class SampleRanking:
     composites: Floats
     lowest: Floats  # Composite.
     moved: Floats
+    moved_variant: Integers  # Places in `variants`.
     spread: Floats
     spread_criterion: Integers  # Places in `criteria`.
     criteria: tuple[str, ...]
@@ -110,6 +112,7 @@ class SampleRanking:
             id=self.samples[place],
             composites={name: _find_known(self.composites[at][place]) for at, name in enumerate(self.variants)},
             moved=_find_known(self.moved[place]),
+            moved_variant=self.variants[self.moved_variant[place]],
             spread=spread if spread is not None and spread >= WIDE_SPREAD else None,
             spread_on=self.criteria[self.spread_criterion[place]] if self.criteria else "",
             near=near if near is not None and near <= NEAR_GATE / 2 else None,
@@ -134,6 +137,7 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         for place in range(len(table.variants))
     ])  # fmt: skip
     spread, widest, criteria = _measure_judge_spread(table, own, count)
+    moved, mover = _find_largest_move(table, composites, shippable)
     verdict = np.full(count, np.nan)
     if "verdict" in table.marks:
         np.fmin.at(verdict, table.sample[own], table.marks["verdict"][own])
@@ -144,7 +148,8 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         variants=table.variants,
         composites=composites,
         lowest=_reduce_columns(np.fmin, composites[[table.variants.index(name) for name in shippable]]),
-        moved=_find_largest_move(table, composites, shippable),
+        moved=moved,
+        moved_variant=mover,
         spread=spread,
         spread_criterion=widest,
         criteria=criteria,
@@ -163,19 +168,20 @@ def _average_by_sample(values: Floats, sample: Integers, chosen: NDArray[np.bool
     return np.where(times > 0, sums / np.maximum(times, 1), np.nan)
 
 
-def _find_largest_move(table: RunTable, composites: Floats, shippable: list[str]) -> Floats:
-    """How far the treatment that moved most is from the control, with its sign."""
-    moved = np.full(len(table.samples), np.nan)
+def _find_largest_move(table: RunTable, composites: Floats, shippable: list[str]) -> tuple[Floats, Integers]:
+    """How far the treatment that moved most is from the control, with its sign, and which one it is."""
+    moved, mover = np.full(len(table.samples), np.nan), np.zeros(len(table.samples), dtype=np.int64)
     control = table.frame.control
     if shippable == [control]:
-        return moved
+        return moved, mover
     before = composites[table.variants.index(control)]
     for name in shippable:
         if name != control:
-            change = composites[table.variants.index(name)] - before
-            larger = np.isnan(moved) | (np.abs(change) > np.abs(moved))
-            moved = np.where(larger & ~np.isnan(change), change, moved)
-    return moved
+            place = table.variants.index(name)
+            change = composites[place] - before
+            larger = ~np.isnan(change) & (np.isnan(moved) | (np.abs(change) > np.abs(moved)))
+            moved, mover = np.where(larger, change, moved), np.where(larger, place, mover)
+    return moved, mover
 
 
 def _measure_judge_spread(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
 
+CallerGoneError = ClientDisconnect  # Raised where a request breaks off before its body is there.
 MEDIA_TYPE = "application/problem+json"
 TITLES = {
     401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
@@ -45,6 +47,19 @@ def add_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _answer_wrong_request)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_exception_handler(Exception, _answer_fault)
+
+
+def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem], Response]) -> None:
+    """Have people who mistype an address see a page; programs, and all who call the API, are told as ever."""
+
+    async def answer(request: Request, error: Any) -> Response:
+        is_page = not request.url.path.startswith("/v1") and "text/html" in request.headers.get("accept", "")
+        if error.status_code == 404 and is_page:
+            fault = {"where": request.url.path, "what": "there is no such page", "would_work": ""}
+            return render(request, ServiceProblem(status=404, faults=(fault,)))
+        return await _answer_http_error(request, error)
+
+    app.add_exception_handler(HTTPException, answer)
 
 
 def build_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:

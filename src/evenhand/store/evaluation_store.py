@@ -70,7 +70,7 @@ class ProbeStore:
                 connection.execute(insert(PROBES), rows)
             except IntegrityError:
                 what = f"there is a probe {probe.get('name')!r} already"
-                hint = "another name, or --force to seal it anew; its looks are then gone"
+                hint = "another name, or --force to seal it again; its earlier looks are deleted"
                 raise StoreError(Fault(what, hint, where=self._shown)) from None
 
     def list_probes(self) -> list[Row]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import EventSourceResponse
@@ -24,7 +24,8 @@ CLOSED = "closed"
 @router.get("/contests")
 def get_contests_page(request: Request, viewer: Viewer) -> Response:
     """The contests; others than the operator learn which there are, and no more."""
-    return render_page(request, "contests.html.j2", contests=list_contests(request.app.state.store))
+    here = f"http://127.0.0.1:{request.url.port or 80}"
+    return render_page(request, "contests.html.j2", contests=list_contests(request.app.state.store), here=here)
 
 
 @router.get("/contests/{id}")
@@ -44,20 +45,31 @@ def get_contest_page(request: Request, id: str, viewer: Viewer, author: str = ""
     return render_page(request, "contest_view.html.j2", view=view, seen_as=own or "", live=view["state"] != CLOSED)
 
 
-def find_followed_contest(request: Request, id: str, viewer: Viewer) -> tuple[str, str | None]:
-    """The id of a contest, and whose submissions the viewer may see."""
-    view = view_live_contest(request.app.state.store, id, viewer.author)
-    return view["contest"], viewer.author
+FollowedContest = Callable[[], dict[str, Any]]
+
+
+def find_followed_contest(request: Request, id: str, viewer: Viewer) -> FollowedContest:
+    """How to look at a contest again as the viewer may see it; an operator also sees what holds it up."""
+    store = request.app.state.store
+    contest = view_live_contest(store, id, viewer.author)["contest"]
+
+    def look() -> dict[str, Any]:
+        view = view_live_contest(store, contest, viewer.author)
+        if viewer.role == "operator":
+            view = {**view, "stopped": load_contest(store, contest).get("stopped")}
+        return view
+
+    return look
 
 
 @router.get("/contests/{id}/events", response_class=EventSourceResponse)
 async def get_contest_events(
-    request: Request, followed: Annotated[tuple[str, str | None], Depends(find_followed_contest)]
+    request: Request, look: Annotated[FollowedContest, Depends(find_followed_contest)]
 ) -> AsyncIterator[ServerSentEvent]:
     """That something happened that the viewer may see, whenever it did."""
-    state, (contest, author), last = request.app.state, followed, None
+    state, last = request.app.state, None
     while not state.closing.is_set():
-        view = await asyncio.to_thread(view_live_contest, state.store, contest, author)
+        view = await asyncio.to_thread(look)
         if last is not None and view != last:
             yield ServerSentEvent(event="changed", raw_data=view["state"])
         if view["state"] == CLOSED:

@@ -16,13 +16,12 @@ from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
-from starlette.requests import ClientDisconnect
 
 from evenhand._version import __version__
 from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import build_page_environment, load_page_part
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
-from evenhand.service.problems import TITLES, ProblemError, ServiceProblem, find_problem
+from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_problem
 from evenhand.web.viewers import SAFE_METHODS, SignInNeededError
 
 ASSET_FILES = {  # Each with its package and its place there.
@@ -166,7 +165,7 @@ class WorkbenchRoute(ReadRoute):
             except RequestValidationError:
                 fault = {"where": "", "what": "this address has a part that cannot be read", "would_work": "go back"}
                 return render_problem_page(request, ServiceProblem(status=422, faults=(fault,)))
-            except ClientDisconnect:
+            except CallerGoneError:
                 return Response(status_code=400)  # Nobody is there to read it.
             except Exception as error:
                 LOG.exception("a page failed")
@@ -176,9 +175,12 @@ class WorkbenchRoute(ReadRoute):
         return answer
 
 
+PAGE_TITLES = {422: "This cannot be shown"}  # What the API says of a request says little of an address.
+
+
 def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     """What is wrong, where, and what would work."""
-    title = TITLES.get(problem.status, "Error")
+    title = PAGE_TITLES.get(problem.status) or TITLES.get(problem.status, "Error")
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, faults=problem.faults)
     page.headers.update(problem.headers)
     return page

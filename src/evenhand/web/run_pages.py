@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -21,8 +21,9 @@ from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.service.problems import find_problem
 from evenhand.web.pages import WorkbenchRoute, build_query_link, quote_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer, Viewer
-from evenhand.workflows.audit import audit_run
+from evenhand.workflows.audit import audit_run_once
 from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.compare_sides import FORCE_HINT
 from evenhand.workflows.history import EvalTrend, list_eval_trends, list_finished_runs, load_eval_trend
 from evenhand.workflows.report import load_labelled_run_head
 from evenhand.workflows.run_following import RunFollower
@@ -57,6 +58,9 @@ def get_runs_page(
         return RedirectResponse("/contests", status_code=303)
     skip = (page - 1) * EVALS_PER_PAGE
     found = list_eval_trends(request.app.state.store, search=search, verdict=verdict, skip=skip, most=EVALS_PER_PAGE)
+    pages = _count_pages(found.found, EVALS_PER_PAGE)
+    if page > pages:
+        return RedirectResponse(build_query_link({"search": search, "verdict": verdict, "page": pages}), 303)
     return render_page(
         request,
         "runs.html.j2",
@@ -64,11 +68,18 @@ def get_runs_page(
         found=found,
         asked={"search": search, "verdict": verdict},
         page=page,
-        pages=_count_pages(found.found, EVALS_PER_PAGE),
+        pages=pages,
         verdicts=list(VERDICT_LOOKS),
         runs_per_eval=RUNS_PER_EVAL,
         **VERDICT_WORDS,
     )
+
+
+@router.get("/runs")
+@router.get("/runs/")
+def get_runs_list(_: Viewer) -> Response:
+    """The list of runs is the first page."""
+    return RedirectResponse("/", status_code=303)
 
 
 @router.get("/evals")
@@ -116,13 +127,16 @@ def get_run_page(
     listed = None if later else list_run_samples(store, id, asked)
     shown["samples_page"] = {
         "listed": listed,
-        "orders": SAMPLE_ORDERS,
+        "orders": name_orders(shown["variants"]),
         "in_order": link_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
         "pages": _count_pages(listed.found, SAMPLES_PER_PAGE) if listed else 1,
     }
-    shown["following"] = RunFollower(store, id).look() if run["state"] == "stopped" else None
+    following = RunFollower(store, id).look() if run["state"] == "stopped" else None
+    if following and following.is_requested:
+        shown["decision"] = {**shown["decision"], "next_step": "Press Resume to finish the run."}
+    shown["following"] = following
     return render_page(request, "run.html.j2", **shown)
 
 
@@ -193,6 +207,12 @@ SAMPLE_ORDERS: dict[SampleOrder, str] = {
 }
 
 
+def name_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
+    """What each order is called; of several variants, only what may be shipped is put in order."""
+    lowest = "lowest composite" if len(variants) == 1 else "lowest composite of a treatment"
+    return {**SAMPLE_ORDERS, "lowest": lowest}
+
+
 def link_order(order: SampleOrder) -> str:
     """What the address of a sample or a list ends in so that an order is kept."""
     return "" if order == "attention" else build_query_link({"order": order})
@@ -213,7 +233,7 @@ def get_sample_page(
         **shown,
         beside=beside,
         in_order=link_order(order),
-        order_name=SAMPLE_ORDERS[order],
+        order_name=name_orders(head["variants"])[order],
         mark_words=MARK_WORDS,
     )
 
@@ -236,6 +256,7 @@ def get_compare_page(
     runs = [find_run_listing(store, one) for one in sorted(run or ())]
     chosen = _choose_variants(runs, variant or [])
     shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
+    shown["can_force"] = True
     if not 1 <= len(runs) <= 2:
         return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": (NONE_NAMED,)}, compared=None)
     if not whole and sum(one.samples or 0 for one in runs) > MOST_COMPARED_AT_ONCE:
@@ -247,8 +268,12 @@ def get_compare_page(
     except StoreError:
         raise
     except InputError as error:
-        faults = find_problem(error).faults
-        return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": faults}, compared=None)
+        faults = [dict(one) for one in find_problem(error).faults]
+        can_force = all(one["would_work"].endswith(FORCE_HINT) for one in faults)
+        for one in faults:
+            one["would_work"] = one["would_work"].removesuffix(FORCE_HINT)
+        shown |= {"faults": faults, "can_force": can_force}
+        return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
     page = build_comparison_page(found.to_json(), list_moved_samples(found))
     link = f"/runs/{quote_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
     run_shown = {"id": found.control.run["id"]}
@@ -279,5 +304,5 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
 def get_audit_part(request: Request, _: OperatorViewer, run: str) -> Response:
     """What takes longer: the audit of the judges, and the gates held against people."""
     store = request.app.state.store
-    shown = build_audit_part(audit_run(store, run), load_labelled_run_head(store, run))
+    shown = build_audit_part(audit_run_once(store, run), load_labelled_run_head(store, run))
     return render_page(request, "audit.html.j2", **shown)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
+from evenhand.service.problems import show_missing_pages
 from evenhand.web.contest_pages import router as contest_router
 from evenhand.web.label_pages import router as label_router
+from evenhand.web.pages import render_problem_page
 from evenhand.web.pages import router as asset_router
 from evenhand.web.rubric_pages import router as rubric_router
 from evenhand.web.run_pages import router as run_router
@@ -25,3 +27,4 @@ def add_workbench(app: FastAPI) -> None:
     """Serve the pages of the workbench beside the API of a service."""
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
+    show_missing_pages(app, render_problem_page)

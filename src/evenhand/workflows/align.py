@@ -151,7 +151,7 @@ def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: Ali
         hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
         raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
     if row["state"] != "finished":
-        hint = "go on with it first: evenhand run EVAL --resume"
+        hint = "continue it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))
     opened = open_run_rubric(row, options.rubric)
     table = load_run_columns(store, row["id"])
@@ -222,7 +222,7 @@ class _RunAlignment:
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
             if cache.asks_no_more:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
-                raise InputError(Fault(what, "replies so far are kept: align again to go on"))
+                raise InputError(Fault(what, "replies so far are kept: run align again to continue"))
         # The map of a panel would be no judge's: a file of judges holds one for each.
         mappable = list_mappable_criteria(self.setup) if len(self.judges) == 1 else {}
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers, mappable)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from evenhand.calibrate.audits.audit import build_judge_audit
@@ -21,6 +23,27 @@ from evenhand.workflows.stores import with_opened_user_store
 
 Json = dict[str, Any]
 RESULTS_PEEKED = 200  # Results that are looked at for who made the outputs of a variant.
+
+
+AUDITS_KEPT = 8  # Of finished runs, which do not change.
+_AUDITS: OrderedDict[tuple[str, ...], Audit] = OrderedDict()
+_AUDITS_LOCK = Lock()
+
+
+@with_opened_user_store
+def audit_run_once(store: Store, run: str) -> Audit:
+    """The audit of a run, kept for whoever asks again; of a run that may still change it is made anew."""
+    row = store.find_run(run)
+    key = (str(store.address), row["id"], row["ended"] or "")
+    if row["state"] != "finished":
+        return audit_run(store, row["id"])
+    with _AUDITS_LOCK:
+        if key not in _AUDITS:
+            _AUDITS[key] = audit_run(store, row["id"])
+        _AUDITS.move_to_end(key)
+        while len(_AUDITS) > AUDITS_KEPT:
+            _AUDITS.popitem(last=False)
+        return _AUDITS[key]
 
 
 @with_opened_user_store

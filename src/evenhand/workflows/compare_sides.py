@@ -168,12 +168,15 @@ class ComparisonObjection:
     why_fix: str = ""
 
 
+FORCE_HINT = "; --force compares them all the same"
+
+
 def refuse_user_runs(objections: Sequence[ComparisonObjection]) -> None:
     """All that speaks against it, at once."""
     faults = []
     for one in objections:
         fix = f"{one.fix}: {one.why_fix}" if one.why_fix else one.fix
-        faults.append(Fault(f"{one.what}: {'; '.join(one.parts)}", f"{fix}; --force compares them all the same"))
+        faults.append(Fault(f"{one.what}: {'; '.join(one.parts)}", f"{fix}{FORCE_HINT}"))
     if faults:
         raise InputError(*faults)
 
@@ -254,8 +257,8 @@ def object_to_changed_samples_of_user_runs(
         ]
         one, other = (json.loads(row["content"]) for row in rows)
         fields = ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
-        what = f"{pluralize_count(len(found.changed), 'sample')} of one id, first {first!r}"
-        told = f"{what} ({fields})" if fields else what
+        several = pluralize_count(len(found.changed), "sample has", "samples have")
+        told = f"{several} the same id but another {fields or 'content'} (first: {first})"
         fix = "give changed samples new ids, or run both on the same ones"
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 

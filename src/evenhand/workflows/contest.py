@@ -45,6 +45,7 @@ from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
+from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_decision_model
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
@@ -282,6 +283,7 @@ def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[Cont
         **kept,
         "refused": merge_refusals_for_user(kept["refused"], explain_refused_contest_entries(events, late), state),
         "set_aside": set_aside_json_for_user(contest.set_aside),
+        "spent_now": spending_to_json(Spending()),
     }
 
 

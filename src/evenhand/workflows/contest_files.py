@@ -229,7 +229,7 @@ def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Conn
     if not names:
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; or set ANTHROPIC_API_KEY for "
         hint += "its default; evenhand models lists them"
-        raise InputError(Fault("nobody is named to judge", hint))
+        raise InputError(Fault("no judge is named", hint))
     return replace(task, judges=names, weights={name: task.weights[name] for name in names if name in task.weights})
 
 

@@ -119,8 +119,7 @@ class UserContestSession:
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
         before, now = earlier.get("spent") or {}, spending_to_json(self._measure_spending())
-        known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
-        spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
+        pairs = {name: (before.get(name, 0), now[name]) for name in now}
         return {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and (ahead or last > clock) else None,
@@ -128,7 +127,8 @@ class UserContestSession:
                 earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
             ),
             "set_aside": set_aside_json_for_user(set_aside),
-            "spent": spent,
+            "spent": {name: None if None in pair else sum(pair) for name, pair in pairs.items()},
+            "spent_now": now,
             "stopped": why or None,
             **({"unchallengeable": True} if self._passed_over_challenges(log.state, earlier) else {}),
         }
@@ -171,8 +171,8 @@ def load_contest_record_for_user(store: Store, id: str) -> Json:
         stopped = None if store.contests.is_contest_held(row) else "it was killed"
         more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
-        more = json.loads(row["summary"])
-        more.pop("ended", None)  # For lists.
+        left_out = ("ended", "spent_now")  # The one is for lists, the other was told when it was spent.
+        more = {name: value for name, value in json.loads(row["summary"]).items() if name not in left_out}
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
     return build_contest_record_for_user(row, events, more)
 

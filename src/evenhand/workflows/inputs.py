@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import read_sample_output_facts
+from evenhand.files.methods import list_method_yaml_names, load_shipped_method_file
 from evenhand.files.parsing import decode_text_file, read_text_file
 from evenhand.files.tree import parse_number_field_text
 from evenhand.model.sample import OutputTrace
 
 LARGEST_INPUT = 5_000_000
+SETTING_PREFIXES = ("LLM_COUNCIL_", "ORACLE_LLM_")
+ORACLE_SETTINGS = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL")
+
+
+def list_unknown_settings(environ: Mapping[str, str]) -> list[str]:
+    """A warning for each variable that is named like a setting and that no shipped method reads."""
+    given = sorted(name for name in environ if name.startswith(SETTING_PREFIXES))
+    if not given:
+        return []
+    methods = map(load_shipped_method_file, list_method_yaml_names())
+    known = {*ORACLE_SETTINGS, *(name for method in methods for name in method.environment)}
+    return [
+        f"environment variable {name}: no shipped method reads it ({suggest_known_word_in_error(name, known)})"
+        for name in given
+        if name not in known
+    ]
 
 
 def load_user_files(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:

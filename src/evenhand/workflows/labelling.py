@@ -57,7 +57,7 @@ class AskedQuestion:
         try:
             score = Fraction(text.strip())
         except (ValueError, ZeroDivisionError):
-            raise InputError(Fault(f"{text[:40]!r} is no number", "type a number, or c for cannot say")) from None
+            raise InputError(Fault(f"{text[:40]!r} is not a number", "type a number, or c for cannot say")) from None
         asked = HumanLabelQuestion(id=self.id, low=float(self.low), high=float(self.high), whole=self.whole)
         if why := asked.find_score_fault(score):
             raise InputError(Fault(why, asked.scale))
@@ -227,6 +227,8 @@ def _make_label(item: Json, batch: int, rater: str, criterion: str, score: Fract
 
 def _find_finished_run(store: Store, run: str) -> Row:
     row = store.find_run(run)
+    if row["state"] == "running":
+        raise InputError(Fault("This run is still going", "label it once it is finished"))
     if row["state"] != "finished":
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "label it once it is finished"))
     return row

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
 from evenhand.calibrate.labels import VOID_LABEL_JSON, Label, describe_label_binding
 from evenhand.calibrate.people_scale import PeopleScaleEstimate, PeopleSide, estimate_on_people_scale, list_people_sides
@@ -117,7 +115,7 @@ def add_people_scores(table: RunTable, rubrics: Json, labels: Sequence[Label]) -
 def find_verdict_gate(table: RunTable, rubrics: Json) -> TrustGate | None:
     """The gate that decides over an output; None where the run has none, or its method gives no verdict."""
     verdicts = table.marks.get("verdict")
-    if verdicts is None or np.isnan(verdicts).all():
+    if verdicts is None or not (verdicts >= 0).any():
         return None
     return next((gate for gate in list_trust_gates(table, rubrics, None) if gate.id == "verdict"), None)
 

@@ -112,7 +112,7 @@ def set_probe(
     with open_user_store(store) as opened:
         if not chosen.force and opened.probes.has_probe(name):
             what = f"there is a probe {name!r} already"
-            raise InputError(Fault(what, "another name, or --force to seal it anew; its looks are then gone"))
+            raise InputError(Fault(what, "another name, or --force to seal it again; its earlier looks are deleted"))
         held = load_labelled_gates(opened, run, labels, least=chosen.least)
         probe = _seal_probe(opened, name, held, chosen, connect)
         content = to_stored_json(PROBE_JSON.to_json(probe))

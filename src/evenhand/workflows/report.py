@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -163,6 +164,9 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         },
         "ties": summarise_run_ties(frame, summary) if any(one.get("ties") for one in frame.rubrics) else [],
     }
+    # What recorded outputs had cost before the run is part of what they cost, and not of what the run did.
+    recorded = [summary.tallies[name] for name, one in setup.get("variants", {}).items() if "recorded" in one]
+    head["cost"]["recorded"] = float(sum((one.cost for one in recorded), Decimal(0))) if recorded else None
     cascades = any(tally.cascade for tally in summary.tallies.values())
     if cascades and (cascade := report_cascade(frame, summary.tallies, summary.calls)) is not None:
         head["cascade"] = encode_cascade_report(cascade)

@@ -58,7 +58,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     new = override_rubric_file_fields(load_rubric(rubric), os.environ)
     old = store.find_run(run)
     if old["state"] != "finished":
-        hint = "go on with it first: evenhand run EVAL --resume"
+        hint = "continue it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
     asked = find_run_rubric_for_tag(json.loads(old["setup"]), tag)
     refuse_criteria_without_run_judgments(new, asked)

@@ -6,13 +6,13 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.codec import Codec
-from evenhand.files.parsing import decode_json, parse_yaml_tree, read_text_file
+from evenhand.files.parsing import decode_json, explain_json_error, parse_yaml_tree, read_text_file
 from evenhand.files.private_files import require_new_file
 from evenhand.files.rubric_writing import write_rubric_fields
 from evenhand.files.rubrics import read_rubric_file
@@ -127,7 +127,8 @@ def _read_draft_example(line: str, number: int) -> DraftExample:
     try:
         value = decode_json(line)
     except json.JSONDecodeError as error:
-        raise InputError(Fault(f"not valid JSON: {error.msg}", f"as in {EXAMPLE_LINE}")) from None
+        fault = explain_json_error(line.rstrip(), error)
+        raise InputError(replace(fault, hint=f"{fault.hint}; as in {EXAMPLE_LINE}")) from None
     if not isinstance(value, dict):
         raise InputError(Fault("expected an object", f"as in {EXAMPLE_LINE}"))
     faults = [

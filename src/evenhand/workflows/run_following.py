@@ -111,14 +111,14 @@ def view_run_following(store: Store, run: str) -> RunFollowing:
 
 def _count_samples(progress: Json, counts: Mapping[tuple[str, str], int], row: Row | None) -> tuple[int, int | None]:
     """How many samples are done, and of how many; a run that was started elsewhere is counted by its results."""
-    if progress:
-        return progress["done"], progress["total"]
     if row is None:
-        return 0, None
+        return (progress["done"], progress["total"]) if progress else (0, None)
     setup = json.loads(row["setup"])
     frame = setup["frame"]
     each = max(1, len(frame["variants"]) * int(frame.get("repeats") or 1))
-    return sum(counts.values()) // each, setup.get("samples")
+    stored = sum(counts.values()) // each
+    # A run that is taken up counts from the beginning what is stored already.
+    return (max(progress["done"], stored), progress["total"]) if progress else (stored, setup.get("samples"))
 
 
 def _count_seconds(row: Row, at: float) -> float:

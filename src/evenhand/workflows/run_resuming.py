@@ -17,6 +17,7 @@ from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.open_judge import (
+    REFERENCE_FIELD,
     UnanswerableCriterion,
     describe_criteria_unfit_for_judges,
     list_criteria_unfit_for_judges,
@@ -54,7 +55,7 @@ def begin_run_progress_for_user(
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
-        notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval)))
+        notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval), REFERENCE_FIELD))
     return RunProgress(
         total=total,
         repeats=planned.eval.repeats,

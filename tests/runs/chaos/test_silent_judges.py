@@ -30,7 +30,7 @@ def test_a_judge_that_falls_silent_stops_the_run_and_resuming_finishes_it(tmp_pa
     assert stopped.code == 1
     assert any(f"not finished: {judges.name(name)}: no whole answer within 0.5 s" in stopped.err for name in NAMES)
     assert "times in a row" in stopped.err
-    assert "to go on: evenhand run eval.yaml --resume" in stopped.err
+    assert "to continue: evenhand run eval.yaml --resume" in stopped.err
     assert asked < ANSWERED + 40 < everything.total()
     assert [row["state"] for row in before.runs] == ["stopped"]
     assert stopped.head["decision"]["exit_code"] == 1

@@ -14,7 +14,7 @@ from tests.runs.chaos.sittings import Sittings, by_every_judge, outputs, undistu
 from tests.warm.processes import run, started, wait_until
 
 SAMPLES = 8
-GO_ON = "to go on: evenhand run eval.yaml --resume"
+GO_ON = "to continue: evenhand run eval.yaml --resume"
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def _audit_position_bias(seen: CalibrationAuditedRun, judge: str, level: float) 
     if not rows.any():
         why = "each output was shown alone, so there is no position to favour"
         return unknown_calibration_finding(
-            "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
+            "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order."
         )
     found = measure_audited_score_slope(
         scores[rows],
@@ -126,7 +126,7 @@ def _audit_length_bias(seen: CalibrationAuditedRun, judge: str, level: float) ->
     )
     if not within:
         says += " Only between samples: hard ones may pose as long ones."
-    advice = "Ask for the same length of all variants, or say in the rubric that length is no merit."
+    advice = "Ask for the same length of all variants, or say in the rubric that length earns nothing."
     finding = _bias_audit_finding(
         "length", judge, found, seen.smallest_effect / typical, says, advice, unit="points per 100 characters"
     )

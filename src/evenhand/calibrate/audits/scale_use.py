@@ -79,12 +79,12 @@ def _audit_scale_end(
     bounds = "(no interval)"
     if found.low is not None and found.high is not None:
         bounds = f"[{format_rounded(found.low * 100, 0)}, {format_rounded(found.high * 100, 0)}]"
-    says = f"{format_percent(found.value)} {bounds} of its answers are the {end} there is"
-    says += (
-        f"; most of all on {worst}, {format_percent(_mean_audited_judge_answer(held[worst]))}."
-        if len(held) > 1
-        else "."
-    )
+    says = f"{format_percent(found.value)} {bounds} of its answers are the {end} score"
+    if not rows[given].any():
+        says = f"None of its answers is the {end} score"
+    elif len(held) > 1:
+        says += f"; most of all on {worst}, {format_percent(_mean_audited_judge_answer(held[worst]))}"
+    says += "."
     advice = f"Anchor the {end} level so that fewer outputs reach it, or ask harder samples."
     return measured_audit_finding(name, judge, found, colour, says, advice, unit="share of answers")
 
@@ -184,8 +184,9 @@ def _audit_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> Audi
     colour: AuditColour = (
         "red" if rate.estimate > RED_UNANSWERED else "amber" if rate.estimate > AMBER_UNANSWERED else "green"
     )
-    lost = f"{heard.failed:,} failed or could not be read"
-    says = f"of {format_plural(heard.asked, 'answer')} {lost}, {format_plural(heard.abstained, 'time')} it abstained."
+    lost = f"{heard.failed:,} of its {format_plural(heard.asked, 'answer')} failed or could not be read"
+    times = {0: "never abstained", 1: "abstained once"}.get(heard.abstained, f"abstained {heard.abstained:,} times")
+    says = f"{lost}; it {times}."
     advice = "See the failures of the run: a budget, a limit or an unreadable reply can be fixed."
     if heard.abstained > heard.failed:
         advice = "See what it abstains on: a question that cannot be answered from the output needs a reference."

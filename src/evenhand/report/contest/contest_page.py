@@ -148,8 +148,8 @@ def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, con
     finalists = ", ".join(effect.get("submissions", ())) or "the finalists"
     known = {
         "ask_gate": f"{id} goes to the gate",
-        "ask_individual": f"{id} is to be scored alone{panel}",
-        "ask_horizontal": f"{finalists} are to be compared{panel}",
+        "ask_individual": f"{id} will be scored alone{panel}",
+        "ask_horizontal": f"{finalists} will be compared{panel}",
         "tell_submitter": f"{author} is told of {id}: {choose_page_status_badge(effect.get('status', ''), stage).word}",
         "release_payment": f"payment {'released' if contest.pays_at_end else 'due'} to {author}{reward}",
         "close": f"{'closes' if contest.ahead else 'closed'}: {effect.get('why')}",
@@ -222,7 +222,7 @@ def _restore_page_sentences(shown: ContestReportJson, record: ContestReportJson)
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
 # By stage: the badge where nobody has won, what stands above a winner, and above what comes next or came last.
 STAGE_LOOKS: dict[ContestStage, tuple[StatusBadge, str, str]] = {
-    "open": (StatusBadge("…", "Not decided yet", "calm"), "First, not final yet", "What is waited for"),
+    "open": (StatusBadge("…", "Not decided yet", "calm"), "First, not final yet", "What happens next"),
     "ahead": (
         StatusBadge("∅", "No winner if nothing more comes", "calm"),
         "Winner if nothing more comes",
@@ -298,8 +298,8 @@ def list_contest_page_facts(contest: ReportedContest) -> Iterator[PageKeyFact]:
         how = compared if find_reported_final_scores(winner) else "alone, not compared"
         yield PageKeyFact("Score", format_kept_figure(winner["score"]), how)
     authors = len({one["author"] for one in contest.submissions})
-    refused = len(contest.record.get("refused") or ())
-    said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
+    refused = len([one for one in contest.record.get("refused") or () if one["id"] is not None])
+    said = f"of {pluralize_count(authors, 'author')}" if authors else "none yet"
     said += f"; {refused} refused" if refused else ""
     yield PageKeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
     yield _build_gate_fact_for_page(contest)
@@ -324,7 +324,7 @@ def _build_gate_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     passed = len(contest.submissions) - failed - broke - waiting - left
     parts = ((failed, "failed"), (broke, "broke the rules"), (waiting, "waiting"), (left, "not judged"))
     said = ", ".join(f"{number} {word}" for number, word in parts if number)
-    whole = "all that came" if contest.submissions else "nothing came"
+    whole = "all that came" if contest.submissions else "none yet"
     return PageKeyFact("Passed the gate", format_page_count(passed) or "", said or whole)
 
 
@@ -335,18 +335,21 @@ def _build_finalists_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     if contest.hidden:
         now = contest.record["state"] == "ranking"
         return PageKeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
-    return PageKeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
+    return PageKeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got that far")
 
 
 def _build_challenge_fact_for_page(contest: ReportedContest) -> PageKeyFact:
     found = contest.last_event("challenged")
+    # A challenge that was refused has no id, as it is no submission.
+    refused = sum(one["id"] is None for one in contest.record.get("refused") or ())
+    more = f"; {refused} refused" if refused else ""
     if found is None:
         why = "nobody challenged the ranking" if contest.record["winner"] else "there was no ranking"
-        return PageKeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
+        return PageKeyFact("Challenge", "none", (why if contest.stage == "closed" else "none so far") + more)
     seen = contest.last_event("resolved")
     when = contest.clock.short(contest.time(found["at"]))
     return PageKeyFact(
-        "Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn"
+        "Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}{more}", "" if seen else "warn"
     )
 
 

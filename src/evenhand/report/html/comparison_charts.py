@@ -234,8 +234,8 @@ def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
     root = [(n, _scale_charted_half_width(last, n)) for n in counts]
     measured = [(one["n"], one["half_width"]) for one in curve]
     return Plot(
-        name="How far the interval reaches with more samples",
-        about="half its width; dashed: what the square root of their number alone gives",
+        name="How the interval narrows with more samples",
+        about="half its width; dashed: expected from 1/√n",
         says=", ".join(f"{format_page_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
         across="samples, in random order",
         up="half-width, in points",

@@ -28,6 +28,7 @@ from evenhand.wording import format_figure, pluralize_count, word_layer
 Comparison = Mapping[str, Any]  # The stable JSON of a comparison.
 Moves = Mapping[str, Sequence[Any]]  # Samples that moved, by treatment: each with id, before, after and parts.
 MOST_MOVED_PARTS = 3
+JUDGE_LAYER = "judge"
 
 
 def write_comparison_page(found: Comparison, moved: Moves, stream: TextIO) -> None:
@@ -91,8 +92,9 @@ def _show_moves(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
 
 
 def _explain_move(one: Any) -> Iterator[tuple[str, str]]:
-    """What moved a sample: criteria where there are some, else layers; the largest first."""
-    parts = one.criteria or {word_layer(name): ends for name, ends in one.layers.items()}
+    """What moved a sample: the other layers before the criteria, which are behind the rubric layer."""
+    layers = {word_layer(name): ends for name, ends in one.layers.items() if name != JUDGE_LAYER or not one.criteria}
+    parts = {**layers, **one.criteria}
     for name, (before, after) in list(parts.items())[:MOST_MOVED_PARTS]:
         yield ("up" if after > before else "down"), f"{name} {format_figure(before)} → {format_figure(after)}"
 

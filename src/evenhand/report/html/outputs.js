@@ -1,6 +1,6 @@
 // An output with its marks: what judges quoted, what assertions found, what guards flagged.
 
-const KINDS = { evidence: 'quoted by a judge', found: 'found by an assertion', flag: 'flagged by a guard' };
+const KINDS = { evidence: 'quoted by a judge', found: 'found by an assertion', amiss: 'found by an assertion that failed', flag: 'flagged by a guard' };
 
 function output(result) {
   if (!result.output) return make('p', { class: 'quiet' }, 'There is no output.');
@@ -16,7 +16,7 @@ function spansOf(result) {
   return [
     ...(result.judgments ?? []).flatMap((one) => (one.evidence ?? []).map(
       (quote) => ({ ...quote, kind: 'evidence', by: `${one.criterion} · ${one.judge}` }))),
-    ...(result.assertions ?? []).map((one) => ({ ...one, kind: 'found', by: one.name })),
+    ...(result.assertions ?? []).map((one) => ({ ...one, kind: one.passed === false ? 'amiss' : 'found', by: one.name })),
     ...(result.findings ?? []).map((one) => ({ ...one, kind: 'flag', by: `${one.guard}: ${one.says}` })),
   ].filter((one) => known(one.start) && known(one.end) && one.start < one.end);
 }

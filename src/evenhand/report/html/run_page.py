@@ -53,17 +53,20 @@ from evenhand.report.phrases import (
     VERDICT_WORDS,
     describe_reported_composite,
     describe_reported_heuristic_judges,
-    describe_reported_known_cost,
     describe_reported_maps,
     describe_reported_samples,
     describe_reported_selection,
-    describe_reported_unpriced_calls,
     describe_unfinished_in_report,
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_reported_safety_gates,
 )
-from evenhand.report.result_phrases import build_report_preference_tables
+from evenhand.report.result_phrases import (
+    build_report_preference_tables,
+    describe_reported_known_cost,
+    describe_reported_recorded_cost,
+    describe_reported_unpriced_calls,
+)
 from evenhand.wording import format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.
@@ -198,7 +201,7 @@ def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
-        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost)))),
+        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost), describe_reported_recorded_cost(cost)))),
     )
 
 

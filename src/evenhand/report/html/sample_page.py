@@ -37,6 +37,8 @@ def list_page_reasons(sample: Any) -> Iterator[tuple[str, str]]:
     """Why a sample deserves a look, each with its tone."""
     if sample.gates:
         yield "bad", f"{pluralize_count(sample.gates, 'gate')} failed"
+    elif sample.verdict == "fail":
+        yield "bad", "verdict fail"
     if sample.unscored:
         yield "bad", f"{pluralize_count(sample.unscored, 'output')} without a score"
     if sample.findings:
@@ -44,7 +46,8 @@ def list_page_reasons(sample: Any) -> Iterator[tuple[str, str]]:
     if sample.spread is not None:
         yield "warn", f"judges {format_page_percent(round(sample.spread, 2))} apart on {sample.spread_on}"
     if sample.moved is not None and abs(sample.moved) >= LARGE_MOVE:
-        yield ("good" if sample.moved > 0 else "bad"), f"moved {format_page_signed_number(sample.moved)}"
+        whose = f"{sample.moved_variant} " if len(sample.composites) > 2 else ""  # Of two, there is only one to move.
+        yield ("good" if sample.moved > 0 else "bad"), f"{whose}moved {format_page_signed_number(sample.moved)}"
     if sample.near is not None:
         yield "warn", f"{format_figure(sample.near)} from a gate"
     if sample.assertions:
@@ -116,6 +119,7 @@ def _build_column(one: Result, other: Result | None, role: str, yes_no: Sequence
 MARK_WORDS = {
     "evidence": "quoted by a judge",
     "found": "found by an assertion",
+    "amiss": "found by an assertion that failed",
     "flag": "flagged by a guard",
     "differs": "differs between the variants",
 }
@@ -126,7 +130,7 @@ def _list_output_marks(one: Result) -> Iterator[TextMark]:
         for quote in judgment["evidence"] or ():
             yield TextMark(quote["start"], quote["end"], "evidence", f"{judgment['criterion']} · {judgment['judge']}")
     for check in one["assertions"] or ():
-        yield TextMark(check["start"], check["end"], "found", check["name"])
+        yield TextMark(check["start"], check["end"], "amiss" if check["passed"] is False else "found", check["name"])
     for finding in one["findings"] or ():
         yield TextMark(finding["start"], finding["end"], "flag", f"{finding['guard']}: {finding['says']}")
 

@@ -170,12 +170,29 @@
   function setUpLive() {
     const place = document.querySelector('[data-live]');
     if (!place) return;
-    const source = new EventSource(place.dataset.live);
-    source.addEventListener('progress', (event) => {
-      const page = new DOMParser().parseFromString(event.data, 'text/html');
-      place.replaceChildren(...page.body.childNodes);
-    });
-    source.addEventListener('end', () => { source.close(); location.reload(); });
+    const trouble = document.getElementById('live-trouble');
+    const reach = (there) => {
+      if (!there && trouble.hidden) {
+        trouble.textContent = `No connection to Evenhand since ${new Date().toLocaleTimeString('en-GB')}. Trying again…`;
+      }
+      trouble.hidden = there;
+      place.setAttribute('aria-busy', String(!there));
+      for (const one of all('form.actions button')) one.disabled = !there;
+    };
+    const connect = () => {
+      const source = new EventSource(place.dataset.live);
+      source.addEventListener('open', () => reach(true));
+      source.addEventListener('error', () => {
+        reach(false);
+        if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);  // Else the browser tries by itself.
+      });
+      source.addEventListener('progress', (event) => {
+        const page = new DOMParser().parseFromString(event.data, 'text/html');
+        place.replaceChildren(...page.body.childNodes);
+      });
+      source.addEventListener('end', () => { source.close(); location.reload(); });
+    };
+    connect();
   }
 
   // What happens in a contest is announced; whoever reads decides when the page changes.
