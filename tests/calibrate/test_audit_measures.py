@@ -147,7 +147,7 @@ def test_silence_is_counted_by_kind() -> None:
     one = found(audited, "failures", "a")
     assert one.value == pytest.approx(0.06)
     assert one.colour == "red"
-    assert "2 failed" in one.says
+    assert "2 of its 50 answers failed" in one.says
     assert "it abstained once" in one.says
     assert found(audited, "failures", "b").colour == "green"
 
