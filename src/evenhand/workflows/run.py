@@ -29,7 +29,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
-from evenhand.report.result_view import WorkflowResult
+from evenhand.report.result_view import ReportedResult
 from evenhand.runs.execute import RunProgress, RunWorker, execute_run
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
@@ -77,7 +77,7 @@ RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class RunResult(WorkflowResult):
+class RunResult(ReportedResult):
     """A run as it stands when it is left: finished, or stopped and why."""
 
     id: str
