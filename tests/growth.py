@@ -3,13 +3,23 @@
 import time
 from collections.abc import Callable
 
-TRIES = 9  # Only what is too slow, or disturbed each time, takes more than one.
 
+def is_within_times(
+    work: Callable[[str], object],
+    short: str,
+    long: str,
+    *,
+    times: float,
+    slack: float = 0.0,
+    floor: float = 0.0,
+    readings: int = 3,
+) -> bool:
+    """Whether the best reading of the long text is at most so many times the best of the short one, and the slack.
 
-def is_within_times(work: Callable[[str], object], short: str, long: str, *, times: float, slack: float) -> bool:
-    """Whether the long text takes at most so many times as long as the short one, and some seconds of slack."""
-    most = times * min(_seconds(work, short) for _ in range(3)) + slack
-    return any(_seconds(work, long) <= most for _ in range(TRIES))
+    A short text counts for the floor at least. The long one is read again only while it is above the bound.
+    """
+    most = times * max(floor, min(_seconds(work, short) for _ in range(readings))) + slack
+    return any(_seconds(work, long) < most for _ in range(readings))
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:

@@ -474,7 +474,9 @@ def test_an_output_that_failed_a_gate_and_ranks_above_others_is_named(
 )
 def test_a_misspelt_setting_is_noted(variable: str, says: str) -> None:
     """It was ignored in silence; what other programs read is none of ours."""
-    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), **{variable: "0.1"})
+    environ: Any = {variable: "0.1"}
+
+    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"), **environ)
 
     told = " ".join(done.stderr.split())
     assert done.returncode == 0

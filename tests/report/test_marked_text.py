@@ -1,5 +1,7 @@
 """Texts cut into pieces at their marks lose nothing, and what differs is marked and nothing else."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,7 +75,14 @@ def test_what_an_assertion_should_not_have_found_is_marked_as_amiss() -> None:
         "findings": [], "output": {"text": "Open the page Orders"}, "scorecard": None, "composite_steps": [],
         "composite": None, "score": None, "layers": {},
     }  # fmt: skip
-    sample = {"messages": None, "input": "?", "reference": "", "context": "", "cluster": None, "metadata": {}}
+    sample: dict[str, Any] = {
+        "messages": None,
+        "input": "?",
+        "reference": "",
+        "context": "",
+        "cluster": None,
+        "metadata": {},
+    }
     head = {"run": {}, "variants": [{"name": "new", "role": "only"}], "eval": {"rubrics": []}}
     [[column]] = build_sample_page(head, {**sample, "results": [result]})["repeats"]
 

@@ -10,7 +10,13 @@ from starlette.testclient import TestClient
 from evenhand.errors import InputError
 from evenhand.store.store import Store
 from evenhand.workflows.history import list_eval_trends
-from evenhand.workflows.rubric import check_rubric_text, list_rubric_files, read_rubric_draft, save_rubric_text
+from evenhand.workflows.rubric import (
+    check_rubric_text,
+    list_rubric_files,
+    read_rubric_draft,
+    save_rubric_text,
+    save_rubric_texts,
+)
 from evenhand.workflows.tokens import create_service_token
 from tests.runs.stored import keep_run
 from tests.web.stored_runs import StoredRuns
@@ -61,6 +67,25 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, monkeypatch: p
 
     assert "outside the folder" in message.what
     assert (tmp_path / "secret.yaml").read_text() == VALID
+
+
+@pytest.mark.parametrize("refused", ["x.sh", "there.yaml", "link.yaml", "folder.yaml"])
+def test_of_files_that_belong_together_none_is_left_if_one_is_refused(
+    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method without its rubric is of no use, and whoever saved them was told that nothing was."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.yaml").write_text("a: 1\n")
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "there.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    before = sorted(tmp_path.iterdir())
+
+    with pytest.raises(InputError):
+        save_rubric_texts({"x-method.yaml": VALID, refused: VALID})
+
+    assert sorted(tmp_path.iterdir()) == before
+    save_rubric_texts({"x-method.yaml": VALID, "there.yaml": VALID}, replace=True)
+    assert (tmp_path / "there.yaml").read_text() == (tmp_path / "x-method.yaml").read_text() == VALID
 
 
 def test_rubrics_of_the_folder_are_listed_and_evals_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

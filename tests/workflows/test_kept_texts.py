@@ -345,6 +345,48 @@ def test_a_run_that_was_ended_from_outside_keeps_no_text(
     assert [word for word in ("Zephyrine first", "Obnubilate") if word in left] == []
 
 
+HALF_ANSWERED = """
+import asyncio, json
+async def prompt_one(request):
+    reason = "Obnubilate canary-1@leak.example.org"
+    return json.dumps({"criteria": {"a": {"evidence": [], "reason": reason, "answer": "no"}}})
+async def silent_one(request):
+    await asyncio.Event().wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "sent"),
+    [("none", [signal.SIGINT]), ("none", [signal.SIGHUP] * 2), ("masked", [signal.SIGTERM])],
+    ids=str,
+)
+def test_a_run_that_was_stopped_keeps_no_reply_of_a_sample_that_is_not_finished(
+    tmp_path: Path, sent: list[int], keep: str
+) -> None:
+    """One judge has replied and the other has not: the reply and the output go all the same, and are asked again."""
+    (tmp_path / "half.py").write_text(HALF_ANSWERED)
+    program = [sys.executable, "-c", "import json, sys; print('Zephyrine', json.load(sys.stdin)['input'])"]
+    whole = {"name": "half", "keep": keep, "samples": [{"id": "s", "input": "canary-2@leak.example.org"}],
+             "variants": {"y": {"command": program}}, "rubric": {"criteria": [{"id": "a", "asks": "Is it?"}]},
+             "judges": ["python:half:prompt_one", "python:half:silent_one"]}  # fmt: skip
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+    gone = ["canary-"] if keep == "masked" else ["canary-", "Obnubilate"]
+    for more in ((), ("--resume",)):
+        with started(tmp_path, "run", "eval.yaml", "--report-only", *more) as process:
+            wait_until(lambda: _holds_all(tmp_path, "canary-1", "Zephyrine canary-2"))
+            for number in sent:
+                process.signal(number)
+                time.sleep(0.01)
+            assert process.done().code == 130
+        left = _read_store(tmp_path)
+        assert [word for word in gone if word in left] == []
+
+
+def _holds_all(folder: Path, *words: str) -> bool:
+    stored = _read_store(folder) if (folder / ".evenhand").exists() else ""
+    return all(word in stored for word in words)
+
+
 def _count_results(folder: Path) -> int:
     file = folder / ".evenhand" / "store.sqlite"
     if not file.exists():

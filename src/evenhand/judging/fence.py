@@ -37,7 +37,7 @@ _MARK = r"(?:[^\w\n]|_)"
 # Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[a-z_/|!?<]|[ \t]{{1,8}}/) | &(?=(?:lt|\#0{{0,4}}60|\#x0{{0,4}}3c);[ \t]{{0,8}}/)
+    (?P<tag> <(?=[a-z_/|!?<]|[ \t]{{1,8}}/) | &(?=(?:amp;){{0,3}}(?:lt|\#0{{0,12}}60|\#x0{{0,12}}3c);?[ \t]{{0,8}}/)
       | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
     | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
         {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)

@@ -10,7 +10,7 @@ from evenhand.pytest_plugin.plugin import (
     pytest_configure,
     pytest_runtest_makereport,
 )
-from evenhand.pytest_plugin.scoring import ScoredOutput
+from evenhand.pytest_plugin.scored_output import ScoredOutput
 
 __all__ = [
     "Evenhand",

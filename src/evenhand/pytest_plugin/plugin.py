@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evenhand.errors import EvenhandError
-from evenhand.pytest_plugin.scoring import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
+from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
 
 if TYPE_CHECKING:
     from evenhand.model.sample import VariantOutput
     from evenhand.model.scale import Number
-    from evenhand.pytest_plugin.scoring import ScoredOutput
+    from evenhand.pytest_plugin.scored_output import ScoredOutput
     from evenhand.workflows.judge import JudgesLike, RubricLike
 
 

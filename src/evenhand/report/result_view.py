@@ -202,7 +202,7 @@ def build_report_data_frame(rows: Iterable[dict[str, Any]]) -> DataFrame:
     return pandas.DataFrame(list(rows))
 
 
-class WorkflowResult(ABC):
+class ReportedResult(ABC):
     """What results have in common for people who look at them."""
 
     __slots__ = ()

@@ -214,14 +214,14 @@ async def _score_run_pieces(
 async def drop_replies_unneeded_by_run(worker: RunWorker, *, over: bool = False) -> FinishedResults:
     """Drop the replies that no result waits for, where they are not to be kept; return what is finished.
 
-    Once a run is `over`, none waits: what failed may be tried again, and is then asked again.
+    Where a sitting is `over`, none waits: what is not finished may be tried again, and is then asked again.
     """
     eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.hold.run)
 
     def has_all_results(position: int, repeat: int) -> bool:  # An empty key says that a variant needs another try.
         return over or all(finished.get((position, name, repeat)) for name in eval.variants)
 
-    if eval.keep != "raw" and finished:
+    if eval.keep != "raw":
         await worker.memory.drop_finished_replies(has_all_results, eval.keep)
     return finished
 

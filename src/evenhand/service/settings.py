@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import ip_address
@@ -49,6 +50,15 @@ def is_loopback_host(host: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+_HOST_HEADER = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::[0-9]{1,5})?", re.IGNORECASE)
+
+
+def names_loopback(header: str) -> bool:
+    """Whether a Host header is nothing but a name or an address of this machine, with or without a port."""
+    host = _HOST_HEADER.fullmatch(header)
+    return host is not None and is_loopback_host(host[1])
 
 
 def refuse_open_bind(settings: ServiceSettings, *, has_tokens: bool) -> None:

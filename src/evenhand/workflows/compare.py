@@ -21,7 +21,7 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict
 from evenhand.errors import Fault, InputError
-from evenhand.report.result_view import WorkflowResult
+from evenhand.report.result_view import ReportedResult
 from evenhand.runs.columns import JoinedRunResults, SharedSamples, find_samples_in_both_runs, join_run_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
@@ -64,7 +64,7 @@ class CompareTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CompareResult(WorkflowResult):
+class CompareResult(ReportedResult):
     """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
 
     control: UserRunSide

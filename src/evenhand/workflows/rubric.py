@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -206,7 +206,28 @@ def suggest_rubric_file(stem: str) -> str:
 
 def save_rubric_text(name: str, text: str, *, replace: bool = False) -> None:
     """Write a rubric to a file in the folder; one that is there stays unless it is said to be replaced."""
-    path = _locate_rubric_file(name)
+    save_rubric_texts({name: text}, replace=replace)
+
+
+def save_rubric_texts(texts: Mapping[str, str], *, replace: bool = False) -> None:
+    """Write files that belong together: if one of them is refused or cannot be written, none is left that is new."""
+    paths = {name: _locate_rubric_file(name) for name in texts}
+    for name, path in paths.items():
+        if path.exists() and not (replace and path.is_file()):
+            raise InputError(Fault("there is such a file already", "name another file", where=name))
+    made: list[Path] = []
+    try:
+        for name, path in paths.items():
+            is_new = not path.exists()
+            _write_rubric_file(name, path, texts[name], replace=replace)
+            made += [path] if is_new else []
+    except InputError:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write_rubric_file(name: str, path: Path, text: str, *, replace: bool) -> None:
     try:
         with path.open("w" if replace else "x", encoding="utf-8", newline="\n") as target:
             target.write(text.replace("\r\n", "\n"))

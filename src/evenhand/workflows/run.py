@@ -29,7 +29,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
-from evenhand.report.result_view import WorkflowResult
+from evenhand.report.result_view import ReportedResult
 from evenhand.runs.execute import RunProgress, RunWorker, execute_run
 from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
 from evenhand.runs.reply_cache import ReplyCache
@@ -77,7 +77,7 @@ RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class RunResult(WorkflowResult):
+class RunResult(ReportedResult):
     """A run as it stands when it is left: finished, or stopped and why."""
 
     id: str
@@ -302,7 +302,7 @@ async def _execute_run_for_user(
                         if not course.stopping:
                             raise
                     if eval.keep != "raw":
-                        await drop_replies_to_the_end(worker, samples)
+                        await drop_replies_to_the_end(worker)
         why, needs_budget = explain_run_stop(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)

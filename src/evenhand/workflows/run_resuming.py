@@ -123,11 +123,12 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
     return replace(budget, paid=paid, used=used)
 
 
-async def drop_replies_to_the_end(worker: RunWorker, samples: RecheckedSamples) -> None:
-    """Drop them even if whoever stops the run does not want to wait: raw texts would be left."""
-    is_done = worker.course.complete and not worker.memory.asks_no_more and not samples.changed
-    over = bool(worker.course.settled) or is_done
-    dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=over))
+async def drop_replies_to_the_end(worker: RunWorker) -> None:
+    """Drop all of them, also of what is not finished: nobody knows when, or whether, the run goes on.
+
+    Even if whoever stops the run does not want to wait: raw texts would be left.
+    """
+    dropping = asyncio.ensure_future(drop_replies_unneeded_by_run(worker, over=True))
     hurried = False
     while not dropping.done():
         try:

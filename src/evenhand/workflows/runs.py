@@ -22,6 +22,7 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_rows import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
+from evenhand.workflows.imported_runs import refuse_unreadable_parts
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.run_batches import describe_run_batches
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
@@ -204,6 +205,7 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
         head = load_user_report_head(store, row)
         for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
             pass
+        refuse_unreadable_parts(store, row)
         for call in store.calls(id):
             if call["reply"] is not None:
                 model_reply_from_json(json.loads(call["reply"]))

@@ -22,7 +22,7 @@ from evenhand.runs.stored_judgments import restore_kept_rubric
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
-from evenhand.workflows.rubric import save_rubric_text
+from evenhand.workflows.rubric import save_rubric_text, save_rubric_texts
 from evenhand.workflows.stores import with_opened_user_store
 
 RUNS_KEPT = 3  # In memory: the columns of a hundred thousand outputs take some ten megabytes each.
@@ -133,8 +133,8 @@ def save_what_if(
         save_rubric_text(target, write_rubric_yaml(rubric, rubric.method.name), replace=replace_file)
         return [target]
     beside = f"{stem}-method.yaml"
-    save_rubric_text(beside, write_method_yaml(replace(rubric.method, name=f"{stem}-method")), replace=replace_file)
-    save_rubric_text(target, write_rubric_yaml(rubric, beside), replace=replace_file)
+    method = write_method_yaml(replace(rubric.method, name=f"{stem}-method"))
+    save_rubric_texts({beside: method, target: write_rubric_yaml(rubric, beside)}, replace=replace_file)
     return [target, beside]
 
 

@@ -33,6 +33,27 @@ def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
 @pytest.mark.parametrize(
     "asks",
     [
+        "It makes up an API.",
+        "Does it make up an API?",
+        "It invents an API.",
+        "Does it invent an API?",
+        "It fabricates an API.",
+        "The API is a fabrication.",
+        "It hallucinates an API.",
+        "It names a non-existent API.",
+    ],
+)
+def test_what_is_made_up_takes_a_reference_to_tell(asks: str) -> None:
+    """A text that names an API need not have made it up."""
+    decision = judge_criterion_claim(asks, JudgedText("Watch the error rate of the billing API for ten minutes."))
+
+    assert decision.holds is None
+    assert decision.reason == "it depends on more than the words of the output"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
         "Does the reply say that the shop opens at nine?",
         "Mentions that the safe was found open in the cellar",  # A safe is no quality here.
         "The reply names the manager.",

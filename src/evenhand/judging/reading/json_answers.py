@@ -11,6 +11,7 @@ from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.reading.prose_scores import read_prose_reply_score, read_reply_band_score
 from evenhand.judging.reading.reply_text import (
     find_json_values_in_reply,
+    fold_quotation,
     normalize_reply_answer_name,
     spell_answer_shapes,
     strip_reply_markup,
@@ -164,13 +165,13 @@ _REASONS = [
     "reason", "reasoning", "explanation", "justification", "rationale", "why", "comment", "comments",
     "analysis", "理由", "原因", "说明", "feedback",
 ]  # fmt: skip
-_EVIDENCE = ("evidence", "quote", "quotes", "citations", "excerpts")
+EVIDENCE_KEYS = ("evidence", "quote", "quotes", "citations", "excerpts")
 _TOPS = frozenset(["max", "maxscore", "maximum", "maxpoints", "outof", "scalemax", "maxrating"])
 _DECLINES = frozenset([
     "abstain", "abstained", "abstention", "cannotassess", "cantassess", "unassessable", "notapplicable",
 ])  # fmt: skip
 _SUBJECT_FIELDS = frozenset(["criterion", "dimension", "metric", "aspect", "id", "name", "key", "title"])
-_USED = SCORE_KEYS | {*_REASONS[:-1], *_EVIDENCE} | _SUBJECT_FIELDS
+_USED = SCORE_KEYS | {*_REASONS[:-1], *EVIDENCE_KEYS} | _SUBJECT_FIELDS
 MOST_NESTED = 3
 FIELD_NAMES = _USED | _TOPS | _DECLINES  # What the keys of an answer may be called, and so no criterion.
 
@@ -186,7 +187,7 @@ def _read_raw_reply_answer(
         return _read_reply_answer_object(item, one.scale)
     reason = _find_reply_reason_beside(one, parent, alone=alone)
     keys = [(normalize_reply_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
-    evidence = tuple(text for key, value in keys if key in _EVIDENCE for text in _iterate_quotes(value))
+    evidence = tuple(text for key, value in keys if key in EVIDENCE_KEYS for text in _iterate_quotes(value))
     return ReadAnswer(_read_json_reply_score(item, one.scale, reason), reason, evidence)
 
 
@@ -207,7 +208,7 @@ def _read_reply_answer_object(item: Mapping[str, object], scale: Scale) -> ReadA
     if score is None:
         return None
     more = {key: value for key, value in item.items() if normalize_reply_answer_name(str(key)) not in _USED}
-    evidence = tuple(text for key in _EVIDENCE if key in keys for text in _iterate_quotes(keys[key]))
+    evidence = tuple(text for key in EVIDENCE_KEYS if key in keys for text in _iterate_quotes(keys[key]))
     return ReadAnswer(score, reason, evidence, more)
 
 
@@ -298,7 +299,7 @@ GONE = "(quoted)"
 _LAYOUT = re.compile(r"[\s\"'“”‘’„«»`\\>*_]+")
 _BULLET = re.compile(r"^[ \t>]*[-•+](?: |\Z)", re.MULTILINE)
 # Where answers stand in a form, and what models put around one.
-_HOLDERS = frozenset([
+HOLDER_KEYS = frozenset([
     "criteria", "scores", "ratings", "responses", "answers", "answer", "result", "results", "evaluation", "evaluations",
     "assessment", "assessments", "judgment", "judgments", "judgement", "judgements", "review", "reviews", "redflags",
     "bonuses", "submissions", "items", "dimensions", "final", "finalanswer", "json", "data", "score", "rating",
@@ -329,7 +330,7 @@ def cut_values_under_foreign_keys(
 
 def _is_foreign_key(key: object, asked: Collection[str]) -> bool:
     name = normalize_reply_answer_name(str(key))
-    return name not in asked and name not in _HOLDERS
+    return name not in asked and name not in HOLDER_KEYS
 
 
 def _is_key_around_answers(key: object) -> bool:
@@ -369,4 +370,4 @@ def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: s
 
 def squeeze_quotation(text: str) -> str:
     """A text without layout and quotation marks, as it is looked for in the material."""
-    return _LAYOUT.sub("", _BULLET.sub("", text.casefold()))
+    return _LAYOUT.sub("", _BULLET.sub("", fold_quotation(text)))

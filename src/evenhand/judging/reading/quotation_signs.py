@@ -288,7 +288,6 @@ _FRAMES = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_TAG = re.compile(r"</?(?:final_?)?(?:answer|json|evaluation|assessment|verdict)>", re.IGNORECASE)
-_OPENS_MORE = re.compile(r"[<{\[]")
 _CLAIMED_BY_JUDGE = re.compile(r"\b(?:above|this|that|these|it) (?:is|are|was) (?:my|our)\b", re.IGNORECASE)
 
 
@@ -307,11 +306,19 @@ def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
 
 
 def is_answer_only_framed(rest: str) -> bool:
-    """Whether a reply without its answer says nothing more: only fences, tags of an answer, "My answer:"."""
-    plain = _ANSWER_TAG.sub(" ", _FENCE.sub(" ", rest))
-    return not _OPENS_MORE.search(plain) and all(
-        _FRAMES.fullmatch(sentence.strip(QUOTATION_SIGNS + ".:：!。！,")) for sentence in _list_sentences(plain)
-    )
+    """Whether a reply without its answer says nothing more: only a fence, tags of an answer, "My answer:".
+
+    Marks say something too: what is struck out, questioned, crossed or in brackets is not simply given.
+    """
+    plain = _ANSWER_TAG.sub(" ", _PLAIN_FENCE.sub(" ", rest))
+    sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not _SAYS_NOTHING.fullmatch(sentence)]
+    return all(_FRAMES.fullmatch(sentence.strip(_AROUND_FRAMES)) for sentence in sentences)
+
+
+# A fence that says whose it is, as in ```quoted, is no plain one.
+_PLAIN_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:jsonc?|json5|python|yaml|text|txt)?[ \t]*$", re.MULTILINE | re.I)
+_SAYS_NOTHING = re.compile(r"[\s*_#.,:：。]*")
+_AROUND_FRAMES = " \t\r\n*_#.,:：!。！-"
 
 
 def _introduces_quotation(sentences: list[str]) -> bool:

@@ -6,27 +6,44 @@ An object that also stands in the material is the judge's own only where the rep
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property, partial
-from itertools import pairwise
 
+from evenhand.judging.reading.copied_answers import ComparedValue, PlantedAnswers, read_given_answers
 from evenhand.judging.reading.json_answers import GONE, cut_values_under_foreign_keys, squeeze_quotation
+from evenhand.judging.reading.other_answers import mentions_another_answer, mentions_answer
 from evenhand.judging.reading.quotation_signs import (
-    LONGEST_SENTENCES,
     QUOTATION_SIGNS,
     find_introduced_quotations,
     find_marked_quotation,
     find_quoting_cells,
     is_answer_only_framed,
     is_quotation_attributed,
-    is_quotation_disowned,
     is_quotation_left_open,
     is_quotation_mine,
 )
+from evenhand.judging.reading.repeated_stretches import (
+    RepeatedStretch,
+    cut_reply_stretches,
+    drop_inside_values,
+    list_disowned_reply_values,
+    mark_reply_value,
+)
+from evenhand.judging.reading.repeated_words import (
+    WordPairs,
+    find_words_repeated_in_reply,
+    holds_answer,
+    index_judged_word_pairs,
+    split_words,
+)
 from evenhand.judging.reading.reply_text import (
+    drop_unseen_characters,
+    find_answering_reply_stretches,
     find_broken_json,
     find_json_values_in_reply,
     has_too_much_json,
@@ -34,11 +51,10 @@ from evenhand.judging.reading.reply_text import (
     remove_thinking_marks,
     spell_answer_shapes,
     spell_json_objects,
-    strip_thinking_from_reply,
+    spell_out_entities,
+    strip_thinking_before,
 )
 from evenhand.judging.reading.score_mentions import (
-    NUMBER_WORDS,
-    YES_NO_WORDS,
     Answer,
     find_answer_value,
     spell_reply_answer,
@@ -55,29 +71,14 @@ MOST_REGIONS = 200
 FIRST_MEASURED = 32
 MOST_BROKEN = 20
 LONGEST_QUOTATION = 2000
-MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
 _SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
-_DIGIT_OR_STAR = re.compile(r"[0-9★⭐🌟]")
-_QUOTES_ALONE = frozenset("“„«‹「『")  # In others a judge also puts an answer of its own.
+MOST_POINTS = 100  # On scales that cannot be asked by one line.
+_QUOTES_ALONE = frozenset("“„«‹「『>")  # In others a judge also puts an answer of its own.
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
-_FENCE = re.compile(r"(?:```|~~~)\w*")
-_WordPairs = tuple[list[str], dict[tuple[str, str], list[int]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _RepeatedStretch:
-    """A stretch of a reply that also stands in the material: some words, or a JSON value."""
-
-    start: int
-    end: int
-    words: tuple[str, ...]
-    is_value: bool = False
-    is_cut: bool = False  # A value that breaks off.
-    has_text: bool = False  # A value with a sentence in it, or a name: two are not alike by chance.
 
 
 class JudgedMaterial:
@@ -103,15 +104,20 @@ class JudgedMaterial:
         return {spelt for data in values for spelt in spell_json_objects(data)}
 
     @cached_property
+    def planted(self) -> PlantedAnswers:
+        """The answers that stand in the material."""
+        return PlantedAnswers(self.pieces)
+
+    @cached_property
     def shapes(self) -> set[str]:
         """The objects of the material without their texts, each with one of these."""
         values = (value.data for piece in self.pieces for value in find_json_values_in_reply(piece))
         return {shape for data in values for shape in spell_answer_shapes(data)}
 
     @cached_property
-    def pairs(self) -> _WordPairs:
+    def pairs(self) -> WordPairs:
         """All words of the material, and where each pair of them stands."""
-        return _index_judged_word_pairs(self.pieces)
+        return index_judged_word_pairs(self.pieces)
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
         """The reply without what it says to be the material's, in words, by marks or by a key that is no name asked."""
@@ -119,12 +125,12 @@ class JudgedMaterial:
             return reply
         reply = remove_thinking_marks(reply, self._stands_in_material)
         reply = cut_values_under_foreign_keys(reply, self.squeezed, names, partial(self._is_copy_with_text, reply))
-        reply = _cut_reply_stretches(reply, self._find_marked(reply))
-        reply = _cut_reply_stretches(reply, self._find_introduced(reply))
+        reply = cut_reply_stretches(reply, self._find_marked(reply))
+        reply = cut_reply_stretches(reply, self._find_introduced(reply))
         repeated = self._find_repeated(reply)
         reworded = self._find_reworded(reply, repeated)
         both = sorted([*repeated, *reworded], key=lambda one: (one.start, -one.end))
-        disowned = set(_list_disowned_reply_values(reply, both))
+        disowned = set(list_disowned_reply_values(reply, both))
         quoted = [
             one
             for one in both
@@ -132,7 +138,7 @@ class JudgedMaterial:
             or is_quotation_attributed(reply, one.start, one.end, one.is_value)
             or (one.is_cut and is_quotation_left_open(reply, one.start))
         ]
-        return _cut_reply_stretches(reply, quoted)
+        return cut_reply_stretches(reply, quoted)
 
     def find_doubtful(
         self, own: str, given: Mapping[str, Answer], read: ReadAnswers, *, is_asked_again: bool = False
@@ -143,22 +149,59 @@ class JudgedMaterial:
         without a text may be alike by chance: it is left out only where the judge is asked again. Beside a line
         nothing may say otherwise: neither what is left of the reply, nor what stands before, between and after it.
         """
+        own = _blank_first_thinking(spell_out_entities(drop_unseen_characters(own)))
         repeated = self._find_repeated(own)
-        doubtful: set[str] = set()
-        copies = [one for one in repeated if (one.is_value and (is_asked_again or one.has_text)) or one.is_cut]
-        rest = _cut_reply_stretches(own, copies)
-        if copies and not is_answer_only_framed(strip_thinking_from_reply(rest.replace(GONE, " "))):
-            said = read(rest)
-            doubtful |= {name for name, value in given.items() if said.get(name) != value}
+        doubtful = self._find_copied(own, [one for one in repeated if one.is_cut], given, read, is_asked_again)
         repeated += self._find_reworded(own, repeated)
-        for part in _list_rest_of_reply(own, repeated, given.values()):
+        parts = _list_rest_of_reply(own, repeated, given.values())
+        for part in parts:
             said = read(part)
             doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
-        return doubtful
+        return doubtful | (_find_answered_otherwise(parts[0], given, read) if parts else set())
 
-    def _find_marked(self, reply: str) -> list[_RepeatedStretch]:
+    def _find_copied(
+        self,
+        own: str,
+        cut: Sequence[RepeatedStretch],
+        given: Mapping[str, Answer],
+        read: ReadAnswers,
+        is_asked_again: bool,
+    ) -> set[str]:
+        """The names whose answer an object of the material gives, and that the reply gives nowhere else."""
+        copies = [(one.start, one.end, ComparedValue(GONE, True, True)) for one in cut]
+        for value in find_json_values_in_reply(own)[-MOST_STRETCHES:]:
+            compared = self._compare_value(own, value, is_asked_again)
+            copies += [] if compared is None else [(value.start, value.end, compared)]
+        if not copies:
+            return set()
+        parts, at = [], 0
+        for start, end, compared in sorted(copies, key=lambda one: (one[0], -one[1])):
+            if start >= at:
+                left = compared.rest if compared.rest == GONE else json.dumps(compared.rest, default=str)
+                parts += [own[at:start], str(left)]
+                at = end
+        rest = "".join([*parts, own[at:]])
+        beside = strip_thinking_before(rest, len(parts[0])).replace(GONE, " ")
+        beside = beside.replace('"', " ") if cut else beside  # Where it breaks off may be inside a text.
+        if all(compared.is_whole for _, _, compared in copies) and is_answer_only_framed(beside):
+            return set()
+        said = read(rest)
+        return {name for name, value in given.items() if said.get(name) != value}
+
+    def _compare_value(self, reply: str, value: ReplyValue, is_asked_again: bool) -> ComparedValue | None:
+        """An object of a reply held against the material; None where nothing of it is copied."""
+        if not value.complete or not holds_json_object(value.data):
+            return None
+        has_text = any(spell_answer_shapes(value.data))
+        is_plain = not value.has_comment and not read_given_answers(value.data).is_contradicted
+        if self._holds_value(reply, value) or (not has_text and self.planted.gives_same_without_text(value.data)):
+            return ComparedValue(GONE, True, is_plain) if has_text or is_asked_again else None
+        compared = self.planted.compare_value(value.data)
+        return replace(compared, is_whole=compared.is_whole and is_plain) if compared.is_copied else None
+
+    def _find_marked(self, reply: str) -> list[RepeatedStretch]:
         """What is marked as a quotation, with an answer in it; alone, only by marks that mean nothing else."""
-        found: list[_RepeatedStretch] = []
+        found: list[RepeatedStretch] = []
         at = 0
         for _ in range(MOST_REGIONS):
             region = find_marked_quotation(reply, at)
@@ -166,13 +209,13 @@ class JudgedMaterial:
                 break
             start, end, is_block = region
             length = self._measure_marked(reply, start, end, is_block)
-            found += [_RepeatedStretch(start, start + length, ())] if length else []
+            found += [RepeatedStretch(start, start + length, ())] if length else []
             at = start + length + bool(length and not is_block)  # An opening mark may have been a closing one.
         for start, end in deque(find_quoting_cells(reply), maxlen=MOST_STRETCHES):
             if self._is_quotation(reply[start:end]):
-                found.append(_RepeatedStretch(start, end, ()))
-        found = _drop_inside_values(sorted(found, key=lambda one: one.start), reply)
-        if _CONTENT.search(_cut_reply_stretches(reply, found).replace(GONE, "")):
+                found.append(RepeatedStretch(start, end, ()))
+        found = drop_inside_values(sorted(found, key=lambda one: one.start), reply)
+        if _CONTENT.search(cut_reply_stretches(reply, found).replace(GONE, "")):
             return found
         return [one for one in found if reply[one.start - 1 : one.start] in _QUOTES_ALONE]
 
@@ -189,22 +232,22 @@ class JudgedMaterial:
         if not is_block:  # JSON has such marks inside: the first one after its words closes it.
             body = reply[start : start + length].rstrip(f"{mark} \t\r\n")
             length = max(0, reply.find(mark, start + len(body), start + length) - start)
-        return length if _holds_answer(reply[start : start + length]) else 0
+        return length if holds_answer(reply[start : start + length]) else 0
 
     def _is_quotation(self, text: str) -> bool:
-        if len(text) > LONGEST_QUOTATION or not _holds_answer(text):
+        if len(text) > LONGEST_QUOTATION or not holds_answer(text):
             return False
         return self._stands_in_material(text.strip(QUOTATION_SIGNS + ".,;"))
 
-    def _find_introduced(self, reply: str) -> list[_RepeatedStretch]:
+    def _find_introduced(self, reply: str) -> list[RepeatedStretch]:
         """What follows words such as "the output says:", as far as it stands in the material, in one paragraph."""
         found = []
         for start in deque(find_introduced_quotations(reply), maxlen=MOST_STRETCHES):
             end = reply.find("\n\n", start)
             length = self._measure_quotation(reply[start : end if end >= 0 else len(reply)][:LONGEST_QUOTATION])
-            if _holds_answer(reply[start : start + length]):
-                found.append(_RepeatedStretch(start, start + length, ()))
-        return _drop_inside_values(found, reply)
+            if holds_answer(reply[start : start + length]):
+                found.append(RepeatedStretch(start, start + length, ()))
+        return drop_inside_values(found, reply)
 
     def _measure_quotation(self, text: str) -> int:
         """How many characters from the beginning of a text stand in the material."""
@@ -232,18 +275,18 @@ class JudgedMaterial:
             depth > 0 and bool(below) and all(self._is_made_of_copies(one, depth - 1) for one in below)
         )
 
-    def _find_reworded(self, reply: str, repeated: Sequence[_RepeatedStretch]) -> list[_RepeatedStretch]:
+    def _find_reworded(self, reply: str, repeated: Sequence[RepeatedStretch]) -> list[RepeatedStretch]:
         """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
         known = {one.start for one in repeated if one.is_value}
         return [
-            _mark_reply_value(reply, value)
+            mark_reply_value(reply, value)
             for value in find_json_values_in_reply(reply)[-MOST_STRETCHES:]
             if value.complete
             and value.start not in known
             and not self.shapes.isdisjoint(spell_answer_shapes(value.data))
         ]
 
-    def _find_repeated(self, reply: str) -> list[_RepeatedStretch]:
+    def _find_repeated(self, reply: str) -> list[RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
         values = [value for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
@@ -251,30 +294,31 @@ class JudgedMaterial:
         if not any(_SPEAKS.search(reply, start, end) for start, end in gaps) and only_value:
             return []  # Nothing but one answer: whose should it be?
         found = [
-            _mark_reply_value(reply, value)
+            mark_reply_value(reply, value)
             for value in values[-MOST_STRETCHES:]
             if value.complete and self._holds_value(reply, value)
         ]
         cut = [value for value in values if not value.complete]
         for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
             length = self._measure_quotation(reply[value.start : value.end][:LONGEST_QUOTATION])
-            if _holds_answer(reply[value.start : value.start + length]):
-                words = _split_words(reply[value.start : value.start + length])
-                found.append(_RepeatedStretch(value.start, value.start + length, words, is_cut=True))
+            if holds_answer(reply[value.start : value.start + length]):
+                words = split_words(reply[value.start : value.start + length])
+                found.append(RepeatedStretch(value.start, value.start + length, words, is_cut=True))
         found += [
-            _RepeatedStretch(*box.span(), _split_words(box.group()) or (str(box.group().count(box.group()[0])),))
+            RepeatedStretch(*box.span(), split_words(box.group()) or (str(box.group().count(box.group()[0])),))
             for box in deque(_BOX.finditer(reply), maxlen=MOST_BOXES)
             if any(box.group() in piece for piece in self.pieces)
         ]
         found += [
-            _RepeatedStretch(*line.span(1), _split_words(line[1]))
+            RepeatedStretch(*line.span(1), split_words(line[1]))
             for line in deque(_NUMBER_LINE.finditer(reply), maxlen=MOST_BOXES)
             if line[1] in self.number_lines
         ]
         # No run goes on over a quotation mark: what is quoted ends there.
         for start, end in gaps:
             for part in _UNQUOTED.finditer(reply, start, end):
-                found += _find_words_repeated_in_reply(reply, *part.span(), self.pairs)
+                runs = find_words_repeated_in_reply(reply, *part.span(), self.pairs)
+                found += [RepeatedStretch(*run) for run in runs]
         return sorted(found, key=lambda stretch: (stretch.start, -stretch.end))[-MOST_STRETCHES:]
 
 
@@ -295,7 +339,7 @@ def read_own_score_in_reply(
     return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
 
 
-def _list_rest_of_reply(reply: str, repeated: Sequence[_RepeatedStretch], values: Collection[Answer]) -> list[str]:
+def _list_rest_of_reply(reply: str, repeated: Sequence[RepeatedStretch], values: Collection[Answer]) -> list[str]:
     """What is left of a reply without the answers that were read in it and that also stand in the material.
 
     First all of it, then what stands before, between and after them: another answer is in one of these only where
@@ -307,94 +351,26 @@ def _list_rest_of_reply(reply: str, repeated: Sequence[_RepeatedStretch], values
         return []
     gaps = zip([0, *(one.end for one in answers)], [*(one.start for one in answers), None], strict=True)
     rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
-    return [_cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
+    return [cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
 
 
-def _mark_reply_value(reply: str, value: ReplyValue) -> _RepeatedStretch:
-    words, has_text = _split_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
-    return _RepeatedStretch(value.start, value.end, words, is_value=True, has_text=has_text)
+def _blank_first_thinking(reply: str) -> str:
+    """The reply with spaces for what the model thought before it said anything, so that all else keeps its place."""
+    begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
+    return " " * begins + reply[begins:]
 
 
-def _cut_reply_stretches(text: str, stretches: Sequence[_RepeatedStretch]) -> str:
-    parts, at = [], 0
-    for one in stretches:
-        if one.start >= at:
-            parts += [text[at : one.start], GONE]
-            at = one.end
-    return "".join([*parts, text[at:]])
+def _find_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadAnswers) -> set[str]:
+    """The names that the rest of a reply does not answer, but has another number for, or a yes for a no."""
+    said = read(rest)
 
+    def is_answer(name: str, number: Fraction) -> bool:
+        told, value = (read(f"{name}: {float(one):g}").get(name) for one in (number, given[name]))
+        return told is not None if value == given[name] else 0 <= number <= MOST_POINTS
 
-def _drop_inside_values(found: Sequence[_RepeatedStretch], reply: str) -> list[_RepeatedStretch]:
-    """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
-    inside = [(value.start, value.end) for value in find_json_values_in_reply(reply) if value.complete]
-    kept, at = [], 0
-    for one in found:
-        while at < len(inside) and inside[at][1] <= one.start:
-            at += 1
-        if at == len(inside) or not inside[at][0] < one.start:
-            kept.append(one)
-    return kept
-
-
-def _list_disowned_reply_values(reply: str, repeated: Sequence[_RepeatedStretch]) -> Iterator[_RepeatedStretch]:
-    """The values of which the sentences around them say that they are quoted; values side by side share these."""
-    starts = [value.start for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
-    rows: list[list[_RepeatedStretch]] = []
-    for one in (one for one in repeated if one.is_value or one.is_cut):
-        is_beside = bool(rows) and not _WORD.search(_FENCE.sub("", reply[rows[-1][-1].end : one.start]))
-        rows[-1:] = [[*rows[-1], one]] if is_beside else [*rows[-1:], [one]]
-    for row in rows:
-        before = reply[max(0, row[0].start - LONGEST_SENTENCES) : row[0].start]
-        end = min((start for start in starts if start >= row[-1].end), default=None)
-        if is_quotation_disowned(before, reply[row[-1].end : end], is_last=end is None):
-            yield from row
-
-
-def _holds_answer(text: str) -> bool:
-    return bool(_DIGIT_OR_STAR.search(text)) or not _ANSWERS.isdisjoint(_split_words(text))
-
-
-def _index_judged_word_pairs(material: Sequence[str]) -> _WordPairs:
-    words = [word for piece in material for word in (*_WORD.findall(piece.casefold()), "")]
-    places: dict[tuple[str, str], list[int]] = {}
-    for at, pair in enumerate(pairwise(words)):
-        held = places.setdefault(pair, [])
-        if len(held) < MOST_PLACES:
-            held.append(at)
-    return words, places
-
-
-def _find_words_repeated_in_reply(text: str, begin: int, end: int, index: _WordPairs) -> Iterator[_RepeatedStretch]:
-    known, places = index
-    tokens = [(found.group().casefold(), *found.span()) for found in _WORD.finditer(text, begin, end)]
-    words = [word for word, _, _ in tokens]
-    at = 0
-    while at + 1 < len(words):
-        longest = max(
-            (
-                _count_words_common_with_reply(words, at, known, start)
-                for start in places.get((words[at], words[at + 1]), ())
-            ),
-            default=0,
-        )
-        run = words[at : at + longest]
-        while run and not (run[-1][0].isdigit() or run[-1] in _ANSWERS | _UNITS or len(run[-1]) == 1):
-            run.pop()  # It ends with an answer: what follows may be the judge's words again.
-        if run:
-            yield _RepeatedStretch(tokens[at][1], tokens[at + len(run) - 1][2], tuple(run))
-        at += max(1, longest)
-
-
-def _split_words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))
-
-
-def _count_words_common_with_reply(words: list[str], at: int, known: list[str], start: int) -> int:
-    length = 0
-    while at + length < len(words) and start + length < len(known) and words[at + length] == known[start + length]:
-        length += 1
-    return length
-
-
-_UNITS = frozenset(["star", "stars", "point", "points"])
-_ANSWERS = frozenset([*NUMBER_WORDS, *YES_NO_WORDS, "tie", "draw", "equal"])
+    return {
+        name
+        for name, value in given.items()
+        if not (said.get(name) == value and mentions_answer(rest, value))
+        and mentions_another_answer(rest, value, partial(is_answer, name))
+    }

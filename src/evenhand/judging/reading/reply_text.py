@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evenhand.errors import AnswersError
+from evenhand.files.lookalikes import UNSEEN_CHARACTERS, fold_lookalikes
 from evenhand.files.parsing import decode_json
 from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json_reply
 from evenhand.model.scale import Missing
@@ -124,12 +126,43 @@ def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     return data if isinstance(data, dict) else None
 
 
+# With halves of characters, and what the fence puts in their place.
+_UNSEEN = re.compile(rf"(?!\s)[{UNSEEN_CHARACTERS}\ud800-\udfff\ufffd]")
+MOST_ESCAPED = 3  # Times that a text is taken for HTML.
+
+
+def drop_unseen_characters(text: str) -> str:
+    """The text without what leaves no mark: a judge may leave it out, and the fence puts some of it in."""
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
+
+
+def spell_out_entities(text: str) -> str:
+    """The text with `&lt;` as `<`, however often it was escaped."""
+    for _ in range(MOST_ESCAPED):
+        if "&" not in text:
+            break
+        text = html.unescape(text)
+    return text
+
+
+def fold_quotation(text: str) -> str:
+    """A text as it is held against another, so that one that was fenced or quoted is still the same.
+
+    Unseen characters are gone, entities are spelt out, look-alikes are what they imitate, and all is in lower case.
+    """
+    return fold_lookalikes(spell_out_entities(drop_unseen_characters(text)))
+
+
 def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
     """Whether a reply has to be searched for quotations: not one plain object, with no text around it to quote in.
 
     Inside such an object the material is quoted where it has objects of its own, or tags of thinking.
     """
-    return any("{" in piece or "<" in piece for piece in material) or parse_clean_reply_object(reply.strip()) is None
+    return any(map(_OPENS_OBJECT_OR_TAG.search, material)) or parse_clean_reply_object(reply.strip()) is None
+
+
+# Also as an entity, and in wide and small letters.
+_OPENS_OBJECT_OR_TAG = re.compile("[{<&｛﹛︷❴⦃＜﹤]")
 
 
 def remove_thinking_marks(text: str, is_quoted: Callable[[str], bool]) -> str:
@@ -155,6 +188,11 @@ def _closes_before_planted_object(text: str, mark: re.Match[str], is_quoted: Cal
     if not values or text[mark.end() : values[0].start].strip(" \t\r\n`") not in ("", "json"):
         return False
     return any(spell_answer_shapes(values[0].data)) and is_quoted(text[mark.start() : values[0].end])
+
+
+def strip_thinking_before(text: str, place: int) -> str:
+    """The reply without what the model thought before that place; after it, thinking is a remark on the answer."""
+    return strip_thinking_from_reply(text[:place]) + text[place:]
 
 
 def strip_thinking_from_reply(text: str) -> str:

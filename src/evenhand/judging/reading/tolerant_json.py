@@ -68,6 +68,7 @@ class _JudgeReplyScanner:
         self.values: list[ReplyValue] = []
         self.broken: list[ReplyValue] = []
         self.no_comment_ends = False
+        self.last_comment = -1
         self.takes = {"key": self._key, "colon": self._colon, "value": self._value, "after": self._after}
 
     def step(self) -> bool:
@@ -175,7 +176,7 @@ class _JudgeReplyScanner:
     def _close(self) -> bool:
         frame = self.open.pop()
         self.at += 1
-        value = ReplyValue(frame.data(), True, frame.start, self.at)
+        value = ReplyValue(frame.data(), True, frame.start, self.at, has_comment=self.last_comment > frame.start)
         if self.open:
             self.open[-1].add(value.data)
             self.open[-1].inside.append(value)
@@ -187,13 +188,14 @@ class _JudgeReplyScanner:
         while self.at < self.end and (self.text[self.at] in "#/" or self.text[self.at].isspace()):
             space = _PLAIN_SPACE.match(self.text, self.at, self.end)
             if space:
+                self.last_comment = self.last_comment if space.group().isspace() else space.end()
                 self.at = space.end()
             if not self.text.startswith("/*", self.at) or self.no_comment_ends:
                 return
             closing = self.text.find("*/", self.at + 2, self.end)
             self.no_comment_ends = closing < 0
             if closing >= 0:
-                self.at = closing + 2
+                self.at = self.last_comment = closing + 2
 
 
 def _parse_unquoted_reply_word(word: str) -> object:
@@ -262,3 +264,4 @@ class ReplyValue:
     complete: bool
     start: int
     end: int
+    has_comment: bool = False

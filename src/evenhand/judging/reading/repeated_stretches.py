@@ -1,0 +1,69 @@
+"""Stretches of a reply that also stand in the material: where they are, and the reply without them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evenhand.judging.reading.json_answers import GONE
+from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_quotation_disowned
+from evenhand.judging.reading.repeated_words import split_words
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, holds_json_object, spell_answer_shapes
+from evenhand.judging.reading.tolerant_json import ReplyValue
+
+_FENCE = re.compile(r"(?:```|~~~)\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedStretch:
+    """A stretch of a reply that also stands in the material: some words, or a JSON value."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    is_value: bool = False
+    is_cut: bool = False  # A value that breaks off.
+    has_text: bool = False  # A value with a sentence in it, or a name: two are not alike by chance.
+
+
+def mark_reply_value(reply: str, value: ReplyValue) -> RepeatedStretch:
+    """A JSON value of a reply as a stretch of it."""
+    words, has_text = split_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
+    return RepeatedStretch(value.start, value.end, words, is_value=True, has_text=has_text)
+
+
+def cut_reply_stretches(text: str, stretches: Sequence[RepeatedStretch]) -> str:
+    """The text with a mark in place of each stretch."""
+    parts, at = [], 0
+    for one in stretches:
+        if one.start >= at:
+            parts += [text[at : one.start], GONE]
+            at = one.end
+    return "".join([*parts, text[at:]])
+
+
+def drop_inside_values(found: Sequence[RepeatedStretch], reply: str) -> list[RepeatedStretch]:
+    """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
+    inside = [(value.start, value.end) for value in find_json_values_in_reply(reply) if value.complete]
+    kept, at = [], 0
+    for one in found:
+        while at < len(inside) and inside[at][1] <= one.start:
+            at += 1
+        if at == len(inside) or not inside[at][0] < one.start:
+            kept.append(one)
+    return kept
+
+
+def list_disowned_reply_values(reply: str, repeated: Sequence[RepeatedStretch]) -> Iterator[RepeatedStretch]:
+    """The values of which the sentences around them say that they are quoted; values side by side share these."""
+    starts = [value.start for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
+    rows: list[list[RepeatedStretch]] = []
+    for one in (one for one in repeated if one.is_value or one.is_cut):
+        is_beside = bool(rows) and not split_words(_FENCE.sub("", reply[rows[-1][-1].end : one.start]))
+        rows[-1:] = [[*rows[-1], one]] if is_beside else [*rows[-1:], [one]]
+    for row in rows:
+        before = reply[max(0, row[0].start - LONGEST_SENTENCES) : row[0].start]
+        end = min((start for start in starts if start >= row[-1].end), default=None)
+        if is_quotation_disowned(before, reply[row[-1].end : end], is_last=end is None):
+            yield from row

@@ -1,0 +1,124 @@
+"""A forged run is refused when it is imported, or every command can read it."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand import StoreError, compare
+from evenhand.errors import EvenhandError
+from evenhand.store.store import Store
+from evenhand.workflows.audit import audit_run
+from evenhand.workflows.report import open_report
+from evenhand.workflows.runs import import_run, list_runs, load_run_head
+from evenhand.workflows.sensitivity import measure_run_sensitivity
+from evenhand.workflows.what_if import ask_what_if
+from tests.workflows.test_guests import GUEST, Json, Rows, forged, packed, unpacked
+
+MUTATIONS = 40
+VALUES: list[object] = [None, "x", -1, [], {}, True, ["x"], {"a": 1}, 1e300, "1/0", "nan"]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _read_report() -> None:
+    with open_report(None, GUEST) as (_, rows):
+        list(rows)
+
+
+COMMANDS: dict[str, Callable[[], object]] = {
+    "runs list": lambda: list_runs(None),
+    "runs show": lambda: load_run_head(None, GUEST),
+    "report": _read_report,
+    "audit": lambda: audit_run(None, GUEST),
+    "sensitivity": lambda: measure_run_sensitivity(None, GUEST, draws=20, seed=0, spread=0.5),
+    "what if": lambda: ask_what_if(None, GUEST),
+    "compare": lambda: compare(GUEST),
+}
+
+
+def _forge_rubric(change: Callable[[Json], None]) -> Callable[[str, Json], None]:
+    def forge(kind: str, row: Json) -> None:
+        if kind == "runs":
+            setup = json.loads(row["setup"])
+            change(setup["rubrics"][""])
+            row["setup"] = json.dumps(setup)
+
+    return forge
+
+
+def _forge_judge(kind: str, row: Json) -> None:
+    if kind == "results":
+        content = json.loads(row["content"])
+        content["judgments"][0]["judge"] = None
+        row["content"] = json.dumps(content)
+
+
+FORGED: dict[str, Callable[[str, Json], None]] = {
+    "criteria": _forge_rubric(lambda rubric: rubric.update(criteria="x")),
+    "a scale": _forge_rubric(lambda rubric: rubric["criteria"][0].update(scale="x")),
+    "a scale without its end": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].pop("min")),
+    "a step": _forge_rubric(lambda rubric: rubric["method"].update(steps=["x"])),
+    "a judge": _forge_judge,
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_run_that_commands_would_stumble_over_is_refused(what: str) -> None:
+    """It was imported, and then broke report, audit and sensitivity with a fault of our own."""
+    _, file = forged(FORGED[what])
+
+    with pytest.raises(StoreError, match=r"cannot be read|cannot be \("):
+        import_run(None, str(file))
+
+    assert list_runs(None) == []
+
+
+def _list_paths(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    for key, below in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield (*path, key)
+        yield from _list_paths(below, (*path, key))
+
+
+def _mutate_run(rows: Rows, chance: random.Random) -> None:
+    """Put something else into one place of one JSON column."""
+    kind, column = chance.choice(
+        [("runs", "setup"), ("results", "content"), ("samples", "content"), ("calls", "reply")]
+    )
+    row = chance.choice([row for name, row in rows if name == kind])
+    data = json.loads(row[column])
+    *above, last = chance.choice(list(_list_paths(data)))
+    place: Any = data
+    for key in above:
+        place = place[key]
+    place[last] = chance.choice(VALUES)
+    row[column] = json.dumps(data)
+
+
+def test_whatever_is_changed_in_a_run_is_refused_or_read_by_every_command() -> None:
+    """A message of ours is an answer too; any other error is not."""
+    _, file = forged()
+    whole, chance, taken = json.dumps(unpacked(file)), random.Random(11), 0
+    for _ in range(MUTATIONS):
+        rows = [(kind, row) for kind, row in json.loads(whole)]
+        _mutate_run(rows, chance)
+        try:
+            import_run(None, str(packed(rows, Path("mutated.evenhand"))))
+        except StoreError:
+            continue
+        taken += 1
+        for command in COMMANDS.values():
+            try:
+                command()
+            except EvenhandError:
+                continue
+        with Store.open(None, {}) as store:
+            store.delete_run(GUEST)
+
+    assert 0 < taken < MUTATIONS
