@@ -26,7 +26,11 @@ def main() -> None:
 
 
 def _print_help_page() -> bool:
-    """Print it, unless it is for Click to do so: on a narrow terminal, or to say why nothing can be written."""
+    """Print it, unless it is for Click to do so: on a narrow terminal, to say why nothing can be written, or where a
+    program has put something in the place of standard output.
+    """
+    if sys.stdout is not sys.__stdout__:
+        return False
     from evenhand.cli.help_page import build_help_page, measure_page_columns, name_program
 
     page = build_help_page(name_program(), measure_page_columns())
