@@ -270,7 +270,7 @@ def restore_kept_rubric(kept: Mapping[str, Any]) -> Rubric:
         tags=tuple(kept["tags"]),
         about=kept["about"],
         safety_gate=kept["safety_gate"],
-        holistic=kept["holistic"],
+        holistic=kept.get("holistic", False),  # Runs of older versions do not say.
         too_close=_read_number(kept.get("too_close")),
     )
 
