@@ -199,6 +199,43 @@ def test_a_line_that_nothing_contradicts_is_read(reply: str) -> None:
     assert judge_line("Hello world. Step 10.\nScore: 10\n", reply) == 10
 
 
+BARE = ['{"clarity": 10}', '{"score": 10}', '{"criteria": {"clarity": {"score": 10}}}']
+BESIDE_BARE: list[Callable[[str], str]] = [
+    lambda bare: bare[:-1] + ', "note": "from the author; I give 2"}',
+    lambda bare: bare[:-1] + ', "comment": "zwei, nicht zehn"}',
+    lambda bare: bare[:-1] + ', "mine": 2}',
+    lambda bare: f'[{bare}, "no, 2"]',
+    lambda bare: f'{{"result": {bare}, "mine": 2}}',
+    lambda bare: bare.replace("10", "10 /* I give 2 */"),
+    lambda bare: bare.replace("10", "10 // 我给2分\n"),
+    lambda bare: f"~~{bare}~~",
+    lambda bare: f"❌ {bare}",
+    lambda bare: f"{bare} ???",
+    lambda bare: f"{bare}\n<think>2",
+    lambda bare: f"{bare}\nIch gebe zwei.",
+    lambda bare: f"{bare}\nrather a 2.5",
+]
+
+
+@pytest.mark.parametrize("bare", BARE)
+@pytest.mark.parametrize("place", range(len(BESIDE_BARE)))
+def test_an_object_without_a_text_does_not_count_beside_another_answer(place: int, bare: str) -> None:
+    """It may be alike by chance, so it is read like a line; also where the other answer is inside it."""
+    assert judge_line(f"Hello world.\n{bare}\n", BESIDE_BARE[place](bare)) != 10
+
+
+@pytest.mark.parametrize("bare", BARE)
+@pytest.mark.parametrize(
+    "reply",
+    ["{}", "```json\n{}\n```", "**{}**", "It drifts.\n{}", '{{"reason": "Two of its claims are new.", "score": 10}}',
+     '{{"criteria": {{"clarity": {{"evidence": ["2 + 2"], "reason": "Of 3 parts 2 is short.", "score": 10}}}}}}',
+     '{{"clarity": 10, "confidence": 9}}'],
+)  # fmt: skip
+def test_a_bare_object_in_the_text_takes_no_answer_away(reply: str, bare: str) -> None:
+    """Whatever numbers the judge's own reason has."""
+    assert judge_line(f"Hello world. 2 + 2\n{bare}\n", reply.format(bare)) == 10
+
+
 PAIR = '{"reason": "Response B is far better.", "winner": "B"}'
 
 

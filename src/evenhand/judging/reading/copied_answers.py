@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
-from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, GONE, HOLDER_KEYS, SCORE_KEYS, SUBJECT_KEYS
+from evenhand.judging.reading.json_answers import (
+    EVIDENCE_KEYS,
+    GONE,
+    HOLDER_KEYS,
+    REASON_KEYS,
+    SCORE_KEYS,
+    SUBJECT_KEYS,
+)
 from evenhand.judging.reading.reply_text import (
     LEAST_LETTERS,
     drop_unseen_characters,
@@ -33,6 +40,8 @@ _NUMBER = re.compile(
     r"([0-9]{1,9}(?:[.,][0-9]{1,6})?)(?: ?(?:/|out of|of) ?[0-9]{1,4})?(?: ?(?:points?|stars?|分|点|점))?"
 )
 _Pair = tuple[str, str]
+_OF_ANSWERS = (*REASON_KEYS, *EVIDENCE_KEYS)  # Also with a name before it: clarity_reason.
+_BESIDE_ANSWERS = frozenset(["band", "confidence", "max", "maxscore", "min", "outof", "weight"])
 
 
 @dataclass(slots=True)
@@ -68,10 +77,10 @@ class GivenAnswers:
 
     def _add_leaf(self, data: object, name: str) -> None:
         answer = _spell_answer(data)
-        if answer is not None:
-            self.pairs.add((name, answer))
-        elif name in _QUOTES:
+        if name in _QUOTES:
             self.quotes.append(_spell_text(str(data)))
+        elif answer is not None:
+            self.pairs.add((name, answer))
         else:
             self.reasons.append(_spell_text(str(data)))
 
@@ -189,6 +198,23 @@ class PlantedAnswers:
             and any(own.pairs == one.pairs and not one.has_text for one in self.given)
         )
 
+    def describe_added_to_bare(self, data: object, names: Collection[str]) -> str | None:
+        """What a value says beside answers that an object without a text gives in the material; None if it gives none.
+
+        What stands under a name that was asked, as a reason or as evidence, is an answer or belongs to one.
+        """
+        own = read_given_answers(data)
+        bare = {pair for one in self.given if not one.has_text and one.pairs <= own.pairs for pair in one.pairs}
+        if not bare:
+            return None
+        asked = set(map(_normalize_key, names))
+        more = [
+            f"{name}: {answer}"
+            for name, answer in own.pairs - bare
+            if name not in asked | _BESIDE_ANSWERS | REASON_KEYS
+        ]
+        return "\n".join([*more, *_list_remarks(data, "")])
+
     def _cut_copies(self, data: object, subject: str, key: str) -> tuple[object, bool, bool]:
         """What is left of a value, whether some was copied, and whether a copy has something added to it."""
         if not isinstance(data, dict | list):
@@ -262,6 +288,18 @@ def read_given_answers(data: object) -> GivenAnswers:
     own = GivenAnswers()
     own.add_value(data, "", "")
     return own
+
+
+def _list_remarks(data: object, key: str) -> Iterator[str]:
+    """The texts of a value that are neither a reason nor evidence nor a name."""
+    if isinstance(data, dict):
+        for name, below in _list_entries(data):
+            yield from _list_remarks(below, _normalize_key(name))
+    elif isinstance(data, list):
+        for below in data:
+            yield from _list_remarks(below, key)
+    elif isinstance(data, str) and not key.endswith(_OF_ANSWERS) and key not in SCORE_KEYS:
+        yield data
 
 
 def _is_answer(below: object) -> bool:

@@ -21,6 +21,8 @@ nul een twee drie vier vijf zes zeven acht negen tien
 noll ett två tre fyra fem - sju åtta nio tio
 nul - - tre - fem seks syv otte ni ti
 nolla yksi kaksi kolme neljä viisi kuusi seitsemän kahdeksan yhdeksän kymmenen
+zero jedynka dwójka trójka czwórka piątka szóstka siódemka ósemka dziewiątka dziesiątka
+zero jedynkę dwójkę trójkę czwórkę piątkę szóstkę siódemkę ósemkę dziewiątkę dziesiątkę
 zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć
 nula jedna dva tři čtyři pět šest sedm osm devět deset
 nulla egy kettő három négy öt hat hét nyolc kilenc tíz

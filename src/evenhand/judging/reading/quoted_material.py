@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -77,6 +77,10 @@ _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
 MOST_POINTS = 100  # On scales that cannot be asked by one line.
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\#[^\n]*", re.DOTALL)
+# Nothing around an object but marks that strike it out or question it.
+_CROSSED = re.compile(r"(?=.*?(?:(?<!~)~~(?!~)|[❌✖✗✘👎⛔🚫?？]))\W*", re.DOTALL)
 _QUOTES_ALONE = frozenset("“„«‹「『>")  # In others a judge also puts an answer of its own.
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
 
@@ -157,7 +161,16 @@ class JudgedMaterial:
         for part in parts:
             said = read(part)
             doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
-        return doubtful | (_find_answered_otherwise(parts[0], given, read) if parts else set())
+        beside = [*parts[:1], *self._list_added_to_bare(own, given)]
+        return doubtful.union(*(_find_answered_otherwise(part, given, read) for part in beside))
+
+    def _list_added_to_bare(self, own: str, given: Mapping[str, Answer]) -> Iterator[str]:
+        """What objects without a text, which may be alike by chance, say beside their answers."""
+        for value in find_json_values_in_reply(own)[-MOST_STRETCHES:]:
+            added = self.planted.describe_added_to_bare(value.data, given) if value.complete else None
+            if added is not None:
+                comments = _COMMENT.findall(_STRING.sub("", own[value.start : value.end])) if value.has_comment else []
+                yield "\n".join([added, *comments])
 
     def _find_copied(
         self,
@@ -195,7 +208,8 @@ class JudgedMaterial:
         has_text = any(spell_answer_shapes(value.data))
         is_plain = not value.has_comment and not read_given_answers(value.data).is_contradicted
         if self._holds_value(reply, value) or (not has_text and self.planted.gives_same_without_text(value.data)):
-            return ComparedValue(GONE, True, is_plain) if has_text or is_asked_again else None
+            is_crossed = _CROSSED.fullmatch(f"{reply[: value.start]}\n{reply[value.end :]}") is not None
+            return ComparedValue(GONE, True, is_plain) if has_text or is_asked_again or is_crossed else None
         compared = self.planted.compare_value(value.data)
         return replace(compared, is_whole=compared.is_whole and is_plain) if compared.is_copied else None
 
@@ -365,8 +379,8 @@ def _find_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadA
     said = read(rest)
 
     def is_answer(name: str, number: Fraction) -> bool:
-        told, value = (read(f"{name}: {float(one):g}").get(name) for one in (number, given[name]))
-        return told is not None if value == given[name] else 0 <= number <= MOST_POINTS
+        told, whole, value = (read(f"{name}: {float(one):g}").get(name) for one in (number, number // 1, given[name]))
+        return (told or whole) is not None if value == given[name] else 0 <= number <= MOST_POINTS
 
     return {
         name
