@@ -497,4 +497,4 @@ def test_a_criterion_that_takes_a_reference_is_told_how_to_get_one() -> None:
 
     for way, says in ((REFERENCE_OPTION, "give --reference FILE"), (REFERENCE_FIELD, "give the samples a reference")):
         told = describe_criteria_unfit_for_judges(found, way)
-        assert told.endswith(f": {says}, or name a model as judge, such as openai/NAME (see evenhand models)")
+        assert told.endswith(f": {says}, or name a model as judge")

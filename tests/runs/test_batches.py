@@ -309,7 +309,9 @@ def test_a_plan_shows_the_price_of_batches(tmp_path: Path) -> None:
 
 def test_who_has_no_batches_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     """All of them at once, with what would work."""
-    (tmp_path / "replies.jsonl").write_text("", "utf-8")
+    (tmp_path / "replies.jsonl").write_text(
+        '{"key": "k", "model": "m", "reply": {"text": "4", "stop": "end"}}\n', "utf-8"
+    )
     (tmp_path / "model.gguf").write_text("GGUF", "utf-8")
     local = ["embedded", "gguf:model.gguf", "python:bot:answer", "replay:replies.jsonl"]
     with BatchServer() as server:

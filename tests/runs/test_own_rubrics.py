@@ -126,7 +126,7 @@ def test_runs_with_another_rubric_in_a_sample_are_not_compared_silently(tmp_path
         compare_runs(opened, f"{first}:x", f"{second}:x")
 
     assert "criterion first.right: weight 1 → 2" in str(refused.value)
-    assert "1 sample of one id, first 'first' (rubrics)" in str(refused.value)
+    assert "rubrics (first: first)" in str(refused.value)
 
 
 def test_a_rubric_of_samples_can_be_replaced_in_a_stored_run(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
     )
 
     assert decision.exit_code == 1
-    assert GateState(gate="scored", min=1.0, mean=0.5, passed=False) in decision.gates["new"]
+    assert GateState(gate="scored", min=1.0, mean=0.5, passed=False, outputs=2) in decision.gates["new"]
 
 
 def test_mean_interval_and_gate_count_the_same_units() -> None:

@@ -186,7 +186,9 @@ def test_a_recorded_alignment_is_replayed_without_a_model(folder: Path, tmp_path
 
 def test_a_record_of_something_else_is_no_evidence(folder: Path, tmp_path: Path) -> None:
     """No answer at all is no reason to let the present rubric stand."""
-    (tmp_path / "record.jsonl").write_text("", "utf-8")
+    (tmp_path / "record.jsonl").write_text(
+        '{"key": "k", "model": "m", "reply": {"text": "4", "stop": "end"}}\n', "utf-8"
+    )
 
     with pytest.raises(InputError, match="answered nothing by the present rubric"):
         align(folder, AlignOptions(connect=ConnectionOptions(replay=tmp_path / "record.jsonl")))

@@ -195,7 +195,15 @@ class SafetyPatterns:
     chinese_acts: Mapping[str, HarmfulAct]
     context: PatternTable
     real_names: Set[str]
-    acts_by_trigger: Mapping[str, list[HarmfulAct]]  # To try on a sentence with a word: without any it is harmless.
+
+    @cached_property
+    def acts_by_trigger(self) -> Mapping[str, list[HarmfulAct]]:
+        """The acts to try on a sentence with a word; a sentence without any of the words is harmless."""
+        acts: dict[str, list[HarmfulAct]] = {}
+        for act in self.acts.values():
+            for trigger in act.triggers:
+                acts.setdefault(trigger, []).append(act)
+        return acts
 
 
 @cache
@@ -205,17 +213,12 @@ def load_safety_guard_patterns() -> SafetyPatterns:
     words = read_guard_word_classes(data["words"])
     asked = {"pattern": ASKING_FRAMES % "|".join(entry["pattern"] for entry in data["asked"].values())}
     context = PatternTable({**data["context"], "asked": asked}, words)
-    acts = {
-        name: read_harmful_act(rule, entry, words)
-        for rule, entries in data["acts"].items()
-        for name, entry in entries.items()
-    }
-    by_trigger: dict[str, list[HarmfulAct]] = {}
-    for act in acts.values():
-        for trigger in act.triggers:
-            by_trigger.setdefault(trigger, []).append(act)
     return SafetyPatterns(
-        acts=acts,
+        acts={
+            name: read_harmful_act(rule, entry, words)
+            for rule, entries in data["acts"].items()
+            for name, entry in entries.items()
+        },
         chinese_acts={
             name: HarmfulAct(rule=rule, find_wording=partial(_build_chinese_harmful_act_pattern, entry, context))
             for rule, entries in data["chinese"].items()
@@ -223,7 +226,6 @@ def load_safety_guard_patterns() -> SafetyPatterns:
         },
         context=context,
         real_names=frozenset(words["real"].split("|")),
-        acts_by_trigger=by_trigger,
     )
 
 
