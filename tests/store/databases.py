@@ -111,9 +111,9 @@ def told(address: str, statement: str) -> None:
 
 
 def execute_statement(database: str, statement: str) -> None:
-    """Run one statement on a store of either kind."""
+    """Run one statement on a store of either kind; whoever holds a lock is waited for no more than two seconds."""
     if "://" in database:
-        told(database, statement)
+        told(database, f"SET lock_timeout = '2s'; {statement}")
         return
     with closing(sqlite3.connect(Path(database) / "store.sqlite", timeout=2)) as connection, connection:
         connection.execute(statement)

@@ -6,6 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import psycopg
+
 from evenhand.store.store import Store
 from tests.runs.chaos.elsewhere import started_elsewhere
 from tests.runs.chaos.evals import VARIANTS, Kept, write_eval
@@ -68,12 +70,12 @@ def test_whoever_was_taken_over_says_so_and_keeps_its_paid_replies(tmp_path: Pat
 
 
 def _put_to_sleep(process: "subprocess.Popen[str]", database: str) -> None:
-    """Stop a process for more than a minute, at a moment when it is not writing to a file."""
+    """Stop a process for more than a minute, at a moment when it is not writing."""
     while True:
         process.send_signal(signal.SIGSTOP)
         try:
             silence_run(database, 61)
-        except sqlite3.OperationalError:
+        except (sqlite3.OperationalError, psycopg.errors.LockNotAvailable):
             process.send_signal(signal.SIGCONT)
             time.sleep(0.1)  # Stopped again at once, it would never get to the end of what it writes.
         else:
